@@ -1,0 +1,199 @@
+"""The only place that coerces and checks arguments. Everything behind it works on checked arrays.
+
+Scores come in as float64 or float32 vectors without NaN; whatever cannot become one without a guess is refused.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logit
+
+from deciban.errors import InputError
+from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
+
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+def scores(values: ArrayLike, name: str) -> ScoreArray:
+    """Return ``values`` as a contiguous vector of float64 or float32 without NaN.
+
+    Raises
+    ------
+    InputError
+        If ``values`` is empty, not one-dimensional, not made of real numbers, or holds NaN.
+    """
+    vector = _floats(_vector(values, name), name)
+    if np.isnan(np.max(vector)):
+        bad = np.flatnonzero(np.isnan(vector))
+        raise InputError(
+            f"{name}: {len(bad)} of {len(vector)} scores are NaN, the first at index {bad[0]}. Infinite scores are "
+            "allowed, NaN is not: drop these trials from the key, or repair the score file they came from."
+        )
+    return vector
+
+
+def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
+    """Return the scores of both classes, checked, in one common float type."""
+    tar, non = scores(tar, "tar"), scores(non, "non")
+    if tar.dtype != non.dtype:
+        tar, non = tar.astype(np.float64, copy=False), non.astype(np.float64, copy=False)
+    return tar, non
+
+
+def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | None:
+    """Return trial weights as int64 where all are whole numbers (exact counting), else as float64.
+
+    Raises
+    ------
+    InputError
+        If there are not as many weights as trials, one is negative, infinite or NaN, or all are 0.
+    """
+    if values is None:
+        return None
+    vector = _floats(_vector(values, name), name).astype(np.float64, copy=False)
+    if len(vector) != n_trials:
+        raise InputError(f"{name}: {len(vector)} weights for {n_trials} trials. Give one weight per trial.")
+    _refuse(vector, ~(np.isfinite(vector) & (vector >= 0)), name, "weights are finite and at least 0")
+    total = float(vector.sum())
+    if total == 0:
+        raise InputError(f"{name}: all {n_trials} weights are 0. At least one trial must count.")
+    if not np.isfinite(total):
+        raise InputError(f"{name}: the weights add up to more than a float holds. Divide them by a constant.")
+    if total <= _LARGEST_EXACT_INTEGER and np.array_equal(vector, np.rint(vector)):
+        return vector.astype(np.int64)
+    return vector
+
+
+def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> FloatArray:
+    """Return the prior as log odds, whichever of the two ways it was given in; a scalar becomes a 0-d array.
+
+    Raises
+    ------
+    InputError
+        If not exactly one of the two is given, a prior is outside (0, 1), or log odds are not finite.
+    """
+    if (p_target is None) == (log_odds is None):
+        raise InputError(
+            "p_target, prior_log_odds: give exactly one of them; p_target is a probability in (0, 1), "
+            "prior_log_odds is ln(p / (1 - p)) in nats."
+        )
+    if p_target is not None:
+        prior = _numbers(p_target, "p_target")
+        _refuse(prior, ~((prior > 0) & (prior < 1)), "p_target", "a prior lies inside (0, 1)")
+        return np.asarray(logit(prior))
+    x = _numbers(log_odds, "prior_log_odds")
+    _refuse(x, ~np.isfinite(x), "prior_log_odds", "log odds are finite; a prior of 0 or 1 leaves nothing to decide")
+    return x
+
+
+def in_range(value: float, name: str, low: float, high: float, rule: str) -> float:
+    """Return ``value`` as a float if it is one finite number in [low, high].
+
+    Raises
+    ------
+    InputError
+        If it is not; ``rule`` says in words what is accepted.
+    """
+    number = _numbers(value, name)
+    if number.ndim != 0 or not low <= float(number) <= high:
+        raise InputError(f"{name}: got {value!r}. {rule}.")
+    return float(number)
+
+
+def finite(values: ArrayLike, name: str) -> FloatArray:
+    """Return ``values`` as a float64 array of any shape if all are finite.
+
+    Raises
+    ------
+    InputError
+        If one is infinite, NaN or not a number.
+    """
+    array = _numbers(values, name)
+    _refuse(array, ~np.isfinite(array), name, "values are finite")
+    return array
+
+
+def rule(alpha: float, beta: float) -> tuple[float, float]:
+    """Return the two parameters of a beta-family scoring rule, each in [0.05, 100]."""
+    words = "The parameters of a scoring rule lie in [0.05, 100]"
+    return in_range(alpha, "alpha", 0.05, 100.0, words), in_range(beta, "beta", 0.05, 100.0, words)
+
+
+def costs(c_miss: float, c_fa: float) -> tuple[float, float]:
+    """Return the two costs of a detection problem, each finite and at least 0, not both 0."""
+    largest = float(np.finfo(np.float64).max)
+    c_miss = in_range(c_miss, "c_miss", 0.0, largest, "A cost is finite and at least 0")
+    c_fa = in_range(c_fa, "c_fa", 0.0, largest, "A cost is finite and at least 0")
+    if c_miss == 0 and c_fa == 0:
+        raise InputError("c_miss, c_fa: both are 0. At least one kind of error must cost something.")
+    return c_miss, c_fa
+
+
+def _numbers(values: Any, name: str) -> FloatArray:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf":
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"{name}: expected real numbers, got {_short(values)}.")
+
+
+def _vector(values: ArrayLike, name: str) -> AnyArray:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(
+            f"{name}: {np.ma.count_masked(values)} of {values.size} entries are masked. Pass values.compressed()."
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name}: cannot be read as an array: {error}.") from error
+    if array.ndim != 1:
+        raise InputError(
+            f"{name}: expected a one-dimensional array, got shape {array.shape}. "
+            "Pass one score per trial, for example values.ravel()."
+        )
+    if array.size == 0:
+        raise InputError(f"{name}: empty. Evaluation needs at least one target and one non-target trial.")
+    return array
+
+
+def _floats(array: AnyArray, name: str) -> ScoreArray:
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        wide = array.dtype.itemsize == 8
+        return np.ascontiguousarray(array, dtype=np.float64 if wide else np.float32)
+    if array.dtype.kind == "O":
+        array = _from_objects(array, name)
+    elif array.dtype.kind not in "biuf":
+        raise InputError(f"{name}: expected real numbers, got {array.dtype} values such as {_short(array[0])}.")
+    vector = array.astype(np.float64)
+    if array.dtype.kind in "iu" and np.any(np.abs(vector) > _LARGEST_EXACT_INTEGER):
+        raise InputError(f"{name}: integers beyond 2**53 do not fit a float exactly. Convert them to float yourself.")
+    if array.dtype.kind == "f" and np.any((vector != array) & (array == array)):
+        raise InputError(f"{name}: {array.dtype} values do not fit float64 exactly. Convert them to float64 yourself.")
+    return vector
+
+
+def _from_objects(array: AnyArray, name: str) -> AnyArray:
+    for index, value in enumerate(array):
+        if not isinstance(value, numbers.Real):
+            raise InputError(f"{name}: expected real numbers, got {_short(value)} at index {index}.")
+    return array.astype(np.float64)
+
+
+def _refuse(values: FloatArray, bad: AnyArray, name: str, rule: str) -> None:
+    positions = np.flatnonzero(bad)
+    if len(positions) == 0:
+        return
+    value = values.ravel()[positions[0]]
+    where = f", the first at index {positions[0]}" if values.ndim else ""
+    raise InputError(f"{name}: {rule}, but {len(positions)} of {values.size} values are not{where}: {value!r}.")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

@@ -1,0 +1,212 @@
+"""From two sets of scores to one table of integer counts: sort each class once, then merge.
+
+Every rank-based figure (ROC, PAV, hull, EER, minimum costs, AUC) is a function of the counts of target and
+non-target trials in ascending order of score. Scores themselves matter only where a block begins and ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+_QUERIES_PER_SEARCH = 4096
+"""Sorted queries answered against the one slice they can fall in: the slice stays in cache (measured 4 times
+faster than one search of five million queries, and no slower where there are few)."""
+
+_GROUPS_PER_STEP = 32768
+"""Groups handled at once where all groups are added up: temporaries stay in cache."""
+
+_FINITE_FROM_TO = np.array([-np.finfo(np.float64).max, np.inf])
+
+
+@dataclass(frozen=True, slots=True)
+class SortedClass:
+    """The scores of one class in ascending order; with weights, distinct and each with its summed weight."""
+
+    scores: ScoreArray
+    weights: CountArray | None
+    cumulated: CountArray | None
+    """Weight of all entries before each position, one longer than ``scores``; None when every weight is 1."""
+
+    @classmethod
+    def of(cls, scores: ScoreArray, weights: CountArray | None = None) -> SortedClass:
+        """Sort a copy of ``scores``; entries of weight 0 are left out, equal scores become one entry."""
+        if weights is None:
+            return cls(np.sort(scores), None, None)
+        # Ordering equal scores by weight makes the sum of fractional weights independent of the row order.
+        order = np.lexsort((weights, scores))
+        order = order[weights[order] > 0]
+        scores, weights = scores[order], weights[order]
+        first = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+        summed = np.add.reduceat(weights, first)
+        return cls(scores[first], summed, np.concatenate((np.zeros(1, summed.dtype), np.cumsum(summed))))
+
+    @property
+    def total(self) -> int | float:
+        """Number of trials, or sum of their weights."""
+        return len(self.scores) if self.cumulated is None else self.cumulated[-1].item()
+
+    def positions(self, thresholds: FloatArray) -> IntArray:
+        """Number of entries below every threshold."""
+        wanted: ScoreArray = thresholds
+        if self.scores.dtype == np.float32:
+            # Rounded up to the next float32, a threshold splits float32 scores as before, and no copy is needed.
+            with np.errstate(over="ignore"):
+                near = thresholds.astype(np.float32)
+            wanted = np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
+        return np.searchsorted(self.scores, wanted, side="left").astype(np.int64, copy=False)
+
+    def below(self, thresholds: FloatArray) -> CountArray:
+        """Number (or weight) of trials with ``score < threshold``, for every threshold."""
+        positions = self.positions(thresholds)
+        return positions if self.cumulated is None else self.cumulated[positions]
+
+    @property
+    def infinite(self) -> int | float:
+        """Number (or weight) of trials with an infinite score."""
+        finite = self.below(_FINITE_FROM_TO)
+        total: int | float = self.total - (finite[1] - finite[0]).item()
+        return total
+
+    @property
+    def finite_range(self) -> tuple[float, float] | None:
+        """Lowest and highest finite score."""
+        first, last = self.positions(_FINITE_FROM_TO)
+        return (float(self.scores[first]), float(self.scores[last - 1])) if last > first else None
+
+    def sums(self, lengths: IntArray) -> CountArray:
+        """Trials (or weight) in each of the consecutive runs of ``lengths`` entries."""
+        if self.cumulated is None or self.weights is None:
+            return lengths
+        if self.weights.dtype == np.int64:
+            return np.diff(self.cumulated[np.concatenate(([0], np.cumsum(lengths)))])
+        # reduceat and not a difference of cumulated sums: a light block keeps all its digits.
+        filled = lengths > 0
+        starts = (np.cumsum(lengths) - lengths)[filled]
+        sums = np.zeros(len(lengths))
+        sums[filled] = np.add.reduceat(self.weights, starts)
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class CountTable:
+    """Targets and non-targets in ascending groups of score, the one input of every rank-based figure.
+
+    A group is a set of equal scores, or a run of neighbouring scores that all belong to one class: what
+    happens inside such a run can touch neither the ROC at its corners, nor its hull, nor PAV. Groups are
+    never empty, and no two neighbours are pure in the same class.
+    """
+
+    n_tar: CountArray
+    n_non: CountArray
+    tar_entries: IntArray
+    """Entries of the sorted target class in each group: equal to ``n_tar`` unless trials carry weights."""
+    non_entries: IntArray
+    tar: SortedClass
+    non: SortedClass
+
+    @classmethod
+    def of(cls, tar: SortedClass, non: SortedClass) -> CountTable:
+        """Merge two sorted classes; equal scores of both classes meet in one group."""
+        if len(tar.scores) <= len(non.scores):
+            tar_entries, non_entries = _merged_runs(tar.scores, non.scores)
+        else:
+            non_entries, tar_entries = _merged_runs(non.scores, tar.scores)
+        return cls(tar.sums(tar_entries), non.sums(non_entries), tar_entries, non_entries, tar, non)
+
+    def auc(self) -> float:
+        """``P(tar > non) + P(tar = non) / 2`` over all pairs of a target and a non-target."""
+        return float(self._twice_ordered() / self._twice_pairs())
+
+    def error_area(self) -> float:
+        """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, without the cancellation."""
+        return float((self._twice_pairs() - self._twice_ordered()) / self._twice_pairs())
+
+    def _twice_pairs(self) -> int | float:
+        return 2 * self.tar.total * self.non.total
+
+    def _twice_ordered(self) -> int | float:
+        """Twice the number of pairs in the right order, ties counting once; exact if counts are integers."""
+        pairs = self._twice_pairs()
+        wide = np.object_ if isinstance(pairs, int) and pairs >= 2**63 else self.n_tar.dtype
+        ordered: int | float = 0
+        below: int | float = 0
+        for first in range(0, len(self.n_tar), _GROUPS_PER_STEP):
+            n_tar = self.n_tar[first : first + _GROUPS_PER_STEP].astype(wide, copy=False)
+            n_non = self.n_non[first : first + _GROUPS_PER_STEP].astype(wide, copy=False)
+            upto = np.cumsum(n_non)
+            products = n_tar * (2 * (below + upto) - n_non)
+            ordered += products.sum() if wide is np.object_ else products.sum().item()
+            below += upto[-1]
+        return ordered
+
+    def edges(self, starts: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest score of the blocks of groups that begin at ``starts``."""
+        tar_low, tar_high = _class_edges(self.tar.scores, self.tar_entries, starts)
+        non_low, non_high = _class_edges(self.non.scores, self.non_entries, starts)
+        # Adding 0.0 turns -0.0 into 0.0: which of the two equal zeros came first must not show.
+        return np.minimum(tar_low, non_low) + 0.0, np.maximum(tar_high, non_high) + 0.0
+
+
+def corners(n_tar: CountArray, n_non: CountArray) -> tuple[CountArray, CountArray]:
+    """False alarms and misses between ascending groups, from accept-all to reject-all: the corners of the ROC."""
+    n_fa = np.append(np.cumsum(n_non[::-1])[::-1], n_non.dtype.type(0))
+    return n_fa, np.insert(np.cumsum(n_tar), 0, n_tar.dtype.type(0))
+
+
+def _class_edges(scores: ScoreArray, entries: IntArray, starts: IntArray) -> tuple[FloatArray, FloatArray]:
+    lengths = np.add.reduceat(entries, starts)
+    ends = np.cumsum(lengths)
+    filled = lengths > 0
+    low, high = np.full(len(starts), np.inf), np.full(len(starts), -np.inf)
+    low[filled] = scores[(ends - lengths)[filled]]
+    high[filled] = scores[ends[filled] - 1]
+    return low, high
+
+
+def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]:
+    """Lengths of the groups in ``few`` and ``many``, two ascending arrays, the first the shorter one.
+
+    Between two neighbours of ``few`` lie only entries of ``many``: one gap. So the groups follow from one
+    search for each entry of ``few``.
+    """
+    starts, before, tied = _runs(few, many)
+    after = before.copy()
+    ties = few[starts[tied]]
+    after[tied] += np.searchsorted(many, ties, side="right") - np.searchsorted(many, ties, side="left")
+    n_few = np.zeros(2 * len(starts) + 1, np.int64)
+    n_few[1::2] = np.diff(starts, append=len(few))
+    n_many = np.empty_like(n_few)
+    n_many[0], n_many[2:-1:2], n_many[-1] = before[0], before[1:] - after[:-1], len(many) - after[-1]
+    n_many[1::2] = after - before
+    filled = (n_few > 0) | (n_many > 0)
+    return n_few[filled], n_many[filled]
+
+
+def _runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray, BoolArray]:
+    """Where runs of ``few`` begin, how many of ``many`` lie below each run, and whether it ties with some.
+
+    A run ends where an entry of ``many`` lies between, or where a tie with ``many`` begins or ends.
+    """
+    starts, before, ties = [], [], []
+    position, last_tied = -1, False
+    for first in range(0, len(few), _QUERIES_PER_SEARCH):
+        block = few[first : first + _QUERIES_PER_SEARCH]
+        lowest = min(max(position, 0), len(many) - 1)
+        nearby = many[lowest : int(np.searchsorted(many, block[-1], side="right")) + 1]
+        below = np.searchsorted(nearby, block, side="left")
+        tied = nearby[np.minimum(below, len(nearby) - 1)] == block
+        below += lowest
+        begins = np.empty(len(block), np.bool_)
+        begins[0] = below[0] != position or tied[0] != last_tied
+        np.not_equal(below[1:], below[:-1], out=begins[1:])
+        begins[1:] |= tied[1:] != tied[:-1]
+        found = np.flatnonzero(begins)
+        starts.append(found + first)
+        before.append(below[found])
+        ties.append(tied[found])
+        position, last_tied = int(below[-1]), bool(tied[-1])
+    return np.concatenate(starts), np.concatenate(before), np.concatenate(ties)

@@ -1,0 +1,112 @@
+"""Operating points: what a prior and two costs say about thresholds and about the cost of errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from deciban import _validate
+from deciban.errors import InputError
+from deciban.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A detection problem: how likely targets are, and what the two kinds of error cost.
+
+    Parameters
+    ----------
+    p_target : float
+        Prior probability of a target, inside (0, 1).
+    c_miss, c_fa : float
+        Cost of a miss and of a false alarm, at least 0.
+
+    Raises
+    ------
+    InputError
+        If the prior is outside (0, 1), a cost is negative or not finite, or both are 0.
+
+    Examples
+    --------
+    >>> point = OperatingPoint(0.01, c_miss=10, c_fa=1)
+    >>> round(point.effective_prior, 5)
+    0.09174
+    >>> round(point.threshold, 4)
+    2.2925
+    """
+
+    p_target: float
+    c_miss: float = 1.0
+    c_fa: float = 1.0
+
+    def __post_init__(self) -> None:
+        _validate.prior_log_odds(self.p_target, None)
+        _validate.costs(self.c_miss, self.c_fa)
+
+    @property
+    def log_odds(self) -> float:
+        """Effective prior log odds ``logit p_eff`` in nats (BOSARIS paper eq. 10)."""
+        return float(effective_log_odds(logit(np.float64(self.p_target)), self.c_miss, self.c_fa))
+
+    @property
+    def effective_prior(self) -> float:
+        """The prior that with unit costs poses the same problem (BOSARIS paper eq. 10)."""
+        return float(expit(self.log_odds))
+
+    @property
+    def threshold(self) -> float:
+        """Bayes threshold on log-likelihood ratios in nats: accept at or above it (BOSARIS paper eq. 11)."""
+        return -self.log_odds
+
+    def __str__(self) -> str:
+        costs = "" if self.c_miss == self.c_fa == 1 else f", costs {self.c_miss:g}:{self.c_fa:g}"
+        return f"p_target {self.p_target:g}{costs}"
+
+
+def effective_log_odds(log_odds: FloatArray, c_miss: float | FloatArray, c_fa: float | FloatArray) -> FloatArray:
+    """Prior log odds of the problem with unit costs that has the same decisions (BOSARIS paper eq. 10).
+
+    Plain additions of logarithms: with unit costs the log odds come back unchanged, so that a score exactly at
+    ``-prior_log_odds`` is compared as it stands. A cost of 0 gives infinite log odds.
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(log_odds + (np.log(c_miss) - np.log(c_fa)))
+
+
+def detection_cost(
+    p_miss: FloatArray,
+    p_fa: FloatArray,
+    log_odds: FloatArray,
+    c_miss: float | FloatArray,
+    c_fa: float | FloatArray,
+    *,
+    normalize: bool,
+) -> FloatArray:
+    """Detection cost of error rates at prior log odds (BOSARIS paper eqs. 7 and 19).
+
+    Parameters
+    ----------
+    p_miss, p_fa, log_odds : arrays of one shape
+        Error rates as fractions; prior log odds in nats, finite.
+    c_miss, c_fa : float or arrays of the same shape
+    normalize : bool
+        Divide by the cost of the better of accept-all and reject-all. Priors may be so extreme that both costs
+        underflow; their ratio is still right.
+
+    Raises
+    ------
+    InputError
+        If ``normalize`` is asked for and one cost is 0: then accept-all or reject-all costs nothing.
+    """
+    if not normalize:
+        return expit(log_odds) * c_miss * p_miss + expit(-log_odds) * c_fa * p_fa
+    if not (np.all(c_miss) and np.all(c_fa)):
+        raise InputError("normalize: with a cost of 0 the default decision costs nothing. Pass normalize=False.")
+    odds = effective_log_odds(log_odds, c_miss, c_fa)
+    # Dividing by the smaller of the two weights leaves weights 1 and exp(|log odds|) >= 1.
+    with np.errstate(over="ignore"):
+        heavy = np.exp(np.abs(odds))
+    rare, common = np.where(odds <= 0, p_miss, p_fa), np.where(odds <= 0, p_fa, p_miss)
+    return rare + np.multiply(heavy, common, where=common > 0, out=np.zeros(np.broadcast(heavy, common).shape))

@@ -1,0 +1,68 @@
+"""Pool adjacent violators on integer counts, exactly (thesis appendix C)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from deciban.types import BoolArray, CountArray, IntArray
+
+_GROUPS_PER_CHUNK = 32768
+"""Groups pooled while they are in cache, before what is left of all chunks is pooled together."""
+
+_Comparison: TypeAlias = Callable[[CountArray, CountArray], BoolArray]
+
+
+def pool(n_tar: CountArray, n_non: CountArray) -> IntArray:
+    """Return where each PAV block begins, as positions in the ascending groups of counts.
+
+    Neighbours whose target fraction does not increase are pooled until every block's fraction is above its
+    predecessor's. Any order of pooling ends in the same blocks, so whole runs of violators go at once, chunk
+    by chunk first. With integer counts the comparison is exact: the blocks depend on nothing but the counts.
+
+    Parameters
+    ----------
+    n_tar, n_non : (n_groups,) arrays
+        Trials of each class; no group may be empty in both.
+    """
+    compare = _not_increasing
+    if n_tar.dtype != np.int64 or n_non.dtype != np.int64:
+        # Fractional weights: scaled so that no product of two sums overflows.
+        n_tar, n_non = n_tar / n_tar.max(), n_non / n_non.max()
+    elif int(n_tar.sum()) * int(n_non.sum()) >= 2**63:
+        compare = _not_increasing_beyond_int64
+    chunks = range(0, len(n_tar), _GROUPS_PER_CHUNK)
+    starts = np.concatenate(
+        [i + _pool(n_tar[i : i + _GROUPS_PER_CHUNK], n_non[i : i + _GROUPS_PER_CHUNK], compare) for i in chunks]
+    )
+    if len(chunks) > 1:
+        starts = starts[_pool(np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), compare)]
+    return starts
+
+
+def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison) -> IntArray:
+    starts = np.arange(len(n_tar))
+    while True:
+        violates = compare(n_tar, n_non)
+        kept = np.flatnonzero(~violates) + 1
+        if len(kept) == len(violates):
+            return starts
+        kept = np.concatenate((np.zeros(1, np.int64), kept))
+        n_tar, n_non, starts = np.add.reduceat(n_tar, kept), np.add.reduceat(n_non, kept), starts[kept]
+
+
+def _not_increasing(n_tar: CountArray, n_non: CountArray) -> BoolArray:
+    """Whether each group's target fraction is at or below that of the group before, by cross products."""
+    return n_tar[:-1] * n_non[1:] >= n_tar[1:] * n_non[:-1]
+
+
+def _not_increasing_beyond_int64(n_tar: CountArray, n_non: CountArray) -> BoolArray:
+    """As `_not_increasing` where products pass 2**63: floats decide, Python integers where floats cannot."""
+    left = n_tar[:-1].astype(np.float64) * n_non[1:]
+    right = n_tar[1:].astype(np.float64) * n_non[:-1]
+    answer: BoolArray = left >= right
+    for i in np.flatnonzero(np.abs(left - right) <= 1e-14 * np.maximum(left, right)):
+        answer[i] = int(n_tar[i]) * int(n_non[i + 1]) >= int(n_tar[i + 1]) * int(n_non[i])
+    return answer

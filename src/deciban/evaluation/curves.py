@@ -1,0 +1,120 @@
+"""The points that plots draw, taken from sorted scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import logit, ndtr
+
+from deciban.core.counts import CountTable, SortedClass, corners
+from deciban.evaluation.result import Curves, PointResult
+from deciban.metrics import SortedScores
+from deciban.metrics.scored_trials import ScoredTrials
+from deciban.types import CountArray, FloatArray
+
+_HALF_WIDTH = 7.0
+"""Prior log odds on both sides of 0 that plots show: priors from 0.0009 to 0.9991."""
+_GRID = 561
+_ENTROPY_GRID = 141
+_BINS = 100
+_LEVELS = 1001
+_MANY = 8192
+_CELLS_PER_NAT = 128
+_LINEAR_BEYOND = 40.0
+"""Log odds beyond which ln(1 + e^x) is x or 0 to the last digit: no cells are needed there."""
+
+
+def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
+    """Return the points of every plot; the prior axis is wide enough for ``points``."""
+    half_width = max([_HALF_WIDTH, *(math.ceil(abs(point.threshold)) + 1.0 for point in points)])
+    log_odds = np.linspace(-half_width, half_width, _GRID)
+    entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
+    errors = scores.error_counts(-log_odds)
+    roc_p_fa, roc_p_miss = _thinned_roc(scores.table)
+    bins, tar_density, non_density = _histogram(scores)
+    levels = np.linspace(*_score_range(scores), _LEVELS)
+    above = scores.error_counts(levels)
+    return Curves(
+        roc_p_fa=roc_p_fa,
+        roc_p_miss=roc_p_miss,
+        hull_p_fa=scores.rocch.p_fa,
+        hull_p_miss=scores.rocch.p_miss,
+        prior_log_odds=log_odds,
+        act_error=np.asarray(scores.act_dcf(prior_log_odds=log_odds)),
+        min_error=np.asarray(scores.rocch.min_dcf(prior_log_odds=log_odds)),
+        p_miss=errors.p_miss,
+        p_fa=errors.p_fa,
+        entropy_log_odds=entropy_log_odds,
+        act_cross_entropy=_bits(_in_cells(scores, half_width), entropy_log_odds),
+        min_cross_entropy=_bits(scores.recalibrated, entropy_log_odds),
+        pav=scores.pav,
+        bins=bins,
+        tar_density=tar_density,
+        non_density=non_density,
+        levels=levels,
+        tar_above=1.0 - above.p_miss,
+        non_above=above.p_fa,
+    )
+
+
+def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
+    return np.asarray(trials.cross_entropy(prior_log_odds=log_odds)) / math.log(2)
+
+
+def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
+    """The corners next to each of 4096 lines on either probit axis: what lies between is smaller than a pixel."""
+    n_fa, n_miss = corners(table.n_tar, table.n_non)
+    lines = ndtr(np.linspace(-6.0, 6.0, 4097))
+    crossed = np.concatenate(
+        (
+            np.searchsorted(n_miss, lines * n_miss[-1]),
+            len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]),
+        )
+    )
+    kept = np.unique(np.clip(np.concatenate((crossed - 1, crossed, [0, len(n_fa) - 1])), 0, len(n_fa) - 1))
+    return n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
+
+
+def _score_range(scores: SortedScores) -> tuple[float, float]:
+    """Lowest and highest finite score, halved where their difference would overflow; (0, 0) if there is none."""
+    ends = [end for c in (scores.tar, scores.non) if c.finite_range for end in c.finite_range]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 0.0)
+    return (low, high) if math.isfinite(high - low) else (low / 2, high / 2)
+
+
+def _histogram(scores: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray]:
+    low, high = _score_range(scores)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        margin = 0.5 * max(1.0, abs(high))
+        low, high = low - margin, high + margin
+    bins = np.linspace(low, high, _BINS + 1)
+    edges = np.append(bins[:-1], np.nextafter(high, np.inf))
+    tar, non = (np.diff(c.below(edges)) / c.total / (bins[1] - bins[0]) for c in (scores.tar, scores.non))
+    return bins, tar, non
+
+
+def _in_cells(scores: SortedScores, half_width: float) -> ScoredTrials:
+    """Many trials as few weighted ones: all trials of a narrow cell of scores become their mean.
+
+    The logarithmic cost bends by at most 1/4 per nat squared, so a cell of width h moves a mean by less than
+    h^2 / 32 nats; where the cost is a straight line or 0, beyond ``_LINEAR_BEYOND``, cells may be wide.
+    """
+    if scores.tar.total + scores.non.total <= _MANY:
+        return scores.trials
+    reach = half_width + _LINEAR_BEYOND
+    edges = np.linspace(-reach, reach, 2 * round(reach * _CELLS_PER_NAT) + 1)
+    return ScoredTrials(_class_in_cells(scores.tar, edges), _class_in_cells(scores.non, edges))
+
+
+def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray, CountArray]:
+    largest = np.finfo(np.float64).max
+    starts = np.unique(np.append(0, trials.positions(np.concatenate(([-largest], edges, [np.inf])))))
+    starts = starts[starts < len(trials.scores)]
+    if trials.weights is None:
+        counts = np.diff(starts, append=len(trials.scores))
+        sums = np.add.reduceat(trials.scores, starts, dtype=np.float64)
+        return sums / counts, counts
+    weights = np.add.reduceat(trials.weights, starts)
+    return np.add.reduceat(trials.scores * trials.weights, starts) / weights, weights

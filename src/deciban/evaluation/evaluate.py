@@ -1,0 +1,112 @@
+"""From two sets of scores to every number of a report, with one sort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban.core.operating import OperatingPoint, detection_cost
+from deciban.errors import InputError
+from deciban.evaluation.curves import draw_curves
+from deciban.evaluation.notes import notes_on
+from deciban.evaluation.result import Evaluation, PointResult
+from deciban.metrics import SortedScores
+
+PointLike: TypeAlias = OperatingPoint | float | Sequence[float]
+
+DEFAULT_POINTS = (OperatingPoint(0.01),)
+
+
+def evaluate(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    name: str = "system",
+    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> Evaluation:
+    """Evaluate the scores of one system: every number and curve of a report, from one sort.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Cllr, actual costs and everything else that
+        needs calibrated scores takes them as natural-log likelihood ratios. Infinite scores are legal.
+    name : str
+        What tables and legends call the system.
+    operating_points : iterable
+        Where detection costs are wanted: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, weights do not fit, or an operating point has a prior outside (0, 1) or a
+        cost that is not positive.
+
+    Examples
+    --------
+    >>> result = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], operating_points=[0.5, (0.01, 10, 1)])
+    >>> round(result.eer, 4), round(result.cllr, 4), round(result.min_cllr, 4)
+    (0.1667, 0.6941, 0.3333)
+    >>> [round(point.min_dcf, 4) for point in result.operating_points]
+    [0.3333, 0.3333]
+    """
+    points = [as_operating_point(point) for point in operating_points]
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    both = (scores.table.n_tar > 0) & (scores.table.n_non > 0)
+    n_tied = scores.table.n_tar[both].sum() + scores.table.n_non[both].sum()
+    results = _at_points(scores, points)
+    cllr, dr30 = scores.trials.cllr(), scores.rocch.few_errors(30)
+    curves = draw_curves(scores, results)
+    return Evaluation(
+        name=name,
+        n_tar=scores.tar.total,
+        n_non=scores.non.total,
+        n_tied=n_tied.item(),
+        n_infinite=scores.tar.infinite + scores.non.infinite,
+        eer=scores.rocch.eer(),
+        auc=scores.table.auc(),
+        cllr=cllr,
+        min_cllr=scores.recalibrated.cllr(),
+        prbep=scores.rocch.prbep(),
+        dr30=dr30,
+        operating_points=results,
+        notes=notes_on(scores, results, cllr, dr30, curves),
+        curves=curves,
+    )
+
+
+def as_operating_point(point: PointLike) -> OperatingPoint:
+    """Return ``point`` as an `OperatingPoint` with costs that normalized costs exist for."""
+    if not isinstance(point, OperatingPoint):
+        values = (point,) if isinstance(point, float | int | np.number) else tuple(point)
+        if not 1 <= len(values) <= 3:
+            raise InputError(f"operating_points: expected p_target or (p_target, c_miss, c_fa), got {point!r}.")
+        point = OperatingPoint(*values)
+    if point.c_miss == 0 or point.c_fa == 0:
+        raise InputError(f"operating_points: {point} has a cost of 0: its default decision costs nothing.")
+    return point
+
+
+def _at_points(scores: SortedScores, points: Sequence[OperatingPoint]) -> tuple[PointResult, ...]:
+    log_odds = np.array([point.log_odds for point in points], dtype=np.float64)
+    errors = scores.error_counts(-log_odds)
+    act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
+    least = detection_cost(*scores.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
+    columns = (act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
+    return tuple(
+        PointResult(
+            point.p_target, point.c_miss, point.c_fa, point.effective_prior, point.threshold, *(v.item() for v in row)
+        )
+        for point, *row in zip(points, *columns, strict=True)
+    )

@@ -1,0 +1,340 @@
+"""Costs of decisions at operating points: detection costs, Bayes error rates, where the errors run out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.core.operating import OperatingPoint
+from deciban.errors import InputError
+from deciban.metrics.sorted_scores import SortedScores
+from deciban.types import FloatArray
+
+
+def act_dcf(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    p_target: ArrayLike | None = None,
+    prior_log_odds: ArrayLike | None = None,
+    c_miss: float = 1.0,
+    c_fa: float = 1.0,
+    normalize: bool = True,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> float | FloatArray:
+    """Actual detection cost: decisions at the Bayes threshold of the operating point (BOSARIS paper eqs. 9, 19).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+    p_target, prior_log_odds : float or array_like
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
+        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+    c_miss, c_fa : float
+        Costs of the two errors, at least 0 and not both 0.
+    normalize : bool
+        Divide by the cost of the better of accept-all and reject-all (the default); a normalized cost above 1 is
+        worse than no recognizer.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of the prior
+        ``p Cmiss Pmiss + (1-p) Cfa Pfa``, normalized unless told otherwise.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, not exactly one prior is given or it is out of
+        range, or a cost is negative.
+
+    Examples
+    --------
+    >>> act_dcf([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5)
+    0.6666666666666666
+    >>> act_dcf([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], prior_log_odds=[-1.0, 0.0], normalize=False).round(4)
+    array([0.2437, 0.3333])
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    return scores.act_dcf(
+        p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa, normalize=normalize
+    )
+
+
+def min_dcf(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    p_target: ArrayLike | None = None,
+    prior_log_odds: ArrayLike | None = None,
+    c_miss: float = 1.0,
+    c_fa: float = 1.0,
+    normalize: bool = True,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> float | FloatArray:
+    """Minimum detection cost over all thresholds, accept-all and reject-all among them (BOSARIS paper eq. 15).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    p_target, prior_log_odds : float or array_like
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
+        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+    c_miss, c_fa : float
+        Costs of the two errors, at least 0 and not both 0.
+    normalize : bool
+        Divide by the cost of the better of accept-all and reject-all (the default); a normalized cost above 1 is
+        worse than no recognizer.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of the prior
+        At most 1 when normalized, and never above the actual cost of the same scores.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, not exactly one prior is given or it is out of
+        range, or a cost is negative.
+
+    Examples
+    --------
+    >>> round(min_dcf([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
+    0.3333
+    """
+    return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.min_dcf(
+        p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa, normalize=normalize
+    )
+
+
+def bayes_error(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    p_target: ArrayLike | None = None,
+    prior_log_odds: ArrayLike | None = None,
+    normalize: bool = False,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> float | FloatArray:
+    """Bayes error rate ``p Pmiss + (1-p) Pfa`` at the Bayes threshold (BOSARIS paper eq. 13).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+    p_target, prior_log_odds : float or array_like
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
+        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+    normalize : bool
+        Divide by the error rate of llr 0, ``min(p, 1-p)``.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of the prior
+        A fraction; over prior log odds it is the (normalized) Bayes error-rate plot.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or not exactly one prior is given or it is out of
+        range.
+
+    Examples
+    --------
+    >>> round(bayes_error([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
+    0.3333
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    return scores.act_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
+
+
+def min_bayes_error(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    p_target: ArrayLike | None = None,
+    prior_log_odds: ArrayLike | None = None,
+    normalize: bool = False,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> float | FloatArray:
+    """Minimum over all thresholds of the Bayes error rate (BOSARIS paper eq. 25).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    p_target, prior_log_odds : float or array_like
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
+        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+    normalize : bool
+        Divide by the error rate of llr 0, ``min(p, 1-p)``.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of the prior
+        A fraction; its maximum over all priors is the equal error rate.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or not exactly one prior is given or it is out of
+        range.
+
+    Examples
+    --------
+    >>> round(min_bayes_error([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
+    0.1667
+    """
+    return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.min_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
+
+
+def calibration_loss(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    p_target: ArrayLike | None = None,
+    prior_log_odds: ArrayLike | None = None,
+    normalize: bool = False,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> float | FloatArray:
+    """Bayes error rate minus its minimum: what better calibration could still save (thesis 7.3.3).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+    p_target, prior_log_odds : float or array_like
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
+        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+    normalize : bool
+        Divide by the error rate of llr 0, ``min(p, 1-p)``.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float, or array of the shape of the prior
+        At least 0.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or not exactly one prior is given or it is out of
+        range.
+
+    Examples
+    --------
+    >>> round(calibration_loss([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
+    0.1667
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    actual = scores.act_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
+    minimum = scores.rocch.min_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
+    loss = np.maximum(actual - minimum, 0.0)  # rounding alone can put the minimum an ulp above
+    return loss if np.ndim(loss) else float(loss)
+
+
+def c_primary(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    operating_points: Iterable[OperatingPoint] = (OperatingPoint(0.01), OperatingPoint(0.001)),
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> float:
+    """Mean of the normalized actual detection cost over operating points: the primary cost of SRE 2012.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+    operating_points : iterable of OperatingPoint
+        Effective priors 0.01 and 0.001 unless told otherwise.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    float
+        1 for a recognizer that always says llr 0.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or there is no operating point.
+
+    Examples
+    --------
+    >>> c_primary([1.0, 9.0, 2.0], [0.0, 1.0, -1.0])
+    0.6666666666666666
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    costs = [
+        scores.act_dcf(p_target=point.p_target, c_miss=point.c_miss, c_fa=point.c_fa) for point in operating_points
+    ]
+    if not costs:
+        raise InputError("operating_points: empty. Give at least one OperatingPoint.")
+    return float(np.mean(costs))
+
+
+def dr30(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    n_errors: float = 30,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Where the errors run out: Doddington's rule of 30 as prior log odds (thesis appendix B).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    n_errors : float
+        How many errors one wants to see at least, positive.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    (false_alarms, misses) : tuple of float
+        Prior log odds in nats, read at the threshold of least cost: to the left of the first fewer than
+        ``n_errors`` false alarms are left, to the right of the second fewer than ``n_errors`` misses. ``(inf, -inf)``
+        where there are never that many.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or ``n_errors`` is not positive.
+
+    Notes
+    -----
+    With 30 errors, and trials taken as independent, one is 90 % confident that the measured error rate is within 30 %
+    of the true one.
+
+    Examples
+    --------
+    >>> dr30([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], n_errors=1)
+    (0.0, 0.0)
+    """
+    smallest = float(np.finfo(np.float64).tiny)
+    n_errors = _validate.in_range(n_errors, "n_errors", smallest, np.inf, "A number of errors is positive")
+    return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.few_errors(n_errors)

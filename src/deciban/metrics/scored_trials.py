@@ -1,0 +1,75 @@
+"""Soft decisions of two classes: every figure that is a prior-weighted mean of a cost over trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.core import expected
+from deciban.types import CountArray, FloatArray, ScoreArray
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTrials:
+    """Checked log-likelihood ratios of both classes with optional weights; nothing depends on their order."""
+
+    tar: expected.Trials
+    non: expected.Trials
+
+    @classmethod
+    def of(
+        cls, tar: ArrayLike, non: ArrayLike, tar_weights: ArrayLike | None, non_weights: ArrayLike | None
+    ) -> ScoredTrials:
+        """Check the arguments of a metric."""
+        tar, non = _validate.pair(tar, non)
+        return cls(
+            _positive(tar, _validate.weights(tar_weights, len(tar), "tar_weights")),
+            _positive(non, _validate.weights(non_weights, len(non), "non_weights")),
+        )
+
+    def cllr(self) -> float:
+        """See `deciban.metrics.cllr`."""
+        return expected.cross_entropy(self.tar, self.non, 0.0) / math.log(2)
+
+    def cross_entropy(
+        self,
+        *,
+        p_target: ArrayLike | None = None,
+        prior_log_odds: ArrayLike | None = None,
+        normalize: bool = False,
+    ) -> float | FloatArray:
+        """See `deciban.metrics.cross_entropy`."""
+        cost = expected.normalized_cross_entropy if normalize else expected.cross_entropy
+        log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
+        return _at_each(log_odds, lambda x: cost(self.tar, self.non, x))
+
+    def scoring_rule_cost(
+        self,
+        alpha: float,
+        beta: float,
+        *,
+        p_target: ArrayLike | None = None,
+        prior_log_odds: ArrayLike | None = None,
+    ) -> float | FloatArray:
+        """See `deciban.metrics.scoring_rule_cost`."""
+        alpha, beta = _validate.rule(alpha, beta)
+        log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
+        return _at_each(log_odds, lambda x: expected.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
+
+
+def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.Trials:
+    """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
+    if weights is None or weights.all():
+        return scores, weights
+    return scores[weights > 0], weights[weights > 0]
+
+
+def _at_each(log_odds: FloatArray, cost: Callable[[float], float]) -> float | FloatArray:
+    if log_odds.ndim == 0:
+        return cost(float(log_odds))
+    return np.array([cost(x) for x in log_odds.ravel().tolist()]).reshape(log_odds.shape)

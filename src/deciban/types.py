@@ -1,0 +1,24 @@
+"""Names for the arrays and choices that appear in signatures."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+"""Float64 numbers: what every public function returns."""
+
+ScoreArray: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
+"""Checked scores. Float32 stays float32: it sorts faster and holds the same values."""
+
+IntArray: TypeAlias = NDArray[np.int64]
+"""Counts and positions."""
+
+CountArray: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+"""Numbers of trials (int64, exact) or sums of fractional trial weights (float64)."""
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+AnyArray: TypeAlias = NDArray[Any]
