@@ -146,7 +146,8 @@ def _numbers(values: Any, name: str) -> FloatArray:
 def _vector(values: ArrayLike, name: str) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(
-            f"{name}: {np.ma.count_masked(values)} of {values.size} entries are masked. Pass values.compressed()."
+            f"{name}: {np.count_nonzero(np.ma.getmaskarray(values))} of {values.size} entries are masked. "
+            "Pass values.compressed()."
         )
     try:
         array = np.asarray(values)
@@ -173,7 +174,7 @@ def _floats(array: AnyArray, name: str) -> ScoreArray:
     vector = array.astype(np.float64)
     if array.dtype.kind in "iu" and np.any(np.abs(vector) > _LARGEST_EXACT_INTEGER):
         raise InputError(f"{name}: integers beyond 2**53 do not fit a float exactly. Convert them to float yourself.")
-    if array.dtype.kind == "f" and np.any((vector != array) & (array == array)):
+    if array.dtype.kind == "f" and np.any((vector != array) & ~np.isnan(array)):
         raise InputError(f"{name}: {array.dtype} values do not fit float64 exactly. Convert them to float64 yourself.")
     return vector
 

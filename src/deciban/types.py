@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 """Float64 numbers: what every public function returns."""
 
-ScoreArray: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
+ScoreArray: TypeAlias = NDArray[np.float64 | np.float32]
 """Checked scores. Float32 stays float32: it sorts faster and holds the same values."""
 
 IntArray: TypeAlias = NDArray[np.int64]
 """Counts and positions."""
 
-CountArray: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+CountArray: TypeAlias = NDArray[Any]
 """Numbers of trials (int64, exact) or sums of fractional trial weights (float64)."""
 
 BoolArray: TypeAlias = NDArray[np.bool_]

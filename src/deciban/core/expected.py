@@ -96,4 +96,6 @@ def _scaled_softplus(scores: FloatArray, shift: float) -> FloatArray:
     with np.errstate(over="ignore"):
         u = np.exp(-np.maximum(z, 0.0))
         ratio = np.divide(np.log1p(u), u, out=np.ones_like(u), where=u > 0)
-        return np.where(z > 0, np.exp(-np.maximum(scores, -shift)) * ratio, np.exp(shift) * softplus(np.maximum(-z, 0.0)))
+        return np.where(
+            z > 0, np.exp(-np.maximum(scores, -shift)) * ratio, np.exp(shift) * softplus(np.maximum(-z, 0.0))
+        )

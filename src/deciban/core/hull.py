@@ -76,12 +76,14 @@ class Rocch:
     @property
     def p_fa(self) -> FloatArray:
         """False-alarm rate at each vertex, a fraction, from 1 down to 0."""
-        return self.n_fa / self.n_fa[0]
+        rates: FloatArray = self.n_fa / self.n_fa[0]
+        return rates
 
     @property
     def p_miss(self) -> FloatArray:
         """Miss rate at each vertex, a fraction, from 0 up to 1."""
-        return self.n_miss / self.n_miss[-1]
+        rates: FloatArray = self.n_miss / self.n_miss[-1]
+        return rates
 
     @property
     def area(self) -> float:

@@ -48,12 +48,13 @@ class OperatingPoint:
     @property
     def log_odds(self) -> float:
         """Effective prior log odds ``logit p_eff`` in nats (BOSARIS paper eq. 10)."""
-        return float(effective_log_odds(logit(np.float64(self.p_target)), self.c_miss, self.c_fa))
+        return float(effective_log_odds(logit(self.p_target), self.c_miss, self.c_fa))
 
     @property
     def effective_prior(self) -> float:
         """The prior that with unit costs poses the same problem (BOSARIS paper eq. 10)."""
-        return float(expit(self.log_odds))
+        miss, false_alarm = self.p_target * self.c_miss, (1 - self.p_target) * self.c_fa
+        return miss / (miss + false_alarm)
 
     @property
     def threshold(self) -> float:
@@ -65,7 +66,9 @@ class OperatingPoint:
         return f"p_target {self.p_target:g}{costs}"
 
 
-def effective_log_odds(log_odds: FloatArray, c_miss: float | FloatArray, c_fa: float | FloatArray) -> FloatArray:
+def effective_log_odds(
+    log_odds: float | FloatArray, c_miss: float | FloatArray, c_fa: float | FloatArray
+) -> FloatArray:
     """Prior log odds of the problem with unit costs that has the same decisions (BOSARIS paper eq. 10).
 
     Plain additions of logarithms: with unit costs the log odds come back unchanged, so that a score exactly at

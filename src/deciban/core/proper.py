@@ -5,11 +5,11 @@ With ``x = llr + prior log odds``, ``q = sigma(x) = 1 / (1 + exp(-x))`` and real
     C(q | tar) = 1/B(alpha, beta) * integral from q to 1 of p^(alpha-2) (1-p)^(beta-1) dp
     C(q | non) = 1/B(alpha, beta) * integral from 0 to q of p^(alpha-1) (1-p)^(beta-2) dp
 
-(1, 1) is the logarithmic rule in nats, (2, 2) three times the Brier rule, (1/2, 1/2) 2/pi times boosting. Exchanging
-the classes is exchanging the signs and the parameters: ``C(x | non; alpha, beta) = C(-x | tar; beta, alpha)``, so
-only target costs are computed here. Infinite ``x`` is allowed, NaN is not; costs beyond the range of float64 are
-``inf`` or 0, without warnings. Made for ``alpha`` and ``beta`` from 0.05 to 100. Nothing here checks its arguments
-or raises.
+(1, 1) is the logarithmic rule in nats, (2, 2) three times the Brier rule, (1/2, 1/2) 2/pi times boosting.
+Exchanging the classes exchanges signs and parameters, ``C(x | non; alpha, beta) = C(-x | tar; beta, alpha)``:
+only target costs are computed here. Infinite ``x`` is allowed, NaN is not; costs beyond the range of float64
+are ``inf`` or 0, without warnings. Made for ``alpha`` and ``beta`` from 0.05 to 100. Nothing here checks its
+arguments or raises.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ _EDGE = 40.0
 """Beyond +-40 a sigmoid is one exponential: what is left out is below 200 exp(-40) < 1e-15."""
 
 _PANELS_PER_UNIT = 32
-"""A power of two, so that panel edges are exact, 0 is one of them and no panel has the kink of max(x, 0) inside."""
+"""A power of two: panel edges are exact, 0 is one of them and no panel has the kink of max(x, 0) inside."""
 
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(8) * np.array([[0.5], [0.5]]) + np.array([[0.5], [0.0]])
-"""Gauss-Legendre on [0, 1]. The integrands change by at most exp(100/32) within a panel: 8 nodes give 1e-14."""
+_NODES, _NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
+_NODES = _NODES + 0.5
+"""Gauss-Legendre on [0, 1]. Integrands change by at most exp(100/32) within a panel: 8 nodes give 1e-14."""
 
 _CHUNK = 4096
 """Values of ``x`` integrated together: their nodes stay in cache."""
 
 _HUGE = 1e300
-"""Stands for infinity where 0 * inf or inf - inf would be NaN; its products with the parameters are finite."""
+"""Stands for infinity where 0 * inf or inf - inf would be NaN; its products with parameters are finite."""
 
 _ATANH_TAIL = np.array([1 / k for k in range(19, 1, -2)])
-"""Coefficients of (atanh(y) / y - 1) / y^2 in powers of y^2, the highest first; y^2 < 0.0242 where it is used."""
+"""Coefficients of (atanh(y) / y - 1) / y^2 in powers of y^2, the highest first; used for y^2 < 0.0242."""
 
 
 def softplus(x: FloatArray) -> FloatArray:
@@ -70,14 +71,15 @@ def beta_cost_tar(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     Returns
     -------
     array of the shape of ``x``
-        Non-negative and decreasing in ``x``: 0 at ``+inf``; at ``-inf`` the limit ``(alpha+beta-1) / (alpha-1)``
-        when ``alpha > 1`` and ``inf`` otherwise. Relative error below 2e-13, mostly rounding of the exponents.
+        Non-negative and decreasing in ``x``: 0 at ``+inf``; at ``-inf`` the limit ``(alpha + beta - 1) /
+        (alpha - 1)`` when ``alpha > 1`` and ``inf`` otherwise. Relative error below 2e-13, mostly rounding of
+        the exponents.
 
     Examples
     --------
     >>> import numpy as np
     >>> beta_cost_tar(np.array([-1.0, 0.0, np.inf]), 2.0, 2.0)
-    array([1.60333493, 0.75      , 0.        ])
+    array([1.60333994, 0.75      , 0.        ])
     """
     with np.errstate(over="ignore", under="ignore"):
         return _CLOSED_FORMS.get((alpha, beta), _general)(x, alpha, beta)
@@ -99,10 +101,10 @@ def beta_cost_non(x: FloatArray, alpha: float, beta: float) -> FloatArray:
 
 
 def beta_cost_tar_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """Return the derivative of `beta_cost_tar` by ``x``: ``-sigma(x)^(alpha-1) sigma(-x)^beta / B(alpha, beta)``.
+    """Return the derivative of `beta_cost_tar` by ``x``.
 
-    The derivative of thesis 7.38; never positive. Parameters, shapes and errors are those of `beta_cost_tar`; a
-    slope beyond float64 is ``-inf``.
+    It is ``-sigma(x)^(alpha-1) sigma(-x)^beta / B(alpha, beta)``, thesis 7.38 differentiated through ``q``;
+    never positive. Parameters, shapes and errors are those of `beta_cost_tar`; beyond float64 it is ``-inf``.
 
     Examples
     --------
@@ -115,10 +117,10 @@ def beta_cost_tar_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
 
 
 def beta_cost_non_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """Return the derivative of `beta_cost_non` by ``x``: ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``.
+    """Return the derivative of `beta_cost_non` by ``x``.
 
-    The derivative of thesis 7.38; never negative. Parameters, shapes and errors are those of `beta_cost_tar`; a
-    slope beyond float64 is ``inf``.
+    It is ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``, thesis 7.38 differentiated through ``q``;
+    never negative. Parameters, shapes and errors are those of `beta_cost_tar`; beyond float64 it is ``inf``.
 
     Examples
     --------
@@ -130,11 +132,11 @@ def beta_cost_non_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
 
 
 def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: float) -> FloatArray:
-    """Return how much the rule weights each llr threshold when it is used at a prior (Bruemmer & Doddington eq. 10).
+    """Return the weight of each llr threshold in a rule used at a prior (Bruemmer & Doddington 2013 eq. 10).
 
-    ``Omega(t) = r(t) w(t + tau) / Z`` with ``tau`` the prior log odds, ``w(x) = sigma(x)^alpha sigma(-x)^beta /
-    B(alpha, beta)`` (eq. 11), ``r(t) = (1 + e^(t+tau)) / ((1 + e^t) (1 + e^tau))`` (eq. 7) and ``Z`` such that the
-    integral over ``t`` is 1.
+    ``Omega(t) = r(t) w(t + tau) / Z`` with ``tau`` the prior log odds, ``r(t) = (1 + e^(t+tau)) / ((1 + e^t)
+    (1 + e^tau))`` (eq. 7), ``w(x) = sigma(x)^alpha sigma(-x)^beta / B(alpha, beta)`` (eq. 11) and ``Z`` such
+    that the integral over ``t`` is 1.
 
     Parameters
     ----------
@@ -161,17 +163,18 @@ def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: 
         # At x = t + tau, without the factors that Z cancels. 1 + e^x takes one from the exponent beta.
         return _log_weight(x, alpha, beta - 1.0) - softplus(x - prior_log_odds)
 
-    # The tails, of slopes alpha and -beta, are exact exponentials beyond 40 from both kinks, x = 0 and x = tau.
+    # 40 beyond both bends, x = 0 and x = tau, the tails are exponentials of slopes alpha and -beta.
     n_panels = int((2 * _EDGE + np.ceil(abs(prior_log_odds))) * _PANELS_PER_UNIT)
     edges = min(np.floor(prior_log_odds), 0.0) - _EDGE + np.arange(n_panels + 1) / _PANELS_PER_UNIT
     inside = log_density(edges[:-1, None] + _NODES / _PANELS_PER_UNIT)
     below, above = log_density(edges[[0, -1]])
     peak = inside.max()  # taken out so that a narrow rule far from the prior does not underflow
     with np.errstate(under="ignore"):
-        tails = np.exp(below - peak) / alpha + np.exp(above - peak) / beta
-        total = tails + np.sum(np.exp(inside - peak) @ _NODE_WEIGHTS) / _PANELS_PER_UNIT
+        total = np.exp(below - peak) / alpha + np.exp(above - peak) / beta
+        total += np.sum(np.exp(inside - peak) @ _NODE_WEIGHTS) / _PANELS_PER_UNIT
         x = np.clip(t + prior_log_odds, -_HUGE, _HUGE)
-        return np.exp(log_density(x) - peak) / total
+        density: FloatArray = np.exp(log_density(x) - peak) / total
+    return density
 
 
 def _log_beta(alpha: float, beta: float) -> float:
@@ -187,9 +190,9 @@ def _log_weight(x: FloatArray, a: float, b: float) -> FloatArray:
 def _general(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     """`beta_cost_tar` for any parameters: integrate minus the slope from ``x`` to infinity.
 
-    The integrand is positive and so is every term below: nothing cancels, at no ``x`` and no parameters, where
-    hypergeometric and incomplete beta functions lose digits around ``alpha = 1`` and are undefined at it. The integral
-    is the part from ``x`` to the next panel edge, plus what lies beyond that edge from a table.
+    The integrand is positive and so is every term below: nothing cancels at any ``x`` and any parameters,
+    whereas hypergeometric and incomplete beta functions lose digits around ``alpha = 1`` and fail at it. The
+    integral is the part from ``x`` to the next panel edge, plus what lies beyond that edge, from a table.
     """
     beyond = _cost_at_edges(alpha, beta)
     flat = np.ravel(x)
@@ -210,13 +213,14 @@ def _general_chunk(x: FloatArray, alpha: float, beta: float, beyond: FloatArray)
     rate = np.where(edge > 0.0, -beta, c)
     sign = np.where(edge > 0.0, -1.0, 1.0)
     log_slope = rate * node - (c + beta) * np.log1p(np.exp(sign * node)) - log_beta
-    cost = beyond[panel + 1] + width * (_NODE_WEIGHTS @ np.exp(log_slope))
+    cost: FloatArray = beyond[panel + 1] + width * (_NODE_WEIGHTS @ np.exp(log_slope))
     # Right of the table the cost falls as exp(-beta x).
     cost *= np.exp(-beta * np.maximum(x - _EDGE, 0.0))
     # Left of it the slope is exp(c x) / B, and what is added grows forever if c < 0, to a limit if c > 0.
     left = np.maximum(-_EDGE - x, 0.0)
     added = left if c == 0.0 else -np.expm1(-c * left) / c
-    return cost + np.exp(-c * _EDGE - log_beta) * added
+    cost += np.exp(-c * _EDGE - log_beta) * added
+    return cost
 
 
 @lru_cache(maxsize=64)
@@ -234,7 +238,7 @@ def _cost_at_edges(alpha: float, beta: float) -> FloatArray:
 
 def _log_less_linear(x: FloatArray) -> FloatArray:
     """Return ``-log(p) - (1 - p)`` for ``p = sigma(x)``, of order ``sigma(-x)^2 / 2`` for large ``x``."""
-    # As written this cancels for x > 1. With y = (1-p) / (1+p) it is 2 atanh(y) - 2 y / (1 + y), which is a sum of
+    # As written this cancels for x > 1. With y = (1-p) / (1+p) it is 2 atanh(y) - 2 y / (1 + y), a sum of
     # positive terms: 2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...).
     z = np.exp(-np.maximum(x, 1.0))
     y = z / (z + 2.0)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from deciban.evaluation.evaluate import evaluate
+from deciban.evaluation.files import evaluate_files
+from deciban.evaluation.presets import Preset, preset, presets
 from deciban.evaluation.result import Curves, Evaluation, PointResult, Results
+from deciban.evaluation.single import evaluate
 
-__all__ = ["Curves", "Evaluation", "PointResult", "Results", "evaluate"]
+__all__ = [
+    "Curves",
+    "Evaluation",
+    "PointResult",
+    "Preset",
+    "Results",
+    "evaluate",
+    "evaluate_files",
+    "preset",
+    "presets",
+]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import logit, ndtr
+from scipy.special import ndtr
 
 from deciban.core.counts import CountTable, SortedClass, corners
 from deciban.evaluation.result import Curves, PointResult

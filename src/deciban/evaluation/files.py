@@ -1,1 +1,140 @@
-def evaluate_files(): ...
+"""From score files and a key to results: read, join, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from deciban.errors import InputError, KeyMismatchError
+from deciban.evaluation.result import Evaluation, Results
+from deciban.evaluation.single import DEFAULT_POINTS, PointLike, evaluate
+from deciban.io import Reading, read_table
+from deciban.io.layout import Columns
+from deciban.io.source import PathLike, display_name
+from deciban.trials import Key, Scores, align_systems
+from deciban.trials.join import Duplicates, Missing
+
+
+def evaluate_files(
+    scores: Sequence[PathLike],
+    key: PathLike | None = None,
+    *,
+    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    missing: Missing = "error",
+    duplicates: Duplicates = "error",
+    format: str | None = None,  # noqa: A002  # the word users know
+    columns: Columns | None = None,
+    key_format: str | None = None,
+    key_columns: Columns | None = None,
+    labels: Mapping[str, str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Results:
+    """Evaluate score files, one per system, on the trials of one key.
+
+    Parameters
+    ----------
+    scores : sequence of paths
+        Score files; see `deciban.read_scores` for what they may look like.
+    key : path, optional
+        Which trials are targets. Left out, every score file must hold labels itself.
+    operating_points : iterable
+        As in `deciban.evaluate`.
+    missing, duplicates
+        As in `deciban.align`. A trial dropped for one system is dropped for all.
+    format, columns, labels
+        As in `deciban.read_scores`; ``key_format`` and ``key_columns`` are the same for the key.
+    progress : function, optional
+        Called with a few words at every step.
+
+    Returns
+    -------
+    Results
+        The evaluations, how the trials met, and in ``facts`` what was read and assumed.
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.read_scores` and `deciban.align`.
+    """
+    say = progress or (lambda _words: None)
+    if not scores:
+        raise InputError("scores: no file given. Evaluation needs at least one.")
+    names = _system_names(scores)
+    readings = []
+    for path, name in zip(scores, names, strict=True):
+        say(f"reading {display_name(path)}")
+        readings.append(read_table(path, format=format, columns=columns, labels=labels, name=name))
+    systems = [reading.scores for reading in readings if reading.scores is not None]
+    facts = [_fact("read", s.trials.origin.name, s.trials.origin.reading, f"{len(s.trials):,} trials") for s in systems]
+    if key is not None:
+        say(f"reading {display_name(key)}")
+        truth = _key(read_table(key, need="label", format=key_format, columns=key_columns, labels=labels))
+    else:
+        truth = _key(readings[0])
+    counts = f"{truth.n_tar:,} target · {truth.n_non:,} non-target"
+    facts.append(_fact("key", truth.trials.origin.name, truth.trials.origin.reading, counts))
+    say("joining trials")
+    _refuse_conflicts(truth, readings)
+    aligned = align_systems(systems, truth, missing, duplicates=duplicates)
+    report, points = aligned[0].report, list(operating_points)
+    evaluations = []
+    for system in aligned:
+        say(f"evaluating {system.name}")
+        evaluations.append(evaluate(system.tar, system.non, name=system.name, operating_points=points))
+    facts.append(
+        f"join  {report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
+        f"{report.duplicate:,} duplicate · {_ties(evaluations)}"
+    )
+    if isinstance(missing, int | float) and report.missing:
+        facts.append(f"fill  trials without a score were given {missing:g}")
+    return Results(tuple(evaluations), report, tuple(facts))
+
+
+def _fact(kind: str, *words: str) -> str:
+    return f"{kind:<4}  " + "   ".join(words)
+
+
+def _ties(evaluations: Sequence[Evaluation]) -> str:
+    return ", ".join(f"{evaluation.n_tied:,}" for evaluation in evaluations) + " scores tied across classes"
+
+
+def _key(reading: Reading) -> Key:
+    if reading.key is None:
+        scores = reading.scores
+        name = "the file" if scores is None else scores.trials.origin.name
+        raise InputError(f"key: none given, and {name} holds no labels. Pass the file that does (--key FILE).")
+    return reading.key
+
+
+def _refuse_conflicts(key: Key, readings: Sequence[Reading]) -> None:
+    """Labels in score files must not contradict the key."""
+    for reading in readings:
+        if reading.key is None or reading.key is key or reading.key.trials.sides != key.trials.sides:
+            continue
+        told = Scores(reading.key.trials, reading.key.is_target.astype(np.float64))
+        _compare(told, key)
+
+
+def _compare(told: Scores, key: Key) -> None:
+    codes, known = told.trials.codes_in(key.trials), key.trials.codes_in(key.trials)
+    order = np.argsort(known)
+    place = np.minimum(np.searchsorted(known[order], codes), len(known) - 1)
+    same = known[order][place] == codes
+    conflict = np.flatnonzero(same & (told.score != key.is_target[order][place]))
+    if len(conflict):
+        row = int(conflict[0])
+        raise KeyMismatchError(
+            f"{told.trials.origin.where(row)}: trial {told.trials.name_of(row)} has another label than in "
+            f"{key.trials.origin.name} ({len(conflict):,} such trials). "
+            f"Leave the labels of one of them out, with --columns."
+        )
+
+
+def _system_names(paths: Sequence[PathLike]) -> list[str | None]:
+    """File names; where two are alike, with as many folders as it takes to tell them apart."""
+    names = [Path(path).name for path in paths]
+    if len(set(names)) == len(names):
+        return [None] * len(names)
+    return [str(path) for path in paths]

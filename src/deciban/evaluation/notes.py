@@ -42,16 +42,20 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult]) -> lis
         return ["Rule of 30: at no prior are there 30 misses and 30 false alarms; all figures are rough."]
     notes = []
     for point in points:
-        short = [
-            what
-            for what, few in (
-                ("false alarms", -point.threshold < false_alarms),
-                ("misses", -point.threshold > misses),
-            )
-            if few
-        ]
-        notes.extend(f"Rule of 30: fewer than 30 {what} at effective prior {point.effective_prior:.3g}." for what in short)
-    return notes[:4]
+        few = {"false alarms": -point.threshold < false_alarms, "misses": -point.threshold > misses}
+        short = " and ".join(what for what, is_few in few.items() if is_few)
+        if short:
+            notes.append(f"Rule of 30: fewer than 30 {short} at effective prior {_prior(-point.threshold)}.")
+    shown = 4
+    return notes[:shown] + (
+        [f"Rule of 30: the same at {len(notes) - shown} more points."] if len(notes) > shown else []
+    )
+
+
+def _prior(log_odds: float) -> str:
+    """Two digits of the prior, or of what it lacks to 1."""
+    prior = float(expit(log_odds))
+    return f"{prior:.2g}" if prior < 0.9 else f"{prior:.{1 - math.floor(math.log10(expit(-log_odds)))}f}"
 
 
 def _badly_calibrated(curves: Curves) -> list[str]:
@@ -63,10 +67,10 @@ def _badly_calibrated(curves: Curves) -> list[str]:
         return ["Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."]
     places = []
     if bad[: good[0]].any():
-        places.append(f"below prior {expit(curves.prior_log_odds[good[0]]):.2g}")
+        places.append(f"below prior {_prior(curves.prior_log_odds[good[0]])}")
     if bad[good[-1] :].any():
-        places.append(f"above prior {expit(curves.prior_log_odds[good[-1]]):.2g}")
+        places.append(f"above prior {_prior(curves.prior_log_odds[good[-1]])}")
     inside = bad[good[0] : good[-1]]
     if inside.any():
-        places.append(f"near prior {expit(curves.prior_log_odds[good[0] + int(np.argmax(inside))]):.2g}")
+        places.append(f"near prior {_prior(curves.prior_log_odds[good[0] + int(np.argmax(inside))])}")
     return [f"Badly calibrated {' and '.join(places)}: decisions there are worse than no recognizer."]

@@ -156,6 +156,16 @@ class Evaluation:
         return self.cllr - self.min_cllr
 
     @property
+    def mean_act_dcf(self) -> float:
+        """Mean normalized actual cost over the operating points (``C_primary`` where a plan has several)."""
+        return float(np.mean([point.act_dcf for point in self.operating_points]))
+
+    @property
+    def mean_min_dcf(self) -> float:
+        """Mean normalized minimum cost over the operating points, each with its own best threshold."""
+        return float(np.mean([point.min_dcf for point in self.operating_points]))
+
+    @property
     def plot(self) -> Plotter:
         """Plots of this evaluation: ``evaluation.plot.det(ax=None)`` is ``deciban.plots.det(evaluation, ax=None)``."""
         return Plotter(self)
@@ -164,6 +174,7 @@ class Evaluation:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "curves"}
         fields["calibration_loss"] = self.calibration_loss
+        fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         plain: dict[str, Any] = _plain(fields)
         return plain
@@ -175,10 +186,20 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Results:
-    """The evaluations of several systems on the same trials, and how the trials were found."""
+    """The evaluations of several systems on the same trials, and how the trials were found.
+
+    Attributes
+    ----------
+    systems : tuple of Evaluation
+    join : JoinReport, optional
+        How key and scores met.
+    facts : tuple of str
+        What was read and assumed, a line each.
+    """
 
     systems: tuple[Evaluation, ...]
     join: JoinReport | None = None
+    facts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""
@@ -186,6 +207,7 @@ class Results:
             "schema": SCHEMA,
             "systems": [system.to_dict() for system in self.systems],
             "join": None if self.join is None else dataclasses.asdict(self.join),
+            "inputs": list(self.facts),
             "conventions": CONVENTIONS,
         }
 

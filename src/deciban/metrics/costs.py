@@ -201,7 +201,9 @@ def min_bayes_error(
     >>> round(min_bayes_error([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
     0.1667
     """
-    return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.min_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
+    return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.min_dcf(
+        p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize
+    )
 
 
 def calibration_loss(
@@ -287,7 +289,8 @@ def c_primary(
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     costs = [
-        scores.act_dcf(p_target=point.p_target, c_miss=point.c_miss, c_fa=point.c_fa) for point in operating_points
+        float(scores.act_dcf(p_target=point.p_target, c_miss=point.c_miss, c_fa=point.c_fa))
+        for point in operating_points
     ]
     if not costs:
         raise InputError("operating_points: empty. Give at least one OperatingPoint.")

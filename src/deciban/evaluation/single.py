@@ -62,6 +62,8 @@ def evaluate(
     [0.3333, 0.3333]
     """
     points = [as_operating_point(point) for point in operating_points]
+    if not points:
+        raise InputError("operating_points: none given. Detection costs need at least one.")
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     both = (scores.table.n_tar > 0) & (scores.table.n_non > 0)
     n_tied = scores.table.n_tar[both].sum() + scores.table.n_non[both].sum()

@@ -1,0 +1,32 @@
+"""``deciban inspect``."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from deciban.cli.options import parse_labels
+from deciban.evaluation.inspection import inspect_file
+
+
+@click.command("inspect")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--format", "format_", metavar="NAME", help="Format of the files; left out, the first lines decide.")
+@click.option("--columns", metavar="ROLES", help="What the columns are; see deciban eval --help.")
+@click.option("--labels", metavar="WORDS", help="Label words: target=tgt,nontarget=imp.")
+def inspect_command(files: tuple[str, ...], format_: str | None, columns: str | None, labels: str | None) -> None:
+    """Say what score files and keys hold, how they are read, and what in them looks wrong."""
+    console = Console(highlight=False)
+    for path in files:
+        inspection = inspect_file(path, format=format_, columns=columns, labels=parse_labels(labels))
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(style="bold")
+        table.add_column(overflow="fold")
+        for what, value in inspection.facts:
+            table.add_row(what, Text(value))
+        console.print(Text(inspection.name, style="bold underline"))
+        console.print(table)
+        for remark in inspection.remarks:
+            console.print(Text(remark, style="yellow"))

@@ -1,0 +1,66 @@
+"""Entry point: the list of commands, and what happens to errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+import deciban
+from deciban.errors import DecibanError
+
+_COMMANDS = {
+    "demo": ("deciban.cli.demo", "Write synthetic scores and a key, and evaluate them."),
+    "eval": ("deciban.cli.evaluate", "Evaluate score files: a table, or JSON."),
+    "report": ("deciban.cli.evaluate", "Evaluate score files into one HTML page with plots."),
+    "plot": ("deciban.cli.plot", "Draw one plot of score files as SVG, PNG or PDF."),
+    "inspect": ("deciban.cli.inspect", "Say what a file holds and what looks wrong."),
+}
+"""Where each command lives; it is imported only when it is called, so that help answers at once."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name][0]), f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(deciban.__version__, message="deciban %(version)s")
+def _deciban() -> None:
+    """Evaluate the scores of recognizers: from score files to honest numbers.
+
+    \b
+    deciban demo demo                                  a first look, on synthetic scores
+    deciban report sysA.txt --key key.txt -o out.html  your own scores
+    """
+
+
+def main() -> None:
+    """Run the command line; exit with 0 when done, 2 for bad input or usage, 1 for anything else."""
+    try:
+        _deciban(prog_name="deciban", standalone_mode=True)
+    except DecibanError as error:
+        _fail(f"{type(error).__name__}: {error}")
+    except BrokenPipeError:
+        # The reader of our output went away, as in `deciban eval ... | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+
+
+def _fail(message: str) -> None:
+    click.echo(f"deciban: {message}", err=True)
+    sys.exit(2)

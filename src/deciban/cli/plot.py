@@ -1,0 +1,39 @@
+"""``deciban plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from deciban.cli.options import evaluation_options
+from deciban.evaluation import Results
+
+_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
+_ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+
+
+@click.command("plot")
+@click.argument("kind", type=click.Choice(_KINDS))
+@evaluation_options
+@click.option(
+    "-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=click.Path(dir_okay=False, path_type=Path)
+)
+def plot_command(results: Results, *, quiet: bool, kind: str, output: Path) -> None:
+    """Draw one plot of score files; all systems share it.
+
+    \b
+    deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
+    """
+    ending = _ENDINGS.get(output.suffix.lower())
+    if ending is None:
+        raise click.BadParameter(f"{output.name!r} should end in .svg, .png or .pdf.", param_hint="--output")
+    from deciban import plots
+    from deciban.io import atomic_write
+
+    axes = getattr(plots, kind.replace("-", "_"))(results)
+    with atomic_write(output) as stream:
+        plots.save(axes, stream, ending)
+    if not quiet:
+        click.echo(f"wrote {output}")

@@ -1,0 +1,81 @@
+"""Results as tables for a terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from deciban.evaluation import Evaluation, PointResult, Results
+
+_PLAIN_WIDTH = 200
+
+
+def print_results(results: Results) -> None:
+    """Print the table of all systems, and the notes that belong to it, on standard output."""
+    console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, highlight=False)
+    systems = results.systems
+    single = len(systems[0].operating_points) == 1
+    columns = ["EER (ROCCH)", *(["minDCF", "actDCF"] if single else []), "Cllr", "min Cllr", "calibration loss", "AUC"]
+    if single:
+        title = f"normalized DCF at {_point(systems[0].operating_points[0])}; Cllr in bits"
+        console.print(
+            _table(columns, [(s.name, [_eer(s), *_costs(s.operating_points[0]), *_rest(s)]) for s in systems], title)
+        )
+    else:
+        console.print(_table(columns, [(s.name, [_eer(s), *_rest(s)]) for s in systems], "Cllr in bits"))
+        console.print(_points(systems))
+    for system in systems:
+        for note in system.notes:
+            console.print(Text(f"{system.name}: {note}", style="yellow"), soft_wrap=True)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Format a figure: fixed digits, infinity as a word."""
+    return f"{value:.{digits}f}" if abs(value) != float("inf") else ("inf" if value > 0 else "-inf")
+
+
+def _points(systems: tuple[Evaluation, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", caption="normalized DCF", caption_justify="left")
+    for heading in ("system", "operating point"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("minDCF", "actDCF", "misses", "false alarms"):
+        table.add_column(heading, justify="right")
+    for system in systems:
+        for point in system.operating_points:
+            errors = [f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"]
+            table.add_row(Text(system.name), _point(point), *_costs(point), *errors)
+        table.add_row(
+            Text(system.name), "mean over points", number(system.mean_min_dcf), number(system.mean_act_dcf), "", ""
+        )
+    return table
+
+
+def _table(columns: list[str], rows: list[tuple[str, list[str]]], caption: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", caption=caption, caption_justify="left")
+    table.add_column("system", overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for name, cells in rows:
+        table.add_row(Text(name), *cells)
+    return table
+
+
+def _eer(system: Evaluation) -> str:
+    return f"{system.eer:.2%}".replace("%", " %")
+
+
+def _costs(point: PointResult) -> list[str]:
+    return [number(point.min_dcf), number(point.act_dcf)]
+
+
+def _rest(system: Evaluation) -> list[str]:
+    figures = (system.cllr, system.min_cllr, system.calibration_loss)
+    return [*(number(figure) for figure in figures), number(system.auc, 4)]
+
+
+def _point(point: PointResult) -> str:
+    unit_costs = point.c_miss == point.c_fa == 1
+    return f"p_target {point.p_target:g}" + ("" if unit_costs else f", costs {point.c_miss:g}:{point.c_fa:g}")

@@ -1,0 +1,168 @@
+"""Plots of one error rate over the other: DET and ROC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from deciban.plots.probit import limits, set_probit_axes
+from deciban.plots.sheet import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, point_name
+
+_FEW = 30
+_HULL = "convex hull (ROCCH)"
+
+
+def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw miss rate over false-alarm rate on probit axes: the DET curve.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default. Both axes become probit axes; data stay fractions.
+    **line_kw
+        Properties of the steppy curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Solid: all distinct thresholds. Thin dashed: convex hull, with the EER as a star. Other markers: actual errors at
+    the Bayes threshold of each operating point. Beyond the dotted lines there are fewer than 30 errors of a kind
+    (thesis appendix B). Rates of 0 or 1 lie at infinity; markers that would stand there stand at the edge.
+
+    References
+    ----------
+    A. Martin et al., The DET curve in assessment of detection task performance, Eurospeech 1997.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ax = det(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]), color="black")
+    >>> ax.lines[0].get_xdata().tolist()
+    [1.0, 0.6666666666666666, 0.3333333333333333, 0.0, 0.0]
+    """
+    sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
+    ax = sheet.ax
+    x, y = _det_limits(sheet)
+    set_probit_axes(ax, x, y)
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
+        ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
+    sheet.explain(_HULL, linestyle="--")
+    _few_errors(sheet, x, y)
+    _markers(sheet, x, y)
+    sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
+    return sheet.finish()
+
+
+def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw miss rate over false-alarm rate on linear axes: the ROC with its convex hull.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the steppy curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    The miss rate, not the detection rate, is on the vertical axis: the area under the curve is an error. Where the
+    EER is small the plot shows the corner around it.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ax = roc(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
+    >>> ax.lines[0].get_ydata().round(3).tolist()
+    [0.0, 0.0, 0.0, 0.333, 1.0]
+    """
+    sheet = Sheet(result, ax, line_kw, size=(5.2, 4.8))
+    ax = sheet.ax
+    top = _roc_limit(max(system.evaluation.eer for system in sheet.systems))
+    sheet.keep_limits((-0.01 * top, top), (-0.01 * top, top))
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
+        ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
+    sheet.explain(_HULL, linestyle="--")
+    _markers(sheet, ax.get_xlim(), ax.get_ylim())
+    ax.set_aspect("equal")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=""))
+    sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
+    return sheet.finish()
+
+
+def _det_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]:
+    results = [system.evaluation for system in sheet.systems]
+    p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
+    p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
+    points = [point for result in results for point in result.operating_points]
+    eers = [result.eer for result in results]
+    x = limits(p_fa, p_miss, [*eers, *(point.p_fa for point in points)])
+    y = limits(p_miss, p_fa, [*eers, *(point.p_miss for point in points)])
+    if sheet.is_fresh:
+        return x, y
+    (x_low, x_high), (y_low, y_high) = sheet.ax.get_xlim(), sheet.ax.get_ylim()
+    return (min(x[0], x_low), max(x[1], x_high)), (min(y[0], y_low), max(y[1], y_high))
+
+
+def _roc_limit(eer: float) -> float:
+    """Choose a round limit that leaves room around the equal error rate; everything if there is no error."""
+    return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
+
+
+def _few_errors(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Draw the rates at which 30 errors of a kind remain, in the system's colour only where systems differ."""
+    sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in sheet.systems}
+    drawn = False
+    for system in sheet.systems if len(sizes) > 1 else sheet.systems[:1]:
+        style: Style = {
+            "color": system.color if len(sizes) > 1 else "0.5",
+            "linewidth": 1.0,
+            "linestyle": ":",
+            "zorder": 1.5,
+        }
+        at_x, at_y = _FEW / system.evaluation.n_non, _FEW / system.evaluation.n_tar
+        if x[0] < at_x < x[1]:
+            sheet.ax.axvline(at_x, **style)
+        if y[0] < at_y < y[1]:
+            sheet.ax.axhline(at_y, **style)
+        drawn |= x[0] < at_x < x[1] or y[0] < at_y < y[1]
+    if drawn:
+        sheet.explain(f"{_FEW} errors (rule of {_FEW})", linestyle=":")
+
+
+def _markers(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Mark the EER and the actual errors at each operating point, at the edge where they lie outside."""
+
+    def mark(system: System, p_fa: float, p_miss: float, marker: str, size: float) -> None:
+        style: Style = {"color": system.color, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
+        place = [float(np.clip(p_fa, *x))], [float(np.clip(p_miss, *y))]
+        sheet.ax.plot(*place, marker=marker, markersize=size, clip_on=False, zorder=4, **style)
+
+    for system in sheet.systems:
+        mark(system, system.evaluation.eer, system.evaluation.eer, "*", 11)
+        for i, point in enumerate(system.evaluation.operating_points):
+            mark(system, point.p_fa, point.p_miss, POINT_MARKERS[i % len(POINT_MARKERS)], 6.5)
+    plain: Style = {"color": GREY, "markeredgecolor": "white", "linestyle": "none"}
+    sheet.explain("EER", marker="*", markersize=11, **plain)
+    for system in sheet.systems:
+        for i, point in enumerate(system.evaluation.operating_points):
+            marker = POINT_MARKERS[i % len(POINT_MARKERS)]
+            sheet.explain(f"actual, {point_name(point)}", marker=marker, markersize=6.5, **plain)

@@ -1,0 +1,199 @@
+"""Plots over the scores: histogram, PAV and Tippett."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from deciban.plots.sheet import GREY, Drawable, Sheet, Style, System
+from deciban.types import FloatArray
+
+_SIZE = (6.0, 4.0)
+
+
+def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the densities of target and non-target scores.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the outline of the target scores of each system: colour, line width and style, label.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Each class has area 1, however many trials it has. Infinite scores are left out, and the legend says how many.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> histogram(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
+    'Score'
+    """
+    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    ax = sheet.ax
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        if len(sheet.systems) == 1:
+            style: Style = {"color": system.color, "linewidth": 0.0, "fill": True, "zorder": 1.5}
+            ax.stairs(curves.tar_density, curves.bins, alpha=0.35, **style)
+            ax.stairs(curves.non_density, curves.bins, alpha=0.12, **style)
+        ax.stairs(curves.tar_density, curves.bins, **_with_infinite(system))
+        ax.stairs(curves.non_density, curves.bins, **system.thin(zorder=2.4))
+    sheet.explain("target")
+    sheet.explain("non-target", linestyle="--")
+    bins = [system.evaluation.curves.bins for system in sheet.systems]
+    highest = max(
+        float(density.max())
+        for system in sheet.systems
+        for density in (system.evaluation.curves.tar_density, system.evaluation.curves.non_density)
+    )
+    sheet.keep_limits((min(b[0] for b in bins), max(b[-1] for b in bins)), (0.0, 1.06 * highest or 1.0))
+    sheet.name_axes("Score", "Density (per unit of score)")
+    return sheet.finish()
+
+
+def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the log-likelihood ratio that the PAV algorithm gives to each score.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the staircase of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Each step is a block of scores with one optimal log-likelihood ratio. Calibrated scores follow the dotted line
+    ``y = x``. Blocks of one class have an infinite ratio: their steps lie on the edge and end in an arrow. Dash-dotted
+    lines: Bayes thresholds of the operating points. Source: thesis appendix C.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> pav(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
+    'Log-likelihood ratio after PAV (nats)'
+    """
+    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    ax = sheet.ax
+    sheet.keep_limits(*_pav_limits(sheet))
+    x, y = ax.get_xlim(), ax.get_ylim()
+    for system in sheet.systems:
+        _staircase(sheet, system, x, y)
+    if sheet.explain("y = x (calibrated)", color="black", linestyle=":"):
+        ax.axline((0.0, 0.0), slope=1.0, color="black", linestyle=":", linewidth=1.2, zorder=2.2)
+    thresholds = {point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
+    for threshold in sorted(thresholds):
+        ax.axhline(threshold, color="0.6", linestyle="-.", linewidth=0.9, zorder=1.5)
+    if thresholds:
+        sheet.explain("Bayes threshold", color="0.6", linestyle="-.")
+    sheet.name_axes("Score", "Log-likelihood ratio after PAV (nats)")
+    return sheet.finish()
+
+
+def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the share of each class at or above each score.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the target curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Where the curves cross the line at 0, the distance of the target curve from 100 % and the height of the
+    non-target curve are the rates of misleading evidence.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> tippett(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
+    'Trials at or above the score (%)'
+    """
+    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    ax = sheet.ax
+    levels = np.concatenate([system.evaluation.curves.levels for system in sheet.systems])
+    low, high = _with_margin(float(levels.min()), float(levels.max()))
+    sheet.keep_limits((low, high), (-0.01, 1.01))
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.main)
+        ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
+    sheet.explain("target")
+    sheet.explain("non-target", linestyle="--")
+    if sheet.explain("llr 0", color="black", linestyle=":"):
+        ax.axvline(0.0, color="black", linestyle=":", linewidth=1.2, zorder=1.5)
+    ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=""))
+    sheet.name_axes("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
+    return sheet.finish()
+
+
+def _with_infinite(system: System) -> Style:
+    n_infinite = system.evaluation.n_infinite
+    if not n_infinite:
+        return system.main
+    return {**system.main, "label": f"{system.main['label']} ({n_infinite:,} infinite left out)"}
+
+
+def _with_margin(low: float, high: float) -> tuple[float, float]:
+    margin = 0.04 * (high - low) or 0.5 * max(1.0, abs(high))
+    return low - margin, high + margin
+
+
+def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Add the flat ends left of the lowest and right of the highest finite score, where that is known to be flat."""
+    levels = system.evaluation.curves.levels
+    x, y = np.append(low, levels), np.append(above[0], above)
+    if system.evaluation.n_infinite:
+        return x, y
+    return np.concatenate((x, [levels[-1], high])), np.concatenate((y, [0.0, 0.0]))
+
+
+def _pav_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]:
+    blocks = [system.evaluation.curves.pav for system in sheet.systems]
+    scores = np.concatenate([edge for block in blocks for edge in (block.low, block.high)])
+    llrs = np.concatenate([block.llr for block in blocks])
+    thresholds = [point.threshold for system in sheet.systems for point in system.evaluation.operating_points]
+    scores = scores[np.isfinite(scores)]
+    llrs = np.concatenate((llrs[np.isfinite(llrs)], thresholds, [-1.0, 1.0]))
+    x = _with_margin(float(scores.min()), float(scores.max())) if len(scores) else (-1.0, 1.0)
+    reach = 1.15 * float(np.abs(llrs).max())
+    return x, (-reach, reach)
+
+
+def _staircase(sheet: Sheet, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Draw blocks ``low..high`` at their llr; what is infinite lies on the edge."""
+    blocks = system.evaluation.curves.pav
+    scores = np.clip(np.stack((blocks.low, blocks.high), axis=1).ravel(), *x)
+    sheet.ax.plot(scores, np.clip(np.repeat(blocks.llr, 2), *y), **system.main)
+    for end, marker, edge in ((0, "v", y[0]), (-1, "^", y[1])):
+        if np.isinf(blocks.llr[end]):
+            place = float(np.clip((blocks.low, blocks.high)[end][end], *x))
+            style: Style = {"color": system.color, "markersize": 7, "clip_on": False, "zorder": 4}
+            sheet.ax.plot([place], [edge], marker=marker, linestyle="none", **style)
+            sheet.explain("infinite", marker="^", linestyle="none", color=GREY)

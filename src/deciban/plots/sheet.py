@@ -1,0 +1,181 @@
+"""What all plots share: the Axes, the systems on it with their colours and labels, and the legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
+
+from deciban.core.operating import OperatingPoint
+from deciban.errors import InputError
+from deciban.evaluation import Evaluation, PointResult, Results
+
+Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
+Style: TypeAlias = dict[str, Any]
+"""Properties of a line or a marker, in matplotlib's words."""
+
+# Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
+# (too light for lines on white), then three of Paul Tol's.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933")
+GREY = "0.35"
+"""Colour of legend entries that say what a style means."""
+MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
+POINT_MARKERS = "osD^vPX"
+LABEL_WIDTH = 30
+_LEGEND_SIZE = 9.0
+
+
+@dataclass(frozen=True)
+class System:
+    """One evaluation with the style of its main line."""
+
+    evaluation: Evaluation
+    main: Style
+
+    @property
+    def color(self) -> Any:
+        """Colour of everything that belongs to the system."""
+        return self.main["color"]
+
+    def thin(self, **style: Any) -> Style:
+        """Return the style of a secondary line in the colour of the system."""
+        return {"color": self.color, "linewidth": THIN_WIDTH, "linestyle": "--", **style}
+
+
+class Explanation(Line2D):
+    """A legend entry without data: it says what a style means, not which system."""
+
+
+class Sheet:
+    """An Axes with the systems to be drawn on it.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+    ax : Axes or None
+        None makes a new figure of ``size`` inches.
+    line_kw : dict
+        Properties of the main line of each system, matplotlib's short names included.
+    """
+
+    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, *, size: tuple[float, float]) -> None:
+        self._owns_figure = ax is None
+        self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+        self.is_fresh = not self.ax.has_data()
+        self.systems = self._styled(_systems_of(result), normalize_kwargs(line_kw, Line2D))
+        if self.is_fresh:
+            self.ax.grid(visible=True, color="0.9", linewidth=0.6)
+            self.ax.set_axisbelow(True)
+
+    def explain(self, label: str, **style: Any) -> bool:
+        """Add a legend entry for a style; return whether it is new on this Axes."""
+        if any(line.get_label() == label for line in self.ax.lines if isinstance(line, Explanation)):
+            return False
+        self.ax.add_line(Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style}))
+        return True
+
+    def name_axes(self, x: str, y: str) -> None:
+        """Label both axes."""
+        self.ax.set_xlabel(x)
+        self.ax.set_ylabel(y)
+
+    def keep_limits(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
+        """Set limits; where another system was drawn before, do not cut it off."""
+        for limits, get, put in ((x, self.ax.get_xlim, self.ax.set_xlim), (y, self.ax.get_ylim, self.ax.set_ylim)):
+            if limits is not None:
+                low, high = limits if self.is_fresh else (min(limits[0], get()[0]), max(limits[1], get()[1]))
+                put(low, high)
+
+    def finish(self) -> Axes:
+        """Draw the legend, systems first, and return the Axes.
+
+        It stands below the Axes where the layout makes room for it, else where it covers the least.
+        """
+        handles, labels = self.ax.get_legend_handles_labels()
+        entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
+        longest = max(len(label) for _, label in entries)
+        n_columns = 3 if longest <= 17 else 2 if longest <= 34 else 1
+        style: Style = {"fontsize": _LEGEND_SIZE, "frameon": False, "ncols": n_columns}
+        figure = self.ax.figure
+        engine = figure.get_layout_engine()
+        if engine is not None and engine.adjust_compatible:
+            style |= self._below()
+        else:
+            style |= {"loc": "best", "ncols": 1, "frameon": True}
+        self.ax.legend([handle for handle, _ in entries], [label for _, label in entries], **style)
+        if self._owns_figure and isinstance(figure, Figure):
+            n_rows = -(-len(entries) // n_columns)
+            figure.set_figheight(figure.get_figheight() + n_rows * 1.5 * _LEGEND_SIZE / 72)
+        return self.ax
+
+    def _below(self) -> Style:
+        """Place a legend under the tick labels and the axis label, whose heights follow the font size."""
+        drop = ScaledTranslation(0.0, -3.6 * float(rcParams["font.size"]) / 72, self.ax.figure.dpi_scale_trans)
+        anchor = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": self.ax.transAxes + drop}
+        return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
+
+    def _styled(self, evaluations: Sequence[Evaluation], line_kw: Style) -> list[System]:
+        lines = [artist for artist in (*self.ax.lines, *self.ax.patches) if not isinstance(artist, Explanation)]
+        present = {str(artist.get_label()): _color_of(artist) for artist in lines}
+        free = [color for color in _colors(len(evaluations) + len(present)) if color not in present.values()]
+        systems = []
+        for evaluation, label in zip(evaluations, _labels([e.name for e in evaluations]), strict=True):
+            color = present.get(label) or free.pop(0)
+            main = {"label": label, "color": color, "linewidth": MAIN_WIDTH, "zorder": 2.5, **line_kw}
+            systems.append(System(evaluation, main))
+        return systems
+
+
+def point_name(point: PointResult) -> str:
+    """Return the name of an operating point for a legend."""
+    return str(OperatingPoint(point.p_target, point.c_miss, point.c_fa))
+
+
+def _systems_of(result: Drawable) -> tuple[Evaluation, ...]:
+    if isinstance(result, Evaluation):
+        return (result,)
+    systems = result.systems if isinstance(result, Results) else tuple(result)
+    if not systems:
+        raise InputError("result: there is no system to draw. Pass an Evaluation, a Results or a list of Evaluations.")
+    for system in systems:
+        if not isinstance(system, Evaluation):
+            raise InputError(
+                f"result: expected Evaluations, got {type(system).__name__}. `deciban.evaluate(tar, non)` makes one."
+            )
+    return systems
+
+
+def _color_of(artist: Any) -> str:
+    return to_hex(artist.get_color() if isinstance(artist, Line2D) else artist.get_edgecolor()).upper()
+
+
+def _colors(n: int) -> list[str]:
+    """Return ``n`` colours: the palette, then the palette darkened, and so on."""
+    shades = []
+    for i in range(n):
+        shade, (red, green, blue) = 0.55 ** (i // len(PALETTE)), to_rgb(PALETTE[i % len(PALETTE)])
+        shades.append(to_hex((shade * red, shade * green, shade * blue)).upper())
+    return shades
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """Shorten names and guard them so that matplotlib draws every character as it stands."""
+    labels: list[str] = []
+    for name in names:
+        short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split()))
+        if len(short) > LABEL_WIDTH:
+            half = LABEL_WIDTH // 2
+            short = f"{short[: half - 1]}…{short[-half:]}"
+        # A legend leaves out labels that begin with an underscore; a hair space before it is hardly seen.
+        short = short.replace("$", r"\$") if not short.startswith("_") else "\u200a" + short.replace("$", r"\$")
+        repeats = sum(label.partition("\u2009#")[0] == short for label in labels)
+        labels.append(f"{short}\u2009#{repeats + 1}" if repeats else short)
+    return labels
