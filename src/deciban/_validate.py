@@ -58,7 +58,8 @@ def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | 
     if len(vector) != n_trials:
         raise InputError(f"{name}: {len(vector)} weights for {n_trials} trials. Give one weight per trial.")
     _refuse(vector, ~(np.isfinite(vector) & (vector >= 0)), name, "weights are finite and at least 0")
-    total = float(vector.sum())
+    with np.errstate(over="ignore"):
+        total = float(vector.sum())
     if total == 0:
         raise InputError(f"{name}: all {n_trials} weights are 0. At least one trial must count.")
     if not np.isfinite(total):
@@ -192,7 +193,7 @@ def _refuse(values: FloatArray, bad: AnyArray, name: str, rule: str) -> None:
         return
     value = values.ravel()[positions[0]]
     where = f", the first at index {positions[0]}" if values.ndim else ""
-    raise InputError(f"{name}: {rule}, but {len(positions)} of {values.size} values are not{where}: {value!r}.")
+    raise InputError(f"{name}: {rule}, but {len(positions)} of {values.size} values are not{where}: {value:g}.")
 
 
 def _short(value: object) -> str:

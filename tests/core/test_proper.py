@@ -26,7 +26,7 @@ from deciban.core.proper import (
 )
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "beta_rule.json").read_text())
-PARAMETERS = [0.05, 0.5, 0.999, 1 - 2**-53, 1.0, 1 + 2**-52, 1.5, 20.0, 100.0]
+PARAMETERS = [0.05, 0.5, 1 - 2**-53, 1.0, 1 + 2**-52, 1.5, 20.0, 100.0]
 PAIRS = [(a, b) for a in PARAMETERS for b in PARAMETERS]
 CLOSED = [(1.0, 1.0), (2.0, 2.0), (0.5, 0.5), (2.0, 1.0), (1.0, 2.0)]
 HOSTILE = np.array(
@@ -37,8 +37,8 @@ parameters = st.floats(0.05, 100.0)
 
 @contextmanager
 def no_complaints() -> Iterator[None]:
-    """Turn every warning and every floating-point event but underflow into an error."""
-    with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
+    """Turn every warning and every floating-point event into an error, underflow too."""
+    with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
         yield
 
@@ -51,8 +51,8 @@ def rows_by_pair() -> list[tuple[float, float]]:
 def test_costs_are_the_golden_values(alpha, beta):
     rows = [row for row in GOLDEN["rows"] if row[:2] == [alpha, beta]]
     x, tar, non = (np.array([float(row[k]) for row in rows]) for k in (2, 3, 4))
-    np.testing.assert_allclose(beta_cost_tar(x, alpha, beta), tar, rtol=3e-13)
-    np.testing.assert_allclose(beta_cost_non(x, alpha, beta), non, rtol=3e-13)
+    np.testing.assert_allclose(beta_cost_tar(x, alpha, beta), tar, rtol=2e-13)
+    np.testing.assert_allclose(beta_cost_non(x, alpha, beta), non, rtol=2e-13)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), CLOSED)
@@ -85,7 +85,7 @@ def test_the_formulas_people_know():
         np.testing.assert_allclose(beta_cost_non(x, alpha, beta), non, rtol=1e-11, atol=1e-15)
 
 
-@pytest.mark.parametrize(("alpha", "beta"), PAIRS)
+@pytest.mark.parametrize(("alpha", "beta"), PAIRS[::7])
 def test_exchanging_classes_exchanges_signs_and_parameters(alpha, beta):
     x = np.linspace(-50.0, 50.0, 101)
     np.testing.assert_array_equal(beta_cost_non(x, alpha, beta), beta_cost_tar(-x, beta, alpha))

@@ -86,7 +86,7 @@ def _score_range(scores: SortedScores) -> tuple[float, float]:
 
 def _histogram(scores: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray]:
     low, high = _score_range(scores)
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
+    if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         margin = 0.5 * max(1.0, abs(high))
         low, high = low - margin, high + margin
     bins = np.linspace(low, high, _BINS + 1)

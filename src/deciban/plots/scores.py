@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from deciban.plots.sheet import GREY, Drawable, Sheet, Style, System
+from deciban.plots.sheet import GREY, THIN_WIDTH, Drawable, Sheet, Style, System
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -40,7 +40,7 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> histogram(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Score'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    sheet = Sheet(result, ax, line_kw, size=_SIZE, width_of_many=THIN_WIDTH)
     ax = sheet.ax
     for system in sheet.systems:
         curves = system.evaluation.curves

@@ -11,12 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
 from deciban.core.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
+from deciban.plots.fonts import families_for
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
@@ -64,13 +66,25 @@ class Sheet:
         None makes a new figure of ``size`` inches.
     line_kw : dict
         Properties of the main line of each system, matplotlib's short names included.
+    width_of_many : float
+        Width of main lines where there are several systems.
     """
 
-    def __init__(self, result: Drawable, ax: Axes | None, line_kw: Style, *, size: tuple[float, float]) -> None:
+    def __init__(
+        self,
+        result: Drawable,
+        ax: Axes | None,
+        line_kw: Style,
+        *,
+        size: tuple[float, float],
+        width_of_many: float = MAIN_WIDTH,
+    ) -> None:
         self._owns_figure = ax is None
         self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
         self.is_fresh = not self.ax.has_data()
-        self.systems = self._styled(_systems_of(result), normalize_kwargs(line_kw, Line2D))
+        evaluations = _systems_of(result)
+        width = MAIN_WIDTH if len(evaluations) == 1 else width_of_many
+        self.systems = self._styled(evaluations, {"linewidth": width, **normalize_kwargs(line_kw, Line2D)})
         if self.is_fresh:
             self.ax.grid(visible=True, color="0.9", linewidth=0.6)
             self.ax.set_axisbelow(True)
@@ -103,10 +117,13 @@ class Sheet:
         entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
         longest = max(len(label) for _, label in entries)
         n_columns = 3 if longest <= 17 else 2 if longest <= 34 else 1
-        style: Style = {"fontsize": _LEGEND_SIZE, "frameon": False, "ncols": n_columns}
+        style: Style = {
+            "prop": families_for((label for _, label in entries), _LEGEND_SIZE),
+            "frameon": False,
+            "ncols": n_columns,
+        }
         figure = self.ax.figure
-        engine = figure.get_layout_engine()
-        if engine is not None and engine.adjust_compatible:
+        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             style |= self._below()
         else:
             style |= {"loc": "best", "ncols": 1, "frameon": True}
@@ -129,7 +146,7 @@ class Sheet:
         systems = []
         for evaluation, label in zip(evaluations, _labels([e.name for e in evaluations]), strict=True):
             color = present.get(label) or free.pop(0)
-            main = {"label": label, "color": color, "linewidth": MAIN_WIDTH, "zorder": 2.5, **line_kw}
+            main = {"label": label, "color": color, "zorder": 2.5, **line_kw}
             systems.append(System(evaluation, main))
         return systems
 

@@ -1,0 +1,234 @@
+"""Text tables as users have them: what is read, and how it is said that something is wrong."""
+
+import bz2
+import gzip
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import FormatError, InputError, read_key, read_scores
+from deciban.io.table import line_of_row  # noqa: F401  # part of what is tested through messages
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text, name="file.txt"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return written
+
+
+def rows(table):
+    """Trials as tuples of names."""
+    columns = [column.names.take(column.codes).to_pylist() for column in table.trials.ids]
+    return list(zip(*columns, strict=True))
+
+
+SCORES = {
+    "kaldi": ("ann x 1.5\nbob y -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "tabs": ("ann\tx\t1.5\nbob\ty\t-2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "ragged white space": ("  ann   x\t1.5 \n\n\tbob y   -2e-3", [("ann", "x"), ("bob", "y")]),
+    "windows": ("ann x 1.5\r\nbob y -2e-3\r\n", [("ann", "x"), ("bob", "y")]),
+    "commas": ("ann, x ,1.5\nbob,y, -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "comments": ("# head 1 2\nann x 1.5\n;; 3 4 5\n  # x y 7\nbob y -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "byte order mark": ("\ufeffann x 1.5\nbob y -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "trial": ("a 1.5\nb -2e-3\n", [("a",), ("b",)]),
+    "wespeaker": ("ann x 1.5 target\nbob y -2e-3 nontarget\n", [("ann", "x"), ("bob", "y")]),
+    "3d-speaker": ("ann x target 1.5\nbob y nontarget -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "speechbrain": ("ann x 1 1.5\nbob y 0 -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "asvspoof": ("a - bonafide 1.5\nb A01 spoof -2e-3\n", [("a",), ("b",)]),
+    "header": ("modelid\tsegmentid\tLLR\nann\tx\t1.5\nbob\ty\t-2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "header with commas": ('filename,cm-score\n"a",1.5\n"b",-2e-3\n', [("a",), ("b",)]),
+    "quoted commas": ('trial,score\n"a,b",1.5\n"c ""d""",-2e-3\n', [("a,b",), ('c "d"',)]),
+    "quotes in white space": ('"ann x 1.5\n\'bob y -2e-3\n', [('"ann', "x"), ("'bob", "y")]),
+    "unicode": ("änn ж 1.5\n日本 😀 -2e-3\n", [("änn", "ж"), ("日本", "😀")]),
+    "numbers as names": ("1001 7 1.5\n1002 8 -2e-3\n", [("1001", "7"), ("1002", "8")]),
+    "names like missing values": ("NA null 1.5\nnan None -2e-3\n", [("NA", "null"), ("nan", "None")]),
+}
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_scores_are_read(write, kind):
+    text, trials = SCORES[kind]
+    scores = read_scores(write(text))
+    assert rows(scores) == trials
+    assert scores.score.tolist() == [1.5, -2e-3]
+
+
+KEYS = {
+    "kaldi": "ann x target\nbob y nontarget\n",
+    "voxceleb": "1 ann/a.wav x/y.wav\n0 bob/b.wav y/z.wav\n",
+    "digits": "ann x 1\nbob y 0\n",
+    "cases": "ann x TARGET\nbob y NonTarget\n",
+    "dca-plda": "ann x tgt\nbob y imp\n",
+    "one id": "a bonafide\nb spoof\n",
+    "number names": "1001 2002 target\n1002 2003 nontarget\n",
+    "scores too": "ann x 0.5 target\nbob y 0.7 nontarget\n",
+    "asvspoof": "a - bonafide 0.1\nb A01 spoof 0.2\n",
+    "header": "filename\tcm-label\na\tbonafide\nb\tspoof\n",
+    "nist": "modelid\tsegmentid\tside\ttargettype\nann\tx\ta\ttarget\nbob\ty\ta\tnontarget\n",
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_are_read(write, kind):
+    assert read_key(write(KEYS[kind])).is_target.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("columns", "trials"),
+    [
+        ("test,enroll,score,-", [("x", "ann")]),
+        (["test", "enroll", "score", "-"], [("x", "ann")]),
+        ("trial=2,score=3", [("x",)]),
+        ({"enroll": "1", "test": "2", "score": "3"}, [("ann", "x")]),
+    ],
+)
+def test_columns_override_the_sniffing(write, columns, trials):
+    scores = read_scores(write("x ann 0.25 9\n" if "test,enroll" in str(columns) or isinstance(columns, list) else "ann x 0.25 9\n"), columns=columns)
+    assert sorted(rows(scores)[0]) == sorted(trials[0])
+    assert scores.score.tolist() == [0.25]
+
+
+def test_columns_by_header_name(write):
+    path = write("utt,sysA,sysB\na,1,2\nb,3,4\n")
+    assert read_scores(path, columns="trial=utt,score=sysB").score.tolist() == [2, 4]
+    with pytest.raises(FormatError, match=r"file.txt:1: no column 'sysC' for the score; there are utt, sysA, sysB"):
+        read_scores(path, columns="trial=utt,score=sysC")
+
+
+def test_words_for_labels(write):
+    path = write("ann x Y\nbob y N\nbob z X\n")
+    assert read_key(path, labels={"target": "Y", "nontarget": "N|X"}).is_target.tolist() == [True, False, False]
+    with pytest.raises(InputError, match="expected words for target and nontarget, got target"):
+        read_key(path, labels={"target": "Y"})
+    with pytest.raises(InputError, match="'Y' cannot mean target and nontarget"):
+        read_key(path, labels={"target": "Y", "nontarget": "N|Y"})
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lambda data: gzip.compress(data[:7]) + gzip.compress(data[7:])])
+def test_compressed_files(write, compress):
+    path = write(compress(b"ann x 1.5\nbob y 2\n"), "sysA.txt.gz")
+    scores = read_scores(path)
+    assert (scores.name, scores.score.tolist()) == ("sysA", [1.5, 2.0])
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ann x 1.5\n")))
+    scores = read_scores("-")
+    assert (scores.trials.origin.name, scores.score.tolist()) == ("standard input", [1.5])
+
+
+BAD_SCORES = {
+    "empty": ("", "the file is empty"),
+    "blank": ("\n\n  \n", "the file is empty"),
+    "only comments": ("# nothing\n", "the file is empty"),
+    "only a header": ("trial score\n", "holds no trial"),
+    "nan": ("ann x 1\n\n# c\nbob y nan\n", ":4: the score is NaN"),
+    "signed nan": ("ann x 1\nbob y -NaN\n", ":2: the score is NaN"),
+    "word": ("ann x 1\nbob y 2\neve z high\n", ":3: the score 'high' is not a number"),
+    "hex": ("ann x 1\nbob y 0x10\n", ":2: the score '0x10' is not a number"),
+    "comma as point": ("ann x 1.5\nbob y 1,5\n", ":2: the score '1,5' is not a number"),
+    "underscore": ("ann x 1.5\nbob y 1_5\n", ":2: the score '1_5' is not a number"),
+    "too few": ("ann x 1\nbob 2\n", ":2: expected 3 columns .*, got 2: 'bob 2'"),
+    "too many": ("ann x 1\nbob y 2 3\n", ":2: expected 3 columns .*, got 4"),
+    "unknown label": ("ann x 1 target\nbob y 2 maybe\n" + "bob y 2 nontarget\n" * 20, ":2: unknown label 'maybe'"),
+    "not utf-8": (b"ann x 1\nb\xf6b y 2\n", ":2: not UTF-8"),
+    "nul": (b"ann x 1\nbob \x00y 2\n", ":2: holds NUL bytes"),
+    "junk": (bytes(range(256)) * 20, "NUL bytes"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "this is a HDF5 file"),
+    "numpy": (b"\x93NUMPY\x01\x00", "this is a NumPy file"),
+    "truncated gzip": (gzip.compress(b"ann x 1\n" * 1000)[:-12], "damaged or cut off"),
+    "one column": ("1.5\n2.5\n", ":1: cannot tell which column is the score"),
+    "no number": ("ann x y\nbob y z\n", ":1: cannot tell which column is the score"),
+    "unknown header": ("foo bar baz\nann x 1\n", "score 'baz' is not a number|cannot tell"),
+    "ambiguous": ("ann 1 0.5\nbob 0 0.7\n", "could be .*trial label score.* or .*enroll test score"),
+    "two scores": ("trial,score,llr\na,1,2\n", "columns score and llr could both be the score"),
+    "empty name": ("trial,score\na,1\n,2\n", ":3: the name of the trial is empty"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_SCORES)
+def test_bad_files_are_refused_with_their_line(write, kind):
+    text, message = BAD_SCORES[kind]
+    with pytest.raises(FormatError, match=f"file.txt.*{message}"):
+        read_scores(write(text))
+
+
+def test_keys_with_unknown_words_name_the_line(write):
+    lines = ["ann x target"] * 1500 + ["bob y Target?"]
+    with pytest.raises(FormatError, match=r"file.txt:1501: unknown label 'Target\?'; known are target = target\|tgt"):
+        read_key(write("\n".join(lines)))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("enroll,test,points", "'points' is unknown"),
+        ("enroll,enroll,score", "'enroll' is given twice"),
+        ("enroll,score=2", "mixes names and positions"),
+        ("enroll,test,-", "no column is the score"),
+        ("score,-,-", "no column is the trial"),
+        ("enroll,-,score", "no column is the test"),
+        ("enroll,test,-,score", "expected 4 columns"),
+        ("trial=9,score=3", "no column '9'"),
+    ],
+)
+def test_bad_column_lists(write, columns, message):
+    with pytest.raises((InputError, FormatError), match=message):
+        read_scores(write("ann x 1.5\n"), columns=columns)
+
+
+def test_formats_by_name(write):
+    path = write("ann 1 0.5\nbob 0 0.7\n")
+    assert rows(read_scores(path, format="kaldi")) == [("ann", "1"), ("bob", "0")]
+    with pytest.raises(InputError, match="format: 'kald' is not known. There are kaldi, voxceleb"):
+        read_scores(path, format="kald")
+    with pytest.raises(FormatError, match="file.txt:1: not wespeaker"):
+        read_scores(path, format="wespeaker")
+
+
+def test_long_names_and_extreme_numbers(write):
+    name = "n" * 300
+    scores = read_scores(write(f"{name} x 1e308\n{name}2 x -inf\n{name}3 x 5e-324\n{name}4 x +Infinity\n"))
+    assert scores.score.tolist() == [1e308, -math.inf, 5e-324, math.inf]
+    assert rows(scores)[0] == (name, "x")
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
+def test_shortest_digits_come_back_bit_for_bit(values):
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s"
+        path.write_text("".join(f"t{i} {value!r}\n" for i, value in enumerate(values)))
+        np.testing.assert_array_equal(read_scores(path).score.view(np.int64), np.array(values).view(np.int64))
+
+
+def test_many_lines_with_different_names_in_every_block(write):
+    n = 600_000
+    text = "".join(f"model_{i % 7919} segment_{i:07d} {i % 1000}\n" for i in range(n))
+    scores = read_scores(write(text))
+    assert len(scores.trials) == n
+    assert scores.score.tolist() == [i % 1000 for i in range(n)]
+    for i in (0, 1, 299_999, n - 1):
+        assert scores.trials.name_of(i) == f"(model_{i % 7919}, segment_{i:07d})"
+
+
+def test_faults_far_down_are_found(write):
+    lines = [f"m s{i} {i}" for i in range(200_000)]
+    lines[150_000] = "m s150000 none"
+    with pytest.raises(FormatError, match=r"file.txt:150001: the score 'none' is not a number"):
+        read_scores(write("\n".join(lines)))
+
+
+def test_missing_files_are_os_errors(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_scores(tmp_path / "none.txt")
