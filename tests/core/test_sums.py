@@ -58,6 +58,13 @@ def test_infinite_costs_make_infinite_sums_not_nan():
     assert mean_log_cost((np.array([-np.inf]), None), 0.0, sign=1) == 0.0
 
 
+@pytest.mark.parametrize("centre", [-700.0, -40.0, -3.0, -1e-9, 0.0, 0.7, 5.0, 40.0, 700.0])
+@pytest.mark.parametrize("width", [0.0, 1e-12, 1e-3, 1 / 32, 1 / 30])
+def test_neighbours_share_a_series_without_losing_digits(centre, width):
+    x = np.sort(centre + np.random.default_rng(3).uniform(-width / 2, width / 2, 5000))
+    assert mean_log_cost((x, None), 0.0, sign=1) == pytest.approx(exact(softplus(x)), rel=1e-15)
+
+
 def test_weighted_mean():
     scores, weights = np.array([1.0, 2.0, 5.0]), np.array([0.5, 0.25, 0.25])
     assert MeanCost.of(scores, lambda x: x, weights).value == pytest.approx(2.25, rel=1e-15)

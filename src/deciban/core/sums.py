@@ -41,8 +41,8 @@ class MeanCost:
         ----------
         scores : (n,) array
         cost : function
-            Maps an array of scores to numbers in [0, inf] that add up to their costs: one for each score if trials
-            have weights, otherwise as many as suits it, up to two for each score.
+            Maps an array of scores to numbers that add up to their costs, each cost in [0, inf]: one for each score
+            if trials have weights, otherwise as many as suits it, up to two for each score.
         weights : (n,) array, optional
             Finite and positive; 1 for every trial when left out.
         """

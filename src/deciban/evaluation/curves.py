@@ -17,11 +17,11 @@ from deciban.types import CountArray, FloatArray
 _HALF_WIDTH = 7.0
 """Prior log odds on both sides of 0 that plots show: priors from 0.0009 to 0.9991."""
 _GRID = 561
-_ENTROPY_GRID = 141
+_ENTROPY_GRID = 101
 _BINS = 100
 _LEVELS = 1001
 _MANY = 8192
-_CELLS_PER_NAT = 128
+_CELLS_PER_NAT = 64
 _LINEAR_BEYOND = 40.0
 """Log odds beyond which ln(1 + e^x) is x or 0 to the last digit: no cells are needed there."""
 

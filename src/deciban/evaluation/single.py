@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logit
 
-from deciban.core.operating import OperatingPoint, detection_cost
+from deciban.core.operating import OperatingPoint, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.notes import notes_on
@@ -101,14 +102,13 @@ def as_operating_point(point: PointLike) -> OperatingPoint:
 
 
 def _at_points(scores: SortedScores, points: Sequence[OperatingPoint]) -> tuple[PointResult, ...]:
-    log_odds = np.array([point.log_odds for point in points], dtype=np.float64)
+    p_target, c_miss, c_fa = np.array([(p.p_target, p.c_miss, p.c_fa) for p in points], dtype=np.float64).T
+    log_odds = effective_log_odds(logit(p_target), c_miss, c_fa)
     errors = scores.error_counts(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     least = detection_cost(*scores.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
-    columns = (act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
-    return tuple(
-        PointResult(
-            point.p_target, point.c_miss, point.c_fa, point.effective_prior, point.threshold, *(v.item() for v in row)
-        )
-        for point, *row in zip(points, *columns, strict=True)
-    )
+    effective = [point.effective_prior for point in points]
+    columns = (-log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
+    given = (p_target, c_miss, c_fa)
+    rows = zip(*(c.tolist() for c in given), effective, *(c.tolist() for c in columns), strict=True)
+    return tuple(PointResult(*row) for row in rows)

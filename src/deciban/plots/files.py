@@ -12,7 +12,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from deciban.errors import InputError
+from deciban.errors import DecibanWarning, InputError
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
@@ -44,10 +44,15 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
     InputError
         If the format is another one.
 
+    Warns
+    -----
+    DecibanWarning
+        If no installed font has a letter of a name and the format is PNG or PDF.
+
     Notes
     -----
     Where no installed font has a letter of a name, SVG keeps all its letters as text for the viewer's fonts; PNG and
-    PDF show a box, and matplotlib warns.
+    PDF show a box, with a warning.
 
     Examples
     --------
@@ -61,7 +66,7 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
         raise InputError(f"format: {format!r} is not among {', '.join(FORMATS)}.")
     figure = drawing if isinstance(drawing, Figure) else drawing.figure.figure
     with rc_context(_STYLE):
-        content = _svg(figure) if format == "svg" else _drawn(figure, format)
+        content = _drawn(figure, format)
     if isinstance(file, str | os.PathLike):
         Path(file).write_bytes(content)
     else:
@@ -69,18 +74,22 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
 
 
 def _drawn(figure: Figure, file_format: Format) -> bytes:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=r"(?s)Glyph.*missing")
+        try:
+            return _bytes(figure, file_format)
+        except UserWarning as warning:
+            if "Glyph" not in str(warning):
+                raise
+    if file_format != "svg":
+        message = f"No installed font has all letters of the names: {file_format.upper()} shows boxes. SVG keeps text."
+        warnings.warn(message, DecibanWarning, stacklevel=3)
+    with warnings.catch_warnings(), rc_context({"svg.fonttype": "none"}):
+        warnings.filterwarnings("ignore", message=r"(?s)Glyph.*missing")
+        return _bytes(figure, file_format)
+
+
+def _bytes(figure: Figure, file_format: Format) -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()
-
-
-def _svg(figure: Figure) -> bytes:
-    """Draw letters as outlines, or as text if a letter is missing from the fonts at hand."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="Glyph")
-        try:
-            return _drawn(figure, "svg")
-        except UserWarning:
-            warnings.filterwarnings("ignore", message="Glyph")
-            with rc_context({"svg.fonttype": "none"}):
-                return _drawn(figure, "svg")

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 from scipy.special import entr, expit
 
-from deciban.plots.sheet import GREY, Drawable, Sheet, Style, System
+from deciban.plots.sheet import GREY, Drawable, Sheet, Style, System, in_percent
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -106,7 +105,7 @@ def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     sheet.explain("minimum", linestyle="--")
     _reference(sheet, _default_error)
     _frame(sheet, top)
-    ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=""))
+    ax.yaxis.set_major_formatter(in_percent)
     sheet.name_axes(_X_LABEL, "Bayes error rate (%)")
     return sheet.finish()
 
@@ -172,10 +171,8 @@ def _prior_entropy(log_odds: FloatArray) -> FloatArray:
 def _pair(sheet: Sheet, system: System, x: FloatArray, pair: tuple[FloatArray, FloatArray], top: float) -> None:
     """Draw an actual curve and its minimum; the legend says so if nothing of the actual one is below ``top``."""
     actual, least = pair
-    main = system.main
-    if not np.any(actual < top):
-        main = {**main, "label": f"{main['label']} (actual: above the frame)"}
-    sheet.ax.plot(x, actual, **main)
+    note = "" if np.any(actual < top) else "actual: above the frame"
+    sheet.ax.plot(x, actual, **system.noted(note))
     sheet.ax.plot(x, least, **system.thin())
 
 
@@ -218,7 +215,7 @@ def _frame(sheet: Sheet, top: float) -> None:
     """Set limits, mark the operating points and write priors at the upper edge."""
     ax = sheet.ax
     ends = [float(system.evaluation.curves.prior_log_odds[-1]) for system in sheet.systems]
-    sheet.keep_limits((-max(ends), max(ends)), (0.0, top))
+    sheet.keep_limits((-max(ends), max(ends)), (-0.01 * top, top))
     places = {-point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
     for place in sorted(places):
         ax.axvline(place, **_POINT)
@@ -227,11 +224,17 @@ def _frame(sheet: Sheet, top: float) -> None:
     for old in list(ax.child_axes):
         old.remove()
     top_axis = ax.secondary_xaxis("top")
-    half = max(abs(end) for end in ax.get_xlim())
-    step = max(1, math.ceil(half / math.log(10) / 4))
-    decades = range(step, int(half / math.log(10)) + 1, step)
-    ticks = [(-k * math.log(10), f"10^{{-{k}}}" if k > 3 else f"{10.0**-k:.{k}f}") for k in decades]
-    ticks += [(0.0, "0.5")]
-    ticks += [(k * math.log(10), f"1-10^{{-{k}}}" if k > 3 else f"{1 - 10.0**-k:.{k}f}") for k in decades]
-    top_axis.set_xticks([place for place, _ in ticks], [f"${text}$" for _, text in ticks])
+    ticks = _prior_ticks(max(abs(end) for end in ax.get_xlim()))
+    top_axis.set_xticks(list(ticks), list(ticks.values()))
     top_axis.set_xlabel("Prior probability of a target")
+
+
+def _prior_ticks(reach: float) -> dict[float, str]:
+    """Return log odds up to ``reach`` and how their priors are written: 0.5, and powers of 10 to both sides."""
+    n_decades = int(reach / math.log(10))
+    step = 1 if n_decades <= 3 else -(-n_decades // 2)
+    ticks = {0.0: "0.5"}
+    for k in range(step, n_decades + 1, step):
+        ticks[-k * math.log(10)] = f"{10.0**-k:g}" if k <= 4 else f"$10^{{-{k}}}$"
+        ticks[k * math.log(10)] = f"{1 - 10.0**-k:.{k}f}" if k <= 4 else f"$1-10^{{-{k}}}$"
+    return ticks

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
-from deciban.plots.probit import limits, set_probit_axes
-from deciban.plots.sheet import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, point_name
+from deciban.plots.probit import HIGHEST, bent, limits, probit, set_probit_axes
+from deciban.plots.sheet import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, in_percent, point_name
 
 _FEW = 30
 _HULL = "convex hull (ROCCH)"
@@ -52,13 +51,16 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     ax = sheet.ax
     x, y = _det_limits(sheet)
     set_probit_axes(ax, x, y)
+    width, height = np.diff(probit(np.array([x, y])))[:, 0]
+    sheet.shape(height / width)
     for system in sheet.systems:
         curves = system.evaluation.curves
-        ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
-        ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
+        note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
+        ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
+        ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
     sheet.explain(_HULL, linestyle="--")
     _few_errors(sheet, x, y)
-    _markers(sheet, x, y)
+    _markers(sheet, (x, y))
     sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
     return sheet.finish()
 
@@ -91,19 +93,19 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> ax.lines[0].get_ydata().round(3).tolist()
     [0.0, 0.0, 0.0, 0.333, 1.0]
     """
-    sheet = Sheet(result, ax, line_kw, size=(5.2, 4.8))
+    sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
     ax = sheet.ax
     top = _roc_limit(max(system.evaluation.eer for system in sheet.systems))
-    sheet.keep_limits((-0.01 * top, top), (-0.01 * top, top))
+    sheet.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
     for system in sheet.systems:
         curves = system.evaluation.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
     sheet.explain(_HULL, linestyle="--")
-    _markers(sheet, ax.get_xlim(), ax.get_ylim())
+    _markers(sheet, None)
     ax.set_aspect("equal")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=""))
+        axis.set_major_formatter(in_percent)
     sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
     return sheet.finish()
 
@@ -114,8 +116,9 @@ def _det_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]
     p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
     points = [point for result in results for point in result.operating_points]
     eers = [result.eer for result in results]
-    x = limits(p_fa, p_miss, [*eers, *(point.p_fa for point in points)])
-    y = limits(p_miss, p_fa, [*eers, *(point.p_miss for point in points)])
+    around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
+    x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
+    y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
     if sheet.is_fresh:
         return x, y
     (x_low, x_high), (y_low, y_high) = sheet.ax.get_xlim(), sheet.ax.get_ylim()
@@ -148,21 +151,20 @@ def _few_errors(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) ->
         sheet.explain(f"{_FEW} errors (rule of {_FEW})", linestyle=":")
 
 
-def _markers(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) -> None:
-    """Mark the EER and the actual errors at each operating point, at the edge where they lie outside."""
+def _markers(sheet: Sheet, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:
+    """Mark the EER and the actual errors at each operating point; with ``edges`` those outside stand at the edge."""
+    plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
 
-    def mark(system: System, p_fa: float, p_miss: float, marker: str, size: float) -> None:
-        style: Style = {"color": system.color, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
-        place = [float(np.clip(p_fa, *x))], [float(np.clip(p_miss, *y))]
-        sheet.ax.plot(*place, marker=marker, markersize=size, clip_on=False, zorder=4, **style)
+    def mark(system: System, rates: tuple[float, float], name: str, style: Style) -> None:
+        if edges is not None:
+            rates = float(np.clip(rates[0], *edges[0])), float(np.clip(rates[1], *edges[1]))
+        own: Style = {"zorder": 4, "color": system.color, "clip_on": edges is None}
+        sheet.ax.plot([rates[0]], [rates[1]], **{**plain, **style, **own})
+        sheet.explain(name, **{**plain, **style})
 
     for system in sheet.systems:
-        mark(system, system.evaluation.eer, system.evaluation.eer, "*", 11)
-        for i, point in enumerate(system.evaluation.operating_points):
-            mark(system, point.p_fa, point.p_miss, POINT_MARKERS[i % len(POINT_MARKERS)], 6.5)
-    plain: Style = {"color": GREY, "markeredgecolor": "white", "linestyle": "none"}
-    sheet.explain("EER", marker="*", markersize=11, **plain)
+        mark(system, (system.evaluation.eer, system.evaluation.eer), "EER", {"marker": "*", "markersize": 11})
     for system in sheet.systems:
         for i, point in enumerate(system.evaluation.operating_points):
-            marker = POINT_MARKERS[i % len(POINT_MARKERS)]
-            sheet.explain(f"actual, {point_name(point)}", marker=marker, markersize=6.5, **plain)
+            style = {"marker": POINT_MARKERS[i % len(POINT_MARKERS)], "markersize": 6.5}
+            mark(system, (point.p_fa, point.p_miss), f"actual, {point_name(point)}", style)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
-from deciban.plots.sheet import GREY, THIN_WIDTH, Drawable, Sheet, Style, System
+from deciban.plots.sheet import GREY, THIN_WIDTH, Drawable, Sheet, System, in_percent
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -45,10 +44,10 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     for system in sheet.systems:
         curves = system.evaluation.curves
         if len(sheet.systems) == 1:
-            style: Style = {"color": system.color, "linewidth": 0.0, "fill": True, "zorder": 1.5}
+            style = {"color": system.color, "linewidth": 0.0, "fill": True, "zorder": 1.5}
             ax.stairs(curves.tar_density, curves.bins, alpha=0.35, **style)
             ax.stairs(curves.non_density, curves.bins, alpha=0.12, **style)
-        ax.stairs(curves.tar_density, curves.bins, **_with_infinite(system))
+        ax.stairs(curves.tar_density, curves.bins, **system.noted(_infinite(system, "left out")))
         ax.stairs(curves.non_density, curves.bins, **system.thin(zorder=2.4))
     sheet.explain("target")
     sheet.explain("non-target", linestyle="--")
@@ -58,7 +57,8 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         for system in sheet.systems
         for density in (system.evaluation.curves.tar_density, system.evaluation.curves.non_density)
     )
-    sheet.keep_limits((min(b[0] for b in bins), max(b[-1] for b in bins)), (0.0, 1.06 * highest or 1.0))
+    x = _with_margin(min(float(b[0]) for b in bins), max(float(b[-1]) for b in bins))
+    sheet.keep_limits(x, (0.0, 1.06 * highest or 1.0))
     sheet.name_axes("Score", "Density (per unit of score)")
     return sheet.finish()
 
@@ -142,22 +142,20 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     sheet.keep_limits((low, high), (-0.01, 1.01))
     for system in sheet.systems:
         curves = system.evaluation.curves
-        ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.main)
+        ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.noted(_infinite(system)))
         ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
     sheet.explain("target")
     sheet.explain("non-target", linestyle="--")
     if sheet.explain("llr 0", color="black", linestyle=":"):
         ax.axvline(0.0, color="black", linestyle=":", linewidth=1.2, zorder=1.5)
-    ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=""))
+    ax.yaxis.set_major_formatter(in_percent)
     sheet.name_axes("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
     return sheet.finish()
 
 
-def _with_infinite(system: System) -> Style:
+def _infinite(system: System, what: str = "") -> str:
     n_infinite = system.evaluation.n_infinite
-    if not n_infinite:
-        return system.main
-    return {**system.main, "label": f"{system.main['label']} ({n_infinite:,} infinite left out)"}
+    return f"{n_infinite:,} infinite {what}".strip() if n_infinite else ""
 
 
 def _with_margin(low: float, high: float) -> tuple[float, float]:
@@ -187,13 +185,19 @@ def _pav_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]
 
 
 def _staircase(sheet: Sheet, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
-    """Draw blocks ``low..high`` at their llr; what is infinite lies on the edge."""
+    """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
     blocks = system.evaluation.curves.pav
-    scores = np.clip(np.stack((blocks.low, blocks.high), axis=1).ravel(), *x)
-    sheet.ax.plot(scores, np.clip(np.repeat(blocks.llr, 2), *y), **system.main)
+    low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)
+    llr = np.clip(blocks.llr, *y)
+    risers = high[:-1] + (low[1:] - high[:-1]) / 2
+    left, right = np.append(low[0], risers), np.append(risers, high[-1])
+    sheet.ax.plot(np.stack((left, low, high, right), axis=1).ravel(), np.repeat(llr, 4), **system.main)
+    single = (low == high) & np.isfinite(blocks.llr)
+    dots = {"color": system.color, "marker": ".", "linestyle": "none", "zorder": 3}
+    sheet.ax.plot(low[single], llr[single], **dots)
     for end, marker, edge in ((0, "v", y[0]), (-1, "^", y[1])):
         if np.isinf(blocks.llr[end]):
-            place = float(np.clip((blocks.low, blocks.high)[end][end], *x))
-            style: Style = {"color": system.color, "markersize": 7, "clip_on": False, "zorder": 4}
+            place = float((low, high)[end][end])
+            style = {"color": system.color, "markersize": 7, "clip_on": False, "zorder": 4}
             sheet.ax.plot([place], [edge], marker=marker, linestyle="none", **style)
             sheet.explain("infinite", marker="^", linestyle="none", color=GREY)

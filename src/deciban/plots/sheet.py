@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
@@ -13,6 +14,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from deciban.core.operating import OperatingPoint
@@ -46,6 +48,10 @@ class System:
     def color(self) -> Any:
         """Colour of everything that belongs to the system."""
         return self.main["color"]
+
+    def noted(self, note: str) -> Style:
+        """Return the style of the main line, with a note behind the name if there is one."""
+        return {**self.main, "label": f"{self.main['label']} ({note})"} if note else self.main
 
     def thin(self, **style: Any) -> Style:
         """Return the style of a secondary line in the colour of the system."""
@@ -93,8 +99,17 @@ class Sheet:
         """Add a legend entry for a style; return whether it is new on this Axes."""
         if any(line.get_label() == label for line in self.ax.lines if isinstance(line, Explanation)):
             return False
-        self.ax.add_line(Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style}))
+        entry = Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style})
+        entry.set_in_layout(False)
+        self.ax.add_line(entry)
         return True
+
+    def shape(self, height_over_width: float) -> None:
+        """Give a figure of our own the height that axes of this shape need."""
+        figure = self.ax.figure
+        if self._owns_figure and isinstance(figure, Figure):
+            width = figure.get_figwidth()
+            figure.set_figheight(min(max(0.85 * width * height_over_width + 0.7, 3.2), 1.4 * width))
 
     def name_axes(self, x: str, y: str) -> None:
         """Label both axes."""
@@ -111,27 +126,35 @@ class Sheet:
     def finish(self) -> Axes:
         """Draw the legend, systems first, and return the Axes.
 
-        It stands below the Axes where the layout makes room for it, else where it covers the least.
+        It stands below the Axes where these are alone in a figure whose layout makes room for it, else where it
+        covers the least.
         """
         handles, labels = self.ax.get_legend_handles_labels()
         entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
-        longest = max(len(label) for _, label in entries)
-        n_columns = 3 if longest <= 17 else 2 if longest <= 34 else 1
-        style: Style = {
-            "prop": families_for((label for _, label in entries), _LEGEND_SIZE),
-            "frameon": False,
-            "ncols": n_columns,
-        }
+        labels = [label for _, label in entries]
+        style: Style = {"prop": families_for(labels, _LEGEND_SIZE), "frameon": False}
         figure = self.ax.figure
-        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
-            style |= self._below()
+        n_columns = 1
+        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and figure.axes == [self.ax]:
+            n_columns = self._columns(labels)
+            style |= {"ncols": n_columns, **self._below()}
         else:
-            style |= {"loc": "best", "ncols": 1, "frameon": True}
-        self.ax.legend([handle for handle, _ in entries], [label for _, label in entries], **style)
+            style |= {"loc": "best", "frameon": True}
+        self.ax.legend([handle for handle, _ in entries], labels, **style)
         if self._owns_figure and isinstance(figure, Figure):
             n_rows = -(-len(entries) // n_columns)
             figure.set_figheight(figure.get_figheight() + n_rows * 1.5 * _LEGEND_SIZE / 72)
         return self.ax
+
+    def _columns(self, labels: list[str]) -> int:
+        """Return how many columns of a legend fit: a handle takes the space of seven letters."""
+        letters = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * _LEGEND_SIZE)
+        letters *= self.ax.get_position().width / 0.775
+        for n_columns in (3, 2):
+            columns = np.array_split(np.array([len(label) + 7 for label in labels]), n_columns)
+            if sum(column.max(initial=0) for column in columns) <= letters:
+                return n_columns
+        return 1
 
     def _below(self) -> Style:
         """Place a legend under the tick labels and the axis label, whose heights follow the font size."""
@@ -149,6 +172,12 @@ class Sheet:
             main = {"label": label, "color": color, "zorder": 2.5, **line_kw}
             systems.append(System(evaluation, main))
         return systems
+
+
+@FuncFormatter
+def in_percent(value: float, _: int | None = None) -> str:
+    """Write the tick mark of a fraction in percent, without the sign."""
+    return f"{100 * value:.4g}"
 
 
 def point_name(point: PointResult) -> str:
@@ -187,7 +216,7 @@ def _labels(names: Sequence[str]) -> list[str]:
     """Shorten names and guard them so that matplotlib draws every character as it stands."""
     labels: list[str] = []
     for name in names:
-        short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split()))
+        short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
         if len(short) > LABEL_WIDTH:
             half = LABEL_WIDTH // 2
             short = f"{short[: half - 1]}…{short[-half:]}"

@@ -1,0 +1,69 @@
+"""Time several ways to do one job, interleaved, and report the fastest round of each and its peak memory."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import gc
+import platform
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+Job = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Fastest and median round in seconds, peak of new memory in bytes."""
+
+    best: float
+    median: float
+    peak: int
+
+
+def measure(jobs: Mapping[str, Job], rounds: int) -> dict[str, Timing]:
+    """Run all jobs in turn, ``rounds`` times, then each once more to trace its memory."""
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            gc.collect()
+            start = time.perf_counter()
+            job()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: Timing(min(s), float(np.median(s)), _peak(jobs[name])) for name, s in seconds.items()}
+
+
+def _peak(job: Job) -> int:
+    gc.collect()
+    tracemalloc.start()
+    job()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def show(title: str, timings: Mapping[str, Timing], reference: str, n_trials: int) -> None:
+    """Print a table with ratios to ``reference``."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("job", "best [ms]", "median [ms]", f"ratio to {reference}", "peak [bytes/trial]"):
+        table.add_column(heading, justify="left" if heading == "job" else "right")
+    for name, timing in timings.items():
+        ratio = timing.best / timings[reference].best
+        cells = (f"{timing.best * 1e3:.1f}", f"{timing.median * 1e3:.1f}", f"{ratio:.2f}", f"{timing.peak / n_trials:.1f}")
+        table.add_row(name, *cells)
+    Console(width=120).print(table)
+
+
+def machine() -> str:
+    """Name processor, Python and numpy: ratios to a sort depend on the instructions that numpy found."""
+    found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]  # type: ignore[index, call-overload]
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, numpy {np.__version__} {found}"
