@@ -55,6 +55,27 @@ def from_posterior(p: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     return fa[i - 1] * (1 - share) + fa[i] * share, cost / 2 / np.log(2)
 
 
+def compare(n_trials: int, share: float, rounds: int, *, rivals: bool) -> None:
+    """Print the table for one share of targets."""
+    rng = np.random.default_rng(1)
+    n_tar = int(n_trials * share)
+    tar, non = rng.normal(3, 2, n_tar), rng.normal(0, 1, n_trials - n_tar)
+    order = rng.permutation(n_trials)
+    scores = np.concatenate((tar, non))[order]
+    labels = (order < n_tar).astype(np.float64)
+    del order
+    jobs = {
+        "np.sort": lambda: np.sort(scores),
+        "deciban, rank figures": lambda: ranks(tar, non),
+        "deciban.evaluate, 1000 points": lambda: evaluate(tar, non, operating_points=POINTS),
+    }
+    if rivals:
+        jobs["argsort + scipy isotonic_regression"] = lambda: with_scipy(scores, labels)
+        jobs["scikit-learn IsotonicRegression"] = lambda: with_scikit_learn(scores, labels)
+        np.testing.assert_allclose(with_scipy(scores, labels), np.array(ranks(tar, non))[[0, 2]], rtol=1e-9)
+    show(f"{n_trials:,} trials, {share:.0%} targets", measure(jobs, rounds), "np.sort", n_trials)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=10**7)
@@ -63,23 +84,7 @@ def main() -> None:
     options = parser.parse_args()
     print(machine())
     for share in (0.01, 0.5):
-        rng = np.random.default_rng(1)
-        n_tar = int(options.trials * share)
-        tar, non = rng.normal(3, 2, n_tar), rng.normal(0, 1, options.trials - n_tar)
-        order = rng.permutation(options.trials)
-        scores = np.concatenate((tar, non))[order]
-        labels = (order < n_tar).astype(np.float64)
-        del order
-        jobs = {
-            "np.sort": lambda: np.sort(scores),
-            "deciban, rank figures": lambda: ranks(tar, non),
-            "deciban.evaluate, 1000 points": lambda: evaluate(tar, non, operating_points=POINTS),
-        }
-        if not options.no_rivals:
-            jobs["argsort + scipy isotonic_regression"] = lambda: with_scipy(scores, labels)
-            jobs["scikit-learn IsotonicRegression"] = lambda: with_scikit_learn(scores, labels)
-            np.testing.assert_allclose(with_scipy(scores, labels), np.array(ranks(tar, non))[[0, 2]], rtol=1e-9)
-        show(f"{options.trials:,} trials, {share:.0%} targets", measure(jobs, options.rounds), "np.sort", options.trials)
+        compare(options.trials, share, options.rounds, rivals=not options.no_rivals)
 
 
 if __name__ == "__main__":

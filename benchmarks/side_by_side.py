@@ -58,7 +58,12 @@ def show(title: str, timings: Mapping[str, Timing], reference: str, n_trials: in
         table.add_column(heading, justify="left" if heading == "job" else "right")
     for name, timing in timings.items():
         ratio = timing.best / timings[reference].best
-        cells = (f"{timing.best * 1e3:.1f}", f"{timing.median * 1e3:.1f}", f"{ratio:.2f}", f"{timing.peak / n_trials:.1f}")
+        cells = (
+            f"{timing.best * 1e3:.1f}",
+            f"{timing.median * 1e3:.1f}",
+            f"{ratio:.2f}",
+            f"{timing.peak / n_trials:.1f}",
+        )
         table.add_row(name, *cells)
     Console(width=120).print(table)
 
@@ -66,4 +71,5 @@ def show(title: str, timings: Mapping[str, Timing], reference: str, n_trials: in
 def machine() -> str:
     """Name processor, Python and numpy: ratios to a sort depend on the instructions that numpy found."""
     found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]  # type: ignore[index, call-overload]
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, numpy {np.__version__} {found}"
+    versions = f"Python {platform.python_version()}, numpy {np.__version__} {found}"
+    return f"{platform.machine()}, {os.cpu_count()} cores, {versions}"

@@ -8,7 +8,10 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile(
-    "thorough", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "thorough",
+    max_examples=2000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
@@ -19,5 +22,7 @@ DATA = Path(os.environ.get("DECIBAN_DATA", Path(__file__).parents[2] / "shared" 
 def real_data():
     """Folder with real score sets, which are not part of the repository."""
     if not DATA.is_dir():
-        pytest.skip(f"no real score sets at {DATA}: they may not be shipped; set DECIBAN_DATA to a folder that has them")
+        pytest.skip(
+            f"no real score sets at {DATA}: they may not be shipped; set DECIBAN_DATA to a folder that has them"
+        )
     return DATA

@@ -16,7 +16,15 @@ import deciban
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PUBLIC_MODULES = ["deciban", "deciban.metrics", "deciban.evaluation", "deciban.trials", "deciban.io", "deciban.plots", "deciban.report"]
+PUBLIC_MODULES = [
+    "deciban",
+    "deciban.metrics",
+    "deciban.evaluation",
+    "deciban.trials",
+    "deciban.io",
+    "deciban.plots",
+    "deciban.report",
+]
 
 
 def public_names():
@@ -40,7 +48,9 @@ def test_modules_and_functions_stay_small(path):
             assert len(node.args.posonlyargs + node.args.args) <= 7, f"{node.name} takes too many positional arguments"
 
 
-@pytest.mark.parametrize("module_name", [m.name for m in pkgutil.walk_packages(deciban.__path__, "deciban.") if "__main__" not in m.name])
+@pytest.mark.parametrize(
+    "module_name", [m.name for m in pkgutil.walk_packages(deciban.__path__, "deciban.") if "__main__" not in m.name]
+)
 def test_every_module_says_what_it_is_for(module_name):
     module = importlib.import_module(module_name)
     assert module.__doc__

@@ -40,7 +40,9 @@ def files(tmp_path):
     lines = [f"m{i % 20} s{i} {value}\n" for i, value in enumerate(score)]
     (tmp_path / "key.txt").write_text(key)
     (tmp_path / "sysA.txt").write_text("".join(lines))
-    (tmp_path / "sysB.txt").write_text("".join(f"m{i % 20} s{i} {2 * v + 1}\n" for i, v in reversed(list(enumerate(score)))))
+    (tmp_path / "sysB.txt").write_text(
+        "".join(f"m{i % 20} s{i} {2 * v + 1}\n" for i, v in reversed(list(enumerate(score))))
+    )
     return tmp_path
 
 
@@ -48,7 +50,19 @@ def test_eval_prints_a_table_and_says_what_it_read(run, files):
     result = run("eval", files / "sysA.txt", files / "sysB.txt", "--key", files / "key.txt")
     assert result.code == 0
     header, row_a, row_b = result.out.splitlines()[:3]
-    assert header.split() == "system EER (ROCCH) minDCF actDCF Cllr min Cllr calibration loss AUC".split()
+    assert header.split() == [
+        "system",
+        "EER",
+        "(ROCCH)",
+        "minDCF",
+        "actDCF",
+        "Cllr",
+        "min",
+        "Cllr",
+        "calibration",
+        "loss",
+        "AUC",
+    ]
     assert row_a.split()[0] == "sysA"
     assert row_b.split()[0] == "sysB"
     # An increasing map moves no rank figure.
@@ -172,12 +186,18 @@ BAD = {
     "missing trials": (["eval", "short.txt", "--key", "key.txt"], "400 key trials have no score in"),
     "nan": (["report", "nan.txt", "--key", "key.txt", "-o", "out.html"], "nan.txt:3: the score is NaN"),
     "one class": (["report", "sysA.txt", "--key", "onlytar.txt", "-o", "out.html"], "no non-target trial among 400"),
-    "bad label": (["report", "sysA.txt", "--key", "badkey.txt", "-o", "out.html"], "badkey.txt:401: unknown label 'yes'"),
+    "bad label": (
+        ["report", "sysA.txt", "--key", "badkey.txt", "-o", "out.html"],
+        "badkey.txt:401: unknown label 'yes'",
+    ),
     "bad dcf": (["eval", "sysA.txt", "--key", "key.txt", "--dcf", "1:2"], "write P or P:CMISS:CFA"),
     "bad prior": (["eval", "sysA.txt", "--key", "key.txt", "--dcf", "1.5"], "p_target: a prior lies inside (0, 1)"),
     "bad missing": (["eval", "sysA.txt", "--key", "key.txt", "--missing", "guess"], "write error, drop or fill=VALUE"),
     "bad labels": (["eval", "sysA.txt", "--key", "key.txt", "--labels", "yes"], "write target=WORD,nontarget=WORD"),
-    "bad ending": (["plot", "det", "sysA.txt", "--key", "key.txt", "-o", "out.jpg"], "should end in .svg, .png or .pdf"),
+    "bad ending": (
+        ["plot", "det", "sysA.txt", "--key", "key.txt", "-o", "out.jpg"],
+        "should end in .svg, .png or .pdf",
+    ),
     "bad kind": (["plot", "pie", "sysA.txt", "--key", "key.txt", "-o", "out.png"], "'pie' is not one of"),
     "no folder": (["report", "sysA.txt", "--key", "key.txt", "-o", "no/where.html"], "No such file or directory"),
     "no output": (["report", "sysA.txt", "--key", "key.txt"], "Missing option"),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.strategies import classes
 
 from deciban.core import counts, pav
 from deciban.core.counts import CountTable, SortedClass
+from support.strategies import classes
 
 
 def table(tar, non):

@@ -1,5 +1,6 @@
 """Sums that do not depend on how the trials are split."""
 
+import itertools
 import math
 
 import numpy as np
@@ -28,7 +29,9 @@ def test_mean_is_the_exact_mean(n):
 @pytest.mark.parametrize("x", [-745.0, -700.0, -40.0, -1e-300, 0.0, 1e-300, 40.0, 700.0, 1e300])
 def test_mean_log_cost_keeps_all_digits_of_tiny_costs(x):
     scores = np.full(1001, x)
-    assert mean_log_cost((scores, None), 0.0, sign=1) == pytest.approx(float(softplus(scores)[0]), rel=2e-15, abs=5e-324)
+    assert mean_log_cost((scores, None), 0.0, sign=1) == pytest.approx(
+        float(softplus(scores)[0]), rel=2e-15, abs=5e-324
+    )
 
 
 @given(st.lists(st.integers(1, 30_000), max_size=6), st.randoms(use_true_random=False))
@@ -78,7 +81,7 @@ def test_error_counts_merge(cuts):
     edges = [0, *sorted(cuts), 50]
     parts = [
         ErrorCounts.of(SortedClass.of(tar[a:b]), SortedClass.of(non[a:b]), thresholds)
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
+        for a, b in itertools.pairwise(edges)
         if a < b
     ]
     merged = parts[0]
@@ -86,6 +89,7 @@ def test_error_counts_merge(cuts):
         merged = merged + part
     np.testing.assert_array_equal(merged.n_miss, whole.n_miss)
     np.testing.assert_array_equal(merged.n_fa, whole.n_fa)
+    np.testing.assert_array_equal([merged.p_miss, merged.p_fa], [whole.p_miss, whole.p_fa])
     np.testing.assert_array_equal(whole.p_miss, [np.mean(tar < t) for t in thresholds])
     np.testing.assert_array_equal(whole.p_fa, [np.mean(non >= t) for t in thresholds])
 

@@ -46,7 +46,7 @@ SCORES = {
     "header": ("modelid\tsegmentid\tLLR\nann\tx\t1.5\nbob\ty\t-2e-3\n", [("ann", "x"), ("bob", "y")]),
     "header with commas": ('filename,cm-score\n"a",1.5\n"b",-2e-3\n', [("a",), ("b",)]),
     "quoted commas": ('trial,score\n"a,b",1.5\n"c ""d""",-2e-3\n', [("a,b",), ('c "d"',)]),
-    "quotes in white space": ('"ann x 1.5\n\'bob y -2e-3\n', [('"ann', "x"), ("'bob", "y")]),
+    "quotes in white space": ("\"ann x 1.5\n'bob y -2e-3\n", [('"ann', "x"), ("'bob", "y")]),
     "unicode": ("änn ж 1.5\n日本 😀 -2e-3\n", [("änn", "ж"), ("日本", "😀")]),
     "numbers as names": ("1001 7 1.5\n1002 8 -2e-3\n", [("1001", "7"), ("1002", "8")]),
     "names like missing values": ("NA null 1.5\nnan None -2e-3\n", [("NA", "null"), ("nan", "None")]),
@@ -91,7 +91,10 @@ def test_keys_are_read(write, kind):
     ],
 )
 def test_columns_override_the_sniffing(write, columns, trials):
-    scores = read_scores(write("x ann 0.25 9\n" if "test,enroll" in str(columns) or isinstance(columns, list) else "ann x 0.25 9\n"), columns=columns)
+    scores = read_scores(
+        write("x ann 0.25 9\n" if "test,enroll" in str(columns) or isinstance(columns, list) else "ann x 0.25 9\n"),
+        columns=columns,
+    )
     assert sorted(rows(scores)[0]) == sorted(trials[0])
     assert scores.score.tolist() == [0.25]
 
@@ -112,7 +115,9 @@ def test_words_for_labels(write):
         read_key(path, labels={"target": "Y", "nontarget": "N|Y"})
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lambda data: gzip.compress(data[:7]) + gzip.compress(data[7:])])
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, bz2.compress, lambda data: gzip.compress(data[:7]) + gzip.compress(data[7:])]
+)
 def test_compressed_files(write, compress):
     path = write(compress(b"ann x 1.5\nbob y 2\n"), "sysA.txt.gz")
     scores = read_scores(path)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.strategies import classes, coarse, finite_classes, log_odds
 
 from deciban import evaluate, metrics
+from support.strategies import classes, coarse, finite_classes, log_odds
 
 RANKS = {
     "eer": metrics.eer,

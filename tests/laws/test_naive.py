@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import naive
-from support.strategies import classes, coarse, finite_classes
 
 from deciban import metrics
+from support import naive
+from support.strategies import classes, coarse, finite_classes
 
 
 @given(classes())

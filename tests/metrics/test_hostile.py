@@ -177,7 +177,10 @@ def test_a_free_error_is_legal_without_normalization():
     ("weights", "message"),
     [
         ([1.0], "tar_weights: 1 weights for 2 trials"),
-        ([1.0, -1.0], "tar_weights: weights are finite and at least 0, but 1 of 2 values are not, the first at index 1"),
+        (
+            [1.0, -1.0],
+            "tar_weights: weights are finite and at least 0, but 1 of 2 values are not, the first at index 1",
+        ),
         ([math.nan, 1.0], "the first at index 0: nan"),
         ([math.inf, 1.0], "tar_weights"),
         ([0.0, 0.0], "all 2 weights are 0"),
@@ -207,7 +210,9 @@ def test_ratios_and_error_numbers_are_positive(ratio):
 def test_scores_exactly_at_the_threshold_are_accepted():
     """logit(sigma(x)) is not x: the threshold must be -prior_log_odds itself."""
     for x in (0.1, 1.7, -3.3, 25.0, 1e4):
-        assert metrics.act_dcf([-x], [-x], prior_log_odds=x, normalize=False) == pytest.approx(1 / (1 + np.exp(min(x, 700))))
+        assert metrics.act_dcf([-x], [-x], prior_log_odds=x, normalize=False) == pytest.approx(
+            1 / (1 + np.exp(min(x, 700)))
+        )
         below = np.nextafter(-x, -np.inf)
         found = metrics.bayes_error([below], [below], prior_log_odds=x)
         assert found == pytest.approx(1 / (1 + np.exp(-x)))

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from deciban import InputError, Key, KeyMismatchError, Scores, align
 from deciban.trials import JoinReport, align_systems
 
-KEY = Key.of(
-    {"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True]
-)
+KEY = Key.of({"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True])
 
 
 def scores(pairs, name="system"):
@@ -37,7 +35,9 @@ def test_names_are_never_glued():
 
 
 def test_missing_trials_are_named():
-    with pytest.raises(KeyMismatchError, match=r"2 of 4 key trials have no score in trials, the first \(bob, x\), \(bob, y\)"):
+    with pytest.raises(
+        KeyMismatchError, match=r"2 of 4 key trials have no score in trials, the first \(bob, x\), \(bob, y\)"
+    ):
         align(scores([FULL[1], FULL[3]]), KEY)
 
 
@@ -124,7 +124,10 @@ def test_truth_is_boolean():
 names = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=3)
 
 
-@given(st.dictionaries(st.tuples(names, names), st.tuples(st.booleans(), st.floats(-9, 9), st.booleans()), min_size=2), st.data())
+@given(
+    st.dictionaries(st.tuples(names, names), st.tuples(st.booleans(), st.floats(-9, 9), st.booleans()), min_size=2),
+    st.data(),
+)
 def test_alignment_is_a_dictionary_look_up(trials, data):
     pairs = list(trials)
     truth = [trials[pair][0] for pair in pairs]

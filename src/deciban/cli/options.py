@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from deciban.evaluation import Results, evaluate_files, preset
 from deciban.evaluation.single import DEFAULT_POINTS
@@ -72,7 +73,7 @@ def _results(*, scores: tuple[str, ...], quiet: bool, **given: Any) -> Results:
             key_format=given["key_format"],
             key_columns=given["key_columns"],
             labels=parse_labels(given["labels"]),
-            progress=status.update,
+            progress=lambda words: status.update(escape(words)),
         )
     if not quiet:
         for fact in results.facts:

@@ -42,7 +42,7 @@ def _points(systems: tuple[Evaluation, ...]) -> Table:
     for heading in ("system", "operating point"):
         table.add_column(heading, overflow="fold")
     for heading in ("minDCF", "actDCF", "misses", "false alarms"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for system in systems:
         for point in system.operating_points:
             errors = [f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"]
@@ -57,7 +57,7 @@ def _table(columns: list[str], rows: list[tuple[str, list[str]]], caption: str) 
     table = Table(box=None, pad_edge=False, header_style="bold", caption=caption, caption_justify="left")
     table.add_column("system", overflow="fold")
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for name, cells in rows:
         table.add_row(Text(name), *cells)
     return table

@@ -55,7 +55,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult]) -> lis
 def _prior(log_odds: float) -> str:
     """Two digits of the prior, or of what it lacks to 1."""
     prior = float(expit(log_odds))
-    return f"{prior:.2g}" if prior < 0.9 else f"{prior:.{1 - math.floor(math.log10(expit(-log_odds)))}f}"
+    rest = int(f"{expit(-log_odds):.0e}".split("e")[1])
+    return f"{prior:.2g}" if prior < 0.9 else f"{prior:.{1 - rest}f}"
 
 
 def _badly_calibrated(curves: Curves) -> list[str]:

@@ -18,6 +18,7 @@ from deciban.plots.files import FORMATS, save
 from deciban.plots.priors import ape, bayes_error, ece
 from deciban.plots.rates import det, roc
 from deciban.plots.scores import histogram, pav, tippett
+from deciban.plots.sheet import system_colors
 
 KINDS: tuple[str, ...] = ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 """Names of all plots, in the order in which a report shows them."""
@@ -33,5 +34,6 @@ __all__ = [
     "pav",
     "roc",
     "save",
+    "system_colors",
     "tippett",
 ]

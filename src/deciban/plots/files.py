@@ -11,6 +11,7 @@ from typing import IO, Any, Literal, TypeAlias
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from deciban.errors import DecibanWarning, InputError
 
@@ -91,5 +92,10 @@ def _drawn(figure: Figure, file_format: Format) -> bytes:
 
 def _bytes(figure: Figure, file_format: Format) -> bytes:
     content = io.BytesIO()
+    # Constrained layout starts from where the Axes stand: without this, a second file would differ from the first.
+    for ax in figure.axes:
+        place = ax.get_subplotspec()
+        if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+            ax.set_subplotspec(place)
     figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()

@@ -51,15 +51,11 @@ def probit(p: FloatArray) -> FloatArray:
 
 
 def set_probit_axes(ax: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:
-    """Make both axes probit axes with the limits ``x`` and ``y``, fractions, and tick marks in percent.
-
-    A unit is equally long on both axes, so that slopes can be compared between plots.
-    """
+    """Make both axes probit axes with the limits ``x`` and ``y``, fractions, and tick marks in percent."""
     ax.set_xscale("function", functions=(probit, ndtr))
     ax.set_yscale("function", functions=(probit, ndtr))
     ax.set_xlim(*x)
     ax.set_ylim(*y)
-    ax.set_aspect("equal")
     width, height = np.diff(probit(np.array([x, y])))[:, 0]
     _set_ticks(ax.xaxis, *x, 0.02)
     # Labels of the other axis stand one above the other: each takes the same space, about two letters.

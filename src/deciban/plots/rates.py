@@ -43,16 +43,16 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     Examples
     --------
     >>> import deciban
-    >>> ax = det(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]), color="black")
-    >>> ax.lines[0].get_xdata().tolist()
-    [1.0, 0.6666666666666666, 0.3333333333333333, 0.0, 0.0]
+    >>> ax = det(deciban.evaluate([1.0, 2.5], [0.0, 2.0]), color="black")
+    >>> ax.lines[0].get_xdata().tolist(), ax.lines[0].get_ydata().tolist()
+    ([1.0, 0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5, 1.0])
     """
     sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
     ax = sheet.ax
     x, y = _det_limits(sheet)
     set_probit_axes(ax, x, y)
     width, height = np.diff(probit(np.array([x, y])))[:, 0]
-    sheet.shape(height / width)
+    sheet.equalize(height / width)
     for system in sheet.systems:
         curves = system.evaluation.curves
         note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
@@ -91,7 +91,7 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> import deciban
     >>> ax = roc(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
     >>> ax.lines[0].get_ydata().round(3).tolist()
-    [0.0, 0.0, 0.0, 0.333, 1.0]
+    [0.0, 0.0, 0.333, 1.0]
     """
     sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
     ax = sheet.ax
@@ -103,7 +103,7 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
     sheet.explain(_HULL, linestyle="--")
     _markers(sheet, None)
-    ax.set_aspect("equal")
+    sheet.equalize(1.0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(in_percent)
     sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")

@@ -11,6 +11,8 @@ from deciban.plots.sheet import GREY, THIN_WIDTH, Drawable, Sheet, System, in_pe
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
+_FAR = 1e307
+"""Limit of score axes: matplotlib takes differences and products of limits, which must not overflow."""
 
 
 def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -23,7 +25,7 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     **line_kw
-        Properties of the outline of the target scores of each system: colour, line width and style, label.
+        Properties of the outline of the target scores of each system.
 
     Returns
     -------
@@ -43,12 +45,12 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     ax = sheet.ax
     for system in sheet.systems:
         curves = system.evaluation.curves
+        tar, non = _outline(curves.bins, curves.tar_density), _outline(curves.bins, curves.non_density)
         if len(sheet.systems) == 1:
-            style = {"color": system.color, "linewidth": 0.0, "fill": True, "zorder": 1.5}
-            ax.stairs(curves.tar_density, curves.bins, alpha=0.35, **style)
-            ax.stairs(curves.non_density, curves.bins, alpha=0.12, **style)
-        ax.stairs(curves.tar_density, curves.bins, **system.noted(_infinite(system, "left out")))
-        ax.stairs(curves.non_density, curves.bins, **system.thin(zorder=2.4))
+            for outline, opacity in ((tar, 0.35), (non, 0.12)):
+                ax.fill_between(*outline, step="post", color=system.color, alpha=opacity, linewidth=0, zorder=1.5)
+        ax.plot(*tar, drawstyle="steps-post", **system.noted(_infinite(system, "left out")))
+        ax.plot(*non, drawstyle="steps-post", **system.thin(zorder=2.4))
     sheet.explain("target")
     sheet.explain("non-target", linestyle="--")
     bins = [system.evaluation.curves.bins for system in sheet.systems]
@@ -153,14 +155,19 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return sheet.finish()
 
 
+def _outline(bins: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Corners of a histogram, each to be held until the next."""
+    return np.append(bins[0], bins), np.concatenate(([0.0], density, [0.0]))
+
+
 def _infinite(system: System, what: str = "") -> str:
     n_infinite = system.evaluation.n_infinite
     return f"{n_infinite:,} infinite {what}".strip() if n_infinite else ""
 
 
 def _with_margin(low: float, high: float) -> tuple[float, float]:
-    margin = 0.04 * (high - low) or 0.5 * max(1.0, abs(high))
-    return low - margin, high + margin
+    margin = 0.04 * high - 0.04 * low or 0.5 * max(1.0, abs(high))
+    return max(low - margin, -_FAR), min(high + margin, _FAR)
 
 
 def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +16,6 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from deciban.core.operating import OperatingPoint
@@ -104,12 +105,14 @@ class Sheet:
         self.ax.add_line(entry)
         return True
 
-    def shape(self, height_over_width: float) -> None:
-        """Give a figure of our own the height that axes of this shape need."""
+    def equalize(self, height_over_width: float) -> None:
+        """Make units equally long on both axes, and a figure of our own as high as such axes need."""
+        # In a corner the layout cannot mistake room that such axes leave free for room that a legend may take.
+        self.ax.set_aspect("equal", anchor="SW" if self._owns_figure else None)
         figure = self.ax.figure
         if self._owns_figure and isinstance(figure, Figure):
             width = figure.get_figwidth()
-            figure.set_figheight(min(max(0.85 * width * height_over_width + 0.7, 3.2), 1.4 * width))
+            figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), 1.3 * width))
 
     def name_axes(self, x: str, y: str) -> None:
         """Label both axes."""
@@ -143,7 +146,7 @@ class Sheet:
         self.ax.legend([handle for handle, _ in entries], labels, **style)
         if self._owns_figure and isinstance(figure, Figure):
             n_rows = -(-len(entries) // n_columns)
-            figure.set_figheight(figure.get_figheight() + n_rows * 1.5 * _LEGEND_SIZE / 72)
+            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * _LEGEND_SIZE / 72)
         return self.ax
 
     def _columns(self, labels: list[str]) -> int:
@@ -163,19 +166,18 @@ class Sheet:
         return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
 
     def _styled(self, evaluations: Sequence[Evaluation], line_kw: Style) -> list[System]:
-        lines = [artist for artist in (*self.ax.lines, *self.ax.patches) if not isinstance(artist, Explanation)]
-        present = {str(artist.get_label()): _color_of(artist) for artist in lines}
-        free = [color for color in _colors(len(evaluations) + len(present)) if color not in present.values()]
-        systems = []
-        for evaluation, label in zip(evaluations, _labels([e.name for e in evaluations]), strict=True):
-            color = present.get(label) or free.pop(0)
-            main = {"label": label, "color": color, "zorder": 2.5, **line_kw}
-            systems.append(System(evaluation, main))
-        return systems
+        """Give every system a label and a colour that no other system on the Axes has."""
+        drawn = [line for line in self.ax.lines if not isinstance(line, Explanation)]
+        used = {to_hex(line.get_color()).upper() for line in drawn}
+        free = [color for color in system_colors(len(evaluations) + len(used)) if color not in used]
+        labels = _labels([evaluation.name for evaluation in evaluations], {str(line.get_label()) for line in drawn})
+        return [
+            System(evaluation, {"label": label, "color": color, "zorder": 2.5, **line_kw})
+            for evaluation, label, color in zip(evaluations, labels, free, strict=False)
+        ]
 
 
-@FuncFormatter
-def in_percent(value: float, _: int | None = None) -> str:
+def in_percent(value: float, _position: float | None = None) -> str:
     """Write the tick mark of a fraction in percent, without the sign."""
     return f"{100 * value:.4g}"
 
@@ -199,12 +201,11 @@ def _systems_of(result: Drawable) -> tuple[Evaluation, ...]:
     return systems
 
 
-def _color_of(artist: Any) -> str:
-    return to_hex(artist.get_color() if isinstance(artist, Line2D) else artist.get_edgecolor()).upper()
+def system_colors(n: int) -> list[str]:
+    """Return the colours of ``n`` systems in the order in which plots get them.
 
-
-def _colors(n: int) -> list[str]:
-    """Return ``n`` colours: the palette, then the palette darkened, and so on."""
+    For people with any kind of colour vision the first ones differ most; after nine they come again, darker.
+    """
     shades = []
     for i in range(n):
         shade, (red, green, blue) = 0.55 ** (i // len(PALETTE)), to_rgb(PALETTE[i % len(PALETTE)])
@@ -212,16 +213,17 @@ def _colors(n: int) -> list[str]:
     return shades
 
 
-def _labels(names: Sequence[str]) -> list[str]:
-    """Shorten names and guard them so that matplotlib draws every character as it stands."""
+def _labels(names: Sequence[str], used: AbstractSet[str]) -> list[str]:
+    """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
     labels: list[str] = []
     for name in names:
         short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
         if len(short) > LABEL_WIDTH:
             half = LABEL_WIDTH // 2
             short = f"{short[: half - 1]}…{short[-half:]}"
-        # A legend leaves out labels that begin with an underscore; a hair space before it is hardly seen.
-        short = short.replace("$", r"\$") if not short.startswith("_") else "\u200a" + short.replace("$", r"\$")
-        repeats = sum(label.partition("\u2009#")[0] == short for label in labels)
-        labels.append(f"{short}\u2009#{repeats + 1}" if repeats else short)
+        # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
+        short = short.replace("$", r"\$")
+        short = f"\u200a{short}" if short.startswith("_") else short
+        numbered = (f"{short} #{i}" if i > 1 else short for i in count(1))
+        labels.append(next(label for label in numbered if label not in used and label not in labels))
     return labels

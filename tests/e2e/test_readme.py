@@ -1,0 +1,60 @@
+"""What the README promises is there: its commands run, its Python runs, its files exist."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deciban.io import write_demo
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("readme")
+    write_demo(path)
+    return path
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if line.startswith("deciban ")]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_readme_run(line, folder):
+    words = shlex.split(line, comments=True)
+    done = subprocess.run(
+        [Path(sys.executable).with_name("deciban"), *words[1:]], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for name in re.findall(r"-o (\S+)", line):
+        assert (folder / name).stat().st_size > 1000
+
+
+def test_python_of_the_readme_runs(folder):
+    (code,) = blocks("python")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 3
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    setup, check = (block.strip() for block in blocks("bash")[:2])
+    assert setup.startswith("python3 -m venv .venv && .venv/bin/pip install")
+    assert setup.endswith(".venv/bin/deciban demo demo")
+    assert (ROOT / ".ci/run").read_text().splitlines()[-1] == check == "bash scripts/check"

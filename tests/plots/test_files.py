@@ -1,0 +1,101 @@
+"""Plots as files."""
+
+import io
+import warnings
+import xml.etree.ElementTree as ET
+
+import pytest
+from matplotlib import font_manager
+
+from deciban import plots
+from deciban.errors import DecibanWarning, InputError
+from deciban.plots import fonts
+
+from .conftest import gaussian
+
+MAGIC = {"svg": b"<?xml", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
+
+
+def saved(drawing, file_format):
+    stream = io.BytesIO()
+    plots.save(drawing, stream, file_format)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("file_format", plots.FORMATS)
+def test_same_plot_same_bytes(file_format, systems):
+    first, second = saved(plots.det(systems), file_format), saved(plots.det(systems), file_format)
+    assert first == second
+    assert first.startswith(MAGIC[file_format])
+    assert len(first) > 5000
+    assert b"atplotlib v" not in first
+    assert b"CreationDate" not in first
+
+
+def test_figures_and_paths(tmp_path, system):
+    ax = plots.roc(system)
+    path = tmp_path / "roc.svg"
+    plots.save(ax.figure, path, "svg")
+    assert path.read_bytes() == saved(ax, "svg")
+    plots.save(ax, str(path), "pdf")
+    assert path.read_bytes().startswith(b"%PDF-")
+
+
+def test_svg_is_well_formed_and_refers_to_nothing_outside(system):
+    root = ET.fromstring(saved(plots.bayes_error(system), "svg"))  # noqa: S314  # our own bytes
+    links = [value for node in root.iter() for name, value in node.attrib.items() if name.endswith("href")]
+    assert links
+    assert all(link.startswith("#") for link in links)
+    assert not list(root.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_large_curves_stay_small_files():
+    ax = plots.det([gaussian(f"{i}", n_tar=20_000, n_non=50_000, seed=i) for i in range(3)])
+    assert len(saved(ax, "svg")) < 400_000
+
+
+def test_unknown_format(system):
+    with pytest.raises(InputError, match="'gif' is not among svg, png, pdf"):
+        saved(plots.roc(system), "gif")
+
+
+@pytest.fixture
+def no_other_fonts(monkeypatch):
+    """As on a machine that has nothing but matplotlib's own font."""
+    own = [entry for entry in font_manager.fontManager.ttflist if entry.name.startswith("DejaVu")]
+    monkeypatch.setattr(fonts.fontManager, "ttflist", own)
+
+
+@pytest.mark.usefixtures("no_other_fonts")
+def test_letters_that_no_font_has():
+    ax = plots.tippett(gaussian("日本語"))
+    svg = ET.fromstring(saved(ax, "svg"))  # noqa: S314  # our own bytes
+    assert "日本語" in [node.text for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    with pytest.warns(DecibanWarning, match="PNG shows boxes"):
+        assert saved(ax, "png").startswith(MAGIC["png"])
+
+
+def test_other_warnings_are_passed_on(system, monkeypatch):
+    ax = plots.roc(system)
+    monkeypatch.setattr(ax.figure, "savefig", lambda *_, **__: warnings.warn("collapsed", UserWarning, stacklevel=2))
+    with pytest.raises(UserWarning, match="collapsed"):
+        saved(ax, "svg")
+
+
+def test_fonts_are_added_for_letters_that_the_first_lacks(monkeypatch):
+    have = font_manager.FontProperties(size=9).get_family()
+    assert fonts.families_for(["plain"], 9).get_family() == have
+
+    class Font:
+        def __init__(self, characters):
+            self.characters = {ord(c): 1 for c in characters}
+
+        def get_charmap(self):
+            return self.characters
+
+    entries = {"Last Resort HE": "字語", "Useless": "a", "Some": "字", "Both": "字語"}
+    listed = [font_manager.FontEntry(fname=name, name=name) for name in entries]
+    monkeypatch.setattr(fonts.fontManager, "ttflist", listed)
+    monkeypatch.setattr(fonts, "findfont", lambda _: "default")
+    monkeypatch.setattr(fonts, "get_font", lambda name: Font(entries.get(name, "abc")))
+    assert fonts.families_for(["ab字", "語"], 9).get_family() == [*have, "Some", "Both"]
