@@ -1,23 +1,38 @@
 """Systems to draw."""
 
+import dataclasses
+import functools
+
 import numpy as np
 import pytest
 
+from deciban import plots
 from deciban.evaluation import evaluate
 
 POINTS = [0.2, (0.01, 10, 1)]
 
 
-def gaussian(name, d=2.0, *, n_tar=400, n_non=2000, scale=1.0, seed=0):
+def gaussian(name, d=2.0, **kwargs):
     """Calibrated scores with ``d`` standard deviations between the classes, times ``scale``."""
+    return dataclasses.replace(_gaussian(d, **kwargs), name=name)
+
+
+@functools.cache
+def _gaussian(d, *, n_tar=400, n_non=2000, scale=1.0, seed=0):
     rng = np.random.default_rng(seed)
     tar, non = rng.normal(d * d / 2, d, n_tar), rng.normal(-d * d / 2, d, n_non)
-    return evaluate(scale * tar, scale * non, name=name, operating_points=POINTS)
+    return evaluate(scale * tar, scale * non, operating_points=POINTS)
 
 
 @pytest.fixture(scope="session")
 def system():
     return gaussian("sysA")
+
+
+@pytest.fixture(scope="session")
+def drawn(system):
+    """Every plot of `system`, to be looked at and not to be changed."""
+    return {kind: getattr(plots, kind)(system) for kind in plots.KINDS}
 
 
 @pytest.fixture(scope="session")

@@ -23,26 +23,25 @@ def saved(drawing, file_format):
 
 
 @pytest.mark.parametrize("file_format", plots.FORMATS)
-def test_same_plot_same_bytes(file_format, systems):
-    first, second = saved(plots.det(systems), file_format), saved(plots.det(systems), file_format)
+def test_same_plot_same_bytes(file_format, system):
+    first, second = saved(plots.det(system), file_format), saved(plots.det(system), file_format)
     assert first == second
     assert first.startswith(MAGIC[file_format])
     assert len(first) > 5000
     assert b"atplotlib v" not in first
     assert b"CreationDate" not in first
+    assert b"/Type3" not in first  # many publishers refuse these fonts
 
 
-def test_figures_and_paths(tmp_path, system):
-    ax = plots.roc(system)
+def test_axes_or_figure_to_stream_or_path(tmp_path, drawn):
+    ax = drawn["roc"]
     path = tmp_path / "roc.svg"
     plots.save(ax.figure, path, "svg")
     assert path.read_bytes() == saved(ax, "svg")
-    plots.save(ax, str(path), "pdf")
-    assert path.read_bytes().startswith(b"%PDF-")
 
 
-def test_svg_is_well_formed_and_refers_to_nothing_outside(system):
-    root = ET.fromstring(saved(plots.bayes_error(system), "svg"))  # noqa: S314  # our own bytes
+def test_svg_is_well_formed_and_refers_to_nothing_outside(drawn):
+    root = ET.fromstring(saved(drawn["bayes_error"], "svg"))  # noqa: S314  # our own bytes
     links = [value for node in root.iter() for name, value in node.attrib.items() if name.endswith("href")]
     assert links
     assert all(link.startswith("#") for link in links)
@@ -54,9 +53,9 @@ def test_large_curves_stay_small_files():
     assert len(saved(ax, "svg")) < 400_000
 
 
-def test_unknown_format(system):
+def test_unknown_format(drawn):
     with pytest.raises(InputError, match="'gif' is not among svg, png, pdf"):
-        saved(plots.roc(system), "gif")
+        saved(drawn["roc"], "gif")
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def test_other_warnings_are_passed_on(system, monkeypatch):
     ax = plots.roc(system)
     monkeypatch.setattr(ax.figure, "savefig", lambda *_, **__: warnings.warn("collapsed", UserWarning, stacklevel=2))
     with pytest.raises(UserWarning, match="collapsed"):
-        saved(ax, "svg")
+        saved(ax, "png")
 
 
 def test_fonts_are_added_for_letters_that_the_first_lacks(monkeypatch):

@@ -26,8 +26,8 @@ def markers(ax, marker):
 
 
 @pytest.mark.parametrize("kind", ["det", "roc"])
-def test_curve_markers_and_hull_are_those_of_the_evaluation(kind, system):
-    ax = getattr(plots, kind)(system)
+def test_curve_markers_and_hull_are_those_of_the_evaluation(kind, system, drawn):
+    ax = drawn[kind]
     curves, points = system.curves, system.operating_points
     np.testing.assert_array_equal(line(ax, "sysA").get_xdata(), curves.roc_p_fa)
     np.testing.assert_array_equal(line(ax, "sysA").get_ydata(), curves.roc_p_miss)
@@ -41,13 +41,13 @@ def test_curve_markers_and_hull_are_those_of_the_evaluation(kind, system):
     assert texts[-3:] == ["EER", "actual, p_target 0.2", "actual, p_target 0.01, costs 10:1"]
 
 
-def test_roc_hull_is_drawn_with_straight_edges(system):
-    hull = dashed(plots.roc(system))
+def test_roc_hull_is_drawn_with_straight_edges(system, drawn):
+    hull = dashed(drawn["roc"])
     np.testing.assert_array_equal(hull.get_xdata(), system.curves.hull_p_fa)
 
 
 def test_det_hull_passes_through_the_eer():
-    result = evaluate([0.0, 2.0, 4.0, 5.0], [-1.0, 0.5, 1.0, 3.0])
+    result = evaluate([1.0, 2.0], [0.0, 1.5])
     x, y = dashed(plots.det(result)).get_data()
     nearest = np.argmin(np.hypot(x - result.eer, y - result.eer))
     assert abs(x[nearest] - result.eer) < 0.005
@@ -61,8 +61,8 @@ def test_det_draws_ties_as_the_area_counts_them():
     np.testing.assert_allclose(y, 1 - x, atol=1e-15)
 
 
-def test_det_limits_hold_the_curve(system):
-    ax = plots.det(system)
+def test_det_limits_hold_the_curve(system, drawn):
+    ax = drawn["det"]
     (x_low, x_high), (y_low, y_high) = ax.get_xlim(), ax.get_ylim()
     assert x_low < 1 / 2000 < x_high <= 0.99
     assert y_low < 1 / 400 < y_high <= 0.99
@@ -70,8 +70,14 @@ def test_det_limits_hold_the_curve(system):
     assert x_low < system.eer < x_high
 
 
-def test_det_marks_thirty_errors(system):
-    ax = plots.det(system)
+def test_det_limits_leave_room_around_the_eer():
+    ax = plots.det(evaluate([1.0, 2.0], [0.0, 1.5], operating_points=[0.5]))
+    assert ax.get_xlim()[1] > 0.75
+    assert ax.get_ylim()[1] > 0.75
+
+
+def test_det_marks_thirty_errors(system, drawn):
+    ax = drawn["det"]
     dotted = {tuple(line.get_xydata()[0]) for line in ax.lines if line.get_linestyle() == ":" and len(line.get_xdata())}
     assert dotted == {(30 / 2000, 0.0), (0.0, 30 / 400)}
     sizes = [system, gaussian("other", n_tar=500, n_non=3000)]
@@ -91,8 +97,8 @@ def test_det_without_errors_says_so():
     assert markers(ax, "*") == [[ax.get_xlim()[0], ax.get_ylim()[0]]]
 
 
-def test_det_ticks_are_percentages_inside_the_limits(system):
-    ax = plots.det(system)
+def test_det_ticks_are_percentages_inside_the_limits(drawn):
+    ax = drawn["det"]
     for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
         places, labels = axis.get_ticklocs(), [label.get_text() for label in axis.get_ticklabels()]
         assert len(places) >= 5
@@ -114,3 +120,7 @@ def test_roc_shows_the_corner_around_the_eer(d, limit):
     ax = plots.roc(gaussian("x", d))
     assert ax.get_xlim() == pytest.approx((-0.01 * limit, 1.01 * limit))
     assert ax.get_xlim() == ax.get_ylim()
+
+
+def test_roc_without_errors_is_shown_whole():
+    assert plots.roc(evaluate([1.0], [0.0])).get_xlim() == (-0.01, 1.01)

@@ -23,8 +23,8 @@ def marked(ax, marker):
     return [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == marker and len(line.get_xdata())]
 
 
-def test_histogram_draws_the_densities(system):
-    ax = plots.histogram(system)
+def test_histogram_draws_the_densities(system, drawn):
+    ax = drawn["histogram"]
     curves = system.curves
     for line, density in ((named(ax, "sysA"), curves.tar_density), (dashed(ax), curves.non_density)):
         assert line.get_drawstyle() == "steps-post"
@@ -34,8 +34,8 @@ def test_histogram_draws_the_densities(system):
     assert ax.get_ylim()[1] > max(curves.tar_density.max(), curves.non_density.max())
 
 
-def test_one_system_is_filled_and_several_are_outlined(system, systems):
-    assert len(plots.histogram(system).collections) == 2
+def test_one_system_is_filled_and_several_are_outlined(systems, drawn):
+    assert len(drawn["histogram"].collections) == 2
     assert len(plots.histogram(systems).collections) == 0
 
 
@@ -71,15 +71,15 @@ def test_pav_shows_a_single_score_as_a_dot():
     assert marked(ax, ".") == [[[1.0, 0.0]]]
 
 
-def test_pav_shows_thresholds_within_its_limits(system):
-    ax = plots.pav(system)
+def test_pav_shows_thresholds_within_its_limits(system, drawn):
+    ax = drawn["pav"]
     thresholds = [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "-." and len(line.get_xdata())]
     assert thresholds == sorted(point.threshold for point in system.operating_points)
     assert all(ax.get_ylim()[0] < threshold < ax.get_ylim()[1] for threshold in thresholds)
 
 
-def test_tippett_draws_both_classes(system):
-    ax = plots.tippett(system)
+def test_tippett_draws_both_classes(system, drawn):
+    ax = drawn["tippett"]
     curves = system.curves
     for line, above in ((named(ax, "sysA"), curves.tar_above), (dashed(ax), curves.non_above)):
         np.testing.assert_array_equal(line.get_xdata()[1:-2], curves.levels)
@@ -98,8 +98,8 @@ def test_tippett_does_not_guess_what_lies_above_finite_scores():
 
 
 @pytest.mark.parametrize("kind", ["tippett", "ape", "roc", "det"])
-def test_rates_are_shown_in_percent(kind, system):
-    ax = getattr(plots, kind)(system)
+def test_rates_are_shown_in_percent(kind, drawn):
+    ax = drawn[kind]
     ax.figure.draw_without_rendering()
     places = dict(zip((label.get_text() for label in ax.get_yticklabels()), ax.get_yticks(), strict=True))
     assert places["20"] == pytest.approx(0.2)

@@ -6,13 +6,14 @@ non-target trials in ascending order of score. Scores themselves matter only whe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
-_QUERIES_PER_SEARCH = 4096
+_QUERIES_PER_SEARCH = 16384
 """Sorted queries answered against the one slice they can fall in: the slice stays in cache (measured 4 times
 faster than one search of five million queries, and no slower where there are few)."""
 
@@ -173,25 +174,48 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     Between two neighbours of ``few`` lie only entries of ``many``: one gap. So the groups follow from one
     search for each entry of ``few``.
     """
-    starts, before, tied = _runs(few, many)
+    n_few, n_many = [], []
+    upto = 0  # entries of ``many`` in the groups so far
+    start, before, tied = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
+    for begun in _runs(few, many):
+        # The last run of a block may go on in the next one: it stays open until another one begins.
+        start, before, tied = (np.concatenate(pair) for pair in zip((start, before, tied), begun, strict=True))
+        if len(start) > 1:
+            after = _after(many, few, start[:-1], before[:-1], tied[:-1])
+            groups = _alternating(np.diff(start), before[:-1], after, upto)
+            n_few.append(groups[0])
+            n_many.append(groups[1])
+            start, before, tied, upto = start[-1:], before[-1:], tied[-1:], int(after[-1])
+    after = _after(many, few, start, before, tied)
+    last = _alternating(len(few) - start, before, after, upto)
+    rest = len(many) - int(after[-1])
+    ends = (np.zeros(1, np.int64), np.full(1, rest)) if rest else (last[0][:0], last[1][:0])
+    return np.concatenate([*n_few, last[0], ends[0]]), np.concatenate([*n_many, last[1], ends[1]])
+
+
+def _after(many: ScoreArray, few: ScoreArray, start: IntArray, before: IntArray, tied: BoolArray) -> IntArray:
+    """How many entries of ``many`` lie below or in each run."""
     after = before.copy()
-    ties = few[starts[tied]]
-    after[tied] += np.searchsorted(many, ties, side="right") - np.searchsorted(many, ties, side="left")
-    n_few = np.zeros(2 * len(starts) + 1, np.int64)
-    n_few[1::2] = np.diff(starts, append=len(few))
-    n_many = np.empty_like(n_few)
-    n_many[0], n_many[2:-1:2], n_many[-1] = before[0], before[1:] - after[:-1], len(many) - after[-1]
-    n_many[1::2] = after - before
+    after[tied] = np.searchsorted(many, few[start[tied]], side="right")
+    return after
+
+
+def _alternating(length: IntArray, before: IntArray, after: IntArray, upto: int) -> tuple[IntArray, IntArray]:
+    """Groups of a gap and a run in turn, without empty gaps: lengths in ``few`` and in ``many``."""
+    n_few, n_many = np.zeros((2, 2 * len(length)), np.int64)
+    n_few[1::2], n_many[1::2] = length, after - before
+    n_many[::2] = before
+    n_many[2::2] -= after[:-1]
+    n_many[0] -= upto
     filled = (n_few > 0) | (n_many > 0)
     return n_few[filled], n_many[filled]
 
 
-def _runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray, BoolArray]:
-    """Where runs of ``few`` begin, how many of ``many`` lie below each run, and whether it ties with some.
+def _runs(few: ScoreArray, many: ScoreArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
+    """Where runs of ``few`` begin, how many of ``many`` lie below each, and whether it ties with some, in blocks.
 
     A run ends where an entry of ``many`` lies between, or where a tie with ``many`` begins or ends.
     """
-    starts, before, ties = [], [], []
     position, last_tied = -1, False
     for first in range(0, len(few), _QUERIES_PER_SEARCH):
         block = few[first : first + _QUERIES_PER_SEARCH]
@@ -205,8 +229,5 @@ def _runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray, BoolAr
         np.not_equal(below[1:], below[:-1], out=begins[1:])
         begins[1:] |= tied[1:] != tied[:-1]
         found = np.flatnonzero(begins)
-        starts.append(found + first)
-        before.append(below[found])
-        ties.append(tied[found])
+        yield found + first, below[found], tied[found]
         position, last_tied = int(below[-1]), bool(tied[-1])
-    return np.concatenate(starts), np.concatenate(before), np.concatenate(ties)

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban.types import BoolArray, CountArray, IntArray
 
-_GROUPS_PER_CHUNK = 32768
+_GROUPS_PER_CHUNK = 131072
 """Groups pooled while they are in cache, before what is left of all chunks is pooled together."""
 
 _Comparison: TypeAlias = Callable[[CountArray, CountArray], BoolArray]

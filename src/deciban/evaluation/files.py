@@ -41,10 +41,16 @@ def evaluate_files(
         Which trials are targets. Left out, every score file must hold labels itself.
     operating_points : iterable
         As in `deciban.evaluate`.
-    missing, duplicates
+    missing : {"error", "drop"} or float
         As in `deciban.align`. A trial dropped for one system is dropped for all.
-    format, columns, labels
-        As in `deciban.read_scores`; ``key_format`` and ``key_columns`` are the same for the key.
+    duplicates : {"error", "keep-one"}
+        As in `deciban.align`.
+    format, columns
+        As in `deciban.read_scores`, for the score files.
+    key_format, key_columns
+        The same for the key.
+    labels : mapping, optional
+        As in `deciban.read_scores`, for key and score files.
     progress : function, optional
         Called with a few words at every step.
 
@@ -97,7 +103,9 @@ def _fact(kind: str, *words: str) -> str:
 
 
 def _ties(evaluations: Sequence[Evaluation]) -> str:
-    return ", ".join(f"{evaluation.n_tied:,}" for evaluation in evaluations) + " scores tied across classes"
+    if not any(evaluation.n_tied for evaluation in evaluations):
+        return "no score tied across classes"
+    return "tied across classes: " + ", ".join(f"{e.n_tied:,} ({e.name})" for e in evaluations)
 
 
 def _key(reading: Reading) -> Key:

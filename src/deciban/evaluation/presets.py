@@ -26,6 +26,10 @@ class Preset:
 def presets() -> dict[str, Preset]:
     """Return all presets by name.
 
+    Returns
+    -------
+    dict of str to Preset
+
     Examples
     --------
     >>> presets()["sre96-08"].points
@@ -40,6 +44,14 @@ def presets() -> dict[str, Preset]:
 
 def preset(name: str) -> Preset:
     """Return one preset.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Preset
 
     Raises
     ------

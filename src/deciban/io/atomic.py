@@ -16,6 +16,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     Until then the old file stays as it is; after an error or a full disk nothing new is left behind.
 
+    Parameters
+    ----------
+    path : path
+
+    Yields
+    ------
+    binary stream
+
     Examples
     --------
     >>> import tempfile, pathlib

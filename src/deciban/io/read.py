@@ -40,7 +40,18 @@ def read_table(
 ) -> Reading:
     """Read a text table that holds scores, truth, or both.
 
-    Parameters are those of `read_scores`; ``need`` says what the file must hold, ``"score"`` or ``"label"``.
+    Parameters
+    ----------
+    path : path
+        See `deciban.read_scores`.
+    need : {"score", "label"}
+        What the file must hold; the other is taken where it is there.
+    format, columns, labels, name : optional
+        See `deciban.read_scores`.
+
+    Returns
+    -------
+    Reading
     """
     shown = display_name(path)
     vocabulary = Vocabulary.of(labels)
@@ -118,11 +129,21 @@ def read_key(
 ) -> Key:
     """Read which trials are targets from a text table; a score file that holds labels will do.
 
-    Parameters, errors and formats are those of `read_scores`. A label word that is not known is an error.
+    Parameters
+    ----------
+    path : path
+        See `deciban.read_scores`.
+    format, columns, labels : optional
+        See `deciban.read_scores`. A label word that is not known is an error.
 
     Returns
     -------
     Key
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As in `deciban.read_scores`.
 
     Examples
     --------

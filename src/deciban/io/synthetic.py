@@ -21,6 +21,16 @@ def write_demo(folder: Path) -> tuple[list[Path], Path]:
     One hundred speakers with six test segments each, everyone against everyone: 600 target and 59,400 non-target
     trials. System B is the better one and well calibrated; system A has its llrs shifted and stretched. The numbers
     are the same on every machine.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+
+    Returns
+    -------
+    (list of Path, Path)
+        The score files and the key.
     """
     folder.mkdir(parents=True, exist_ok=True)
     models = [f"spk{i:03d}" for i in range(_SPEAKERS)]

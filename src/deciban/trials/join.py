@@ -105,7 +105,24 @@ def align_systems(
 ) -> list[Aligned]:
     """Find the scores of every trial of a key for several systems; trials dropped for one are dropped for all.
 
-    Parameters and errors are those of `align`; all systems share one report.
+    Parameters
+    ----------
+    systems : sequence of Scores
+    key : Key
+    missing : {"error", "drop"} or float
+        As in `align`.
+    duplicates : {"error", "keep-one"}
+        As in `align`.
+
+    Returns
+    -------
+    list of Aligned
+        One for each system, on the same trials and with one shared report.
+
+    Raises
+    ------
+    KeyMismatchError, InputError
+        As in `align`.
     """
     if not (missing in ("error", "drop") or (isinstance(missing, int | float) and not math.isnan(missing))):
         raise InputError(f"missing: expected 'error', 'drop' or a score to fill in, got {missing!r}.")

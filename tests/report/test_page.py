@@ -1,0 +1,179 @@
+"""The page as a whole."""
+
+import base64
+import dataclasses
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+
+import deciban
+from deciban import plots
+from deciban.errors import InputError
+from deciban.evaluation import Results, evaluate
+from deciban.evaluation.result import CONVENTIONS
+from deciban.report import page as page_module
+from deciban.report import render, words
+
+from .conftest import HOSTILE
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+FACTS = ("read   <a>.txt   3,300 trials", "join   3,300 matched · 12 missing")
+
+
+class Reader(HTMLParser):
+    """Collects tags with their attributes and the text of the page; complains about tags that do not match."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.texts.append(data)
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def page(results):
+    return render(results, title="A <b>title</b>", facts=FACTS)
+
+
+@pytest.fixture(scope="module")
+def reader(page):
+    return Reader(page)
+
+
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Pages for tests that look at words only."""
+    figure = {"title": "t", "caption": "c", "alt": "a", "source": "data:,"}
+    monkeypatch.setattr(page_module, "_figure", lambda *_: figure)
+
+
+def test_strings_of_the_user_are_escaped(page, reader):
+    assert "script" not in {tag for tag, _ in reader.tags}
+    assert "b" in {tag for tag, _ in reader.tags}
+    assert "<b>title</b>" not in page
+    assert {image.get("src", "")[:5] for image in reader.all("img")} == {"data:"}
+    for string in (*HOSTILE, *FACTS, "A <b>title</b>"):
+        assert " ".join(string.split()) in reader.text
+    assert reader.all("img")[0]["alt"] == f"DET curve of {HOSTILE[0]} and {HOSTILE[1]}"
+
+
+def test_nothing_is_loaded_from_elsewhere(page, reader):
+    own = re.sub(r'src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+"', "", page)
+    assert len(own) < 40_000
+    assert not re.search(r"(?:https?:|ftp:|file:)?//\w", own)
+    assert not re.search(r"@import|url\(|javascript:|\bon\w+=", own)
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in reader.tags}
+    (policy,) = [meta["content"] for meta in reader.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+
+
+def test_every_plot_is_there_with_its_caption(reader):
+    sources = [image["src"] for image in reader.all("img")]
+    assert len(sources) == len(set(sources)) == len(plots.KINDS)
+    for source in sources:
+        root = ET.fromstring(base64.b64decode(source.partition("base64,")[2]))  # noqa: S314  # our own bytes
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        links = [value for node in root.iter() for name, value in node.attrib.items() if name.endswith("href")]
+        assert all(link.startswith("#") for link in links)
+    for title, caption in words.PLOTS.values():
+        assert f"{title}. {caption}" in reader.text.replace(" . ", ". ")
+
+
+def test_numbers_notes_and_conventions_are_there(results, page, reader):
+    good, bad = results.systems
+    for system in results.systems:
+        for note in system.notes:
+            assert note in reader.text
+        assert words.scarce_errors(system) in reader.text
+    assert "Cllr is infinite" in reader.text
+    for figure in (f"{100 * good.eer:.2f} %", f"{good.cllr:.3f}", f"{bad.min_cllr:.3f}", "∞", "3,001", "0.09174"):
+        assert figure in reader.text
+    for label in ("EER (ROCCH)", "minDCF", "actDCF", "p_target 0.01, costs 10:1", "mean over points", "PRBEP errors"):
+        assert label in reader.text
+    assert 'class="few">fewer than 30 false alarms<' in page
+    for text in CONVENTIONS.values():
+        assert text in reader.text
+    assert f"deciban {deciban.__version__}" in reader.text
+
+
+def test_systems_have_the_colours_of_the_plots(page):
+    for color in plots.system_colors(2):
+        assert page.count(f"background: {color}") >= 4
+
+
+def test_page_is_small_and_reads_on_any_screen(page, reader):
+    assert len(page) < 1_500_000
+    assert page.startswith("<!DOCTYPE html>")
+    assert reader.all("html") == [{"lang": "en"}]
+    assert {"charset": "utf-8"} in reader.all("meta")
+    assert any(meta.get("name") == "viewport" for meta in reader.all("meta"))
+    for rule in ("prefers-color-scheme: dark", "@media print", "overflow-x: auto"):
+        assert rule in page
+
+
+def test_same_results_same_page(results, monkeypatch):
+    monkeypatch.setattr(plots, "KINDS", ("tippett",))
+    assert render(results) == render(results)
+
+
+@pytest.mark.usefixtures("without_plots")
+@pytest.mark.parametrize(
+    ("names", "title"),
+    [
+        (["a"], "Evaluation of a"),
+        (["a", "b"], "Evaluation of a and b"),
+        (["a", "b", "c"], "Evaluation of a, b and c"),
+        (["a", "b", "c", "d"], "Evaluation of 4 systems"),
+    ],
+)
+def test_default_title(names, title):
+    systems = tuple(evaluate([1.0], [0.0], name=name) for name in names)
+    assert f"<h1>{title}</h1>" in render(Results(systems))
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_facts_come_from_the_caller_the_results_or_the_join(results):
+    assert "3,300 matched · 12 missing · 5 extra · 0 duplicate" in render(results)
+    told = Results(results.systems, results.join, ("read  sysA.txt",))
+    assert '<pre class="facts">read  sysA.txt</pre>' in render(told)
+    assert '<pre class="facts">one\ntwo</pre>' in render(told, facts=["one", "two"])
+    assert "What was read" not in render(Results(results.systems))
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_nothing_to_note():
+    quiet = dataclasses.replace(evaluate([1.0], [0.0]), notes=())
+    assert "Nothing looks wrong" in Reader(render(Results((quiet,)))).text
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_names_that_are_no_unicode_can_be_written():
+    written = render(Results((evaluate([1.0], [0.0], name="caf\udce9.txt"),)))
+    assert "caf?.txt" in written.encode("utf-8").decode("utf-8")
+
+
+def test_no_system():
+    with pytest.raises(InputError, match="no system to report on"):
+        render(Results(()))

@@ -1,0 +1,78 @@
+"""Rows of the tables."""
+
+from deciban.evaluation import evaluate
+from deciban.report import tables, words
+
+NAMES = ["#111111", "#222222"]
+
+
+def test_summary_formats_every_figure(results):
+    system = results.systems[0]
+    row = tables.summary([system], NAMES[:1])[0]
+    first, second = system.operating_points
+    assert (row.name, row.color) == (system.name, "#111111")
+    assert row.cells == (
+        f"{100 * system.eer:.2f} %",
+        f"{first.min_dcf:.3f}",
+        f"{first.act_dcf:.3f}",
+        f"{second.min_dcf:.3f}",
+        f"{second.act_dcf:.3f}",
+        f"{(first.min_dcf + second.min_dcf) / 2:.3f}",
+        f"{(first.act_dcf + second.act_dcf) / 2:.3f}",
+        f"{system.cllr:.3f}",
+        f"{system.min_cllr:.3f}",
+        f"{system.cllr - system.min_cllr:.3f}",
+        f"{system.auc:.4f}",
+        f"{system.prbep:.1f}",
+        "300",
+        "3,000",
+        "0",
+    )
+
+
+def test_infinite_figures(results):
+    cells = tables.summary(results.systems, NAMES)[1].cells
+    assert cells[7] == "∞"
+    assert cells[9] == "∞"
+    assert 0 < float(cells[8]) < 1
+
+
+def test_one_point_has_no_mean():
+    row = tables.summary([evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])], NAMES[:1])[0]
+    assert row.cells == (
+        "16.67 %", "0.333", "1.000", "0.694", "0.333", "0.361", "0.9444", "0.5", "3", "3", "2",
+    )  # fmt: skip
+
+
+def test_systems_with_different_points():
+    """Where a system was not evaluated there is a dash, not a number of another point."""
+    systems = [evaluate([1.0], [0.0], operating_points=[0.5]), evaluate([1.0], [0.0], operating_points=[0.1, 0.5])]
+    assert tables.points_of(systems) == ["p_target 0.5", "p_target 0.1"]
+    first, second = tables.summary(systems, NAMES)
+    assert first.cells[3:5] == (tables.MISSING, tables.MISSING)
+    assert tables.MISSING not in second.cells
+
+
+def test_errors_behind_the_costs(results):
+    rows = tables.errors(results.systems, NAMES)
+    system = results.systems[0]
+    first, second = system.operating_points
+    assert [row.point for row in rows] == ["p_target 0.01", "p_target 0.01, costs 10:1"] * 2
+    assert [row.color for row in rows] == ["#111111", "#111111", "#222222", "#222222"]
+    assert rows[0].cells == (
+        "0.01",
+        "4.595",
+        f"{first.n_miss} of 300",
+        words.percent(first.p_miss),
+        f"{first.n_fa} of 3,000",
+        words.percent(first.p_fa),
+    )
+    assert rows[1].cells[:2] == ("0.09174", "2.293")
+    assert first.n_fa < 30 <= min(second.n_fa, second.n_miss)
+    assert rows[0].few == "fewer than 30 false alarms"
+    assert rows[1].few == ""
+
+
+def test_both_kinds_of_error_may_be_few():
+    (row,) = tables.errors([evaluate([1.0], [0.0])], NAMES[:1])
+    assert row.few == "fewer than 30 misses and false alarms"
