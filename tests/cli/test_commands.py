@@ -149,6 +149,13 @@ def test_every_plot_in_every_format(run, files, kind, ending, magic):
     assert output.read_bytes().startswith(magic)
 
 
+def test_the_command_line_knows_every_plot():
+    from deciban import plots
+    from deciban.cli.plot import _KINDS
+
+    assert sorted(kind.replace("-", "_") for kind in _KINDS) == sorted(plots.KINDS)
+
+
 def test_demo_evaluates_what_it_wrote(run, tmp_path):
     result = run("demo", tmp_path / "new" / "demo")
     assert result.code == 0

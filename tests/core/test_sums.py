@@ -68,6 +68,11 @@ def test_neighbours_share_a_series_without_losing_digits(centre, width):
     assert mean_log_cost((x, None), 0.0, sign=1) == pytest.approx(exact(softplus(x)), rel=1e-15)
 
 
+def test_sums_beyond_the_largest_float_are_infinite():
+    assert MeanCost.of(np.full(3, 1.7e308), lambda x: x).value == math.inf
+    assert MeanCost.of(np.full(100_000, 1e300), lambda x: x).value == pytest.approx(1e300)
+
+
 def test_weighted_mean():
     scores, weights = np.array([1.0, 2.0, 5.0]), np.array([0.5, 0.25, 0.25])
     assert MeanCost.of(scores, lambda x: x, weights).value == pytest.approx(2.25, rel=1e-15)

@@ -66,6 +66,12 @@ def test_the_prior_axis_reaches_every_operating_point(gaussian):
     assert curves.prior_log_odds[0] < math.log(1e-6) < 0 < curves.prior_log_odds[-1]
 
 
+def test_an_extreme_operating_point_does_not_squash_the_plots(gaussian):
+    result = evaluate(*gaussian, operating_points=[1e-300])
+    assert result.curves.prior_log_odds[-1] == 25
+    assert result.operating_points[0].threshold == pytest.approx(300 * math.log(10))
+
+
 def test_order_of_trials_changes_no_bit(gaussian):
     rng = np.random.default_rng(1)
     shuffled = [rng.permutation(scores) for scores in gaussian]

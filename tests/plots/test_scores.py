@@ -43,6 +43,8 @@ def test_infinite_scores_are_counted():
     result = evaluate([np.inf, 1.0], [-np.inf, 0.0], name="x")
     assert named(plots.histogram(result), "x (2 infinite left out)").get_ydata().max() > 0
     assert named(plots.tippett(result), "x (2 infinite)").get_ydata()[0] == 1.0
+    weighted = evaluate([np.inf, 1.0], [0.0], tar_weights=[0.25, 1.0], name="x")
+    assert named(plots.histogram(weighted), "x (0.2 infinite left out)").get_ydata().max() > 0
 
 
 def test_pav_draws_blocks_and_risers():

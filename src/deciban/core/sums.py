@@ -24,7 +24,7 @@ class MeanCost:
     """A cost summed over trials of one class: ``high + low`` is the sum, ``weight`` the number of trials.
 
     ``a + b`` merges the sums of two sets of trials. Costs are never negative, so a sum is never NaN: one
-    infinite cost makes it infinite.
+    infinite cost, or a sum beyond the largest float, makes it infinite.
     """
 
     high: float
@@ -95,7 +95,10 @@ def _total(high: FloatArray, low: FloatArray) -> tuple[float, float]:
         low[:rest] += error
         high, low = high[:half], low[:half]
     terms = (*high.tolist(), *low.tolist())
-    total = math.fsum(terms)
+    try:
+        total = math.fsum(terms)
+    except OverflowError:
+        return math.inf, 0.0
     return total, math.fsum((*terms, -total))
 
 

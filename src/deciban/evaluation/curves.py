@@ -18,7 +18,8 @@ _HALF_WIDTH = 7.0
 """Prior log odds on both sides of 0 that plots show: priors from 0.0009 to 0.9991."""
 _GRID = 561
 _ENTROPY_GRID = 101
-_BINS = 100
+_WIDEST = 25.0
+"""An operating point further out does not stretch the axis of all plots; its costs are in the tables."""
 _LEVELS = 1001
 _MANY = 8192
 _CELLS_PER_NAT = 64
@@ -27,11 +28,10 @@ _LINEAR_BEYOND = 40.0
 
 
 def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
-    """Return the points of every plot; the prior axis is wide enough for ``points``."""
-    half_width = max([_HALF_WIDTH, *(math.ceil(abs(point.threshold)) + 1.0 for point in points)])
+    """Return the points of every plot; the prior axis reaches every one of ``points`` that is not extreme."""
+    half_width = min(max([_HALF_WIDTH, *(math.ceil(abs(point.threshold)) + 1.0 for point in points)]), _WIDEST)
     log_odds = np.linspace(-half_width, half_width, _GRID)
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
-    errors = scores.error_counts(-log_odds)
     roc_p_fa, roc_p_miss = _thinned_roc(scores.table)
     bins, tar_density, non_density = _histogram(scores)
     levels = np.linspace(*_score_range(scores), _LEVELS)
@@ -44,8 +44,6 @@ def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
         prior_log_odds=log_odds,
         act_error=np.asarray(scores.act_dcf(prior_log_odds=log_odds)),
         min_error=np.asarray(scores.rocch.min_dcf(prior_log_odds=log_odds)),
-        p_miss=errors.p_miss,
-        p_fa=errors.p_fa,
         entropy_log_odds=entropy_log_odds,
         act_cross_entropy=_bits(_in_cells(scores, half_width), entropy_log_odds),
         min_cross_entropy=_bits(scores.recalibrated, entropy_log_odds),
@@ -89,7 +87,8 @@ def _histogram(scores: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray
     if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         margin = 0.5 * max(1.0, abs(high))
         low, high = low - margin, high + margin
-    bins = np.linspace(low, high, _BINS + 1)
+    n_bins = np.clip(4 * min(scores.tar.total, scores.non.total) ** (1 / 3), 20, 100)
+    bins = np.linspace(low, high, int(n_bins) + 1)
     edges = np.append(bins[:-1], np.nextafter(high, np.inf))
     tar, non = (np.diff(c.below(edges)) / c.total / (bins[1] - bins[0]) for c in (scores.tar, scores.non))
     return bins, tar, non

@@ -65,11 +65,9 @@ class Curves:
     hull_p_fa, hull_p_miss : (n,) arrays
         Vertices of the convex hull.
     prior_log_odds : (m,) array
-        Grid in nats for the four that follow.
+        Grid in nats for the two that follow.
     act_error, min_error : (m,) arrays
         Bayes error rate, normalized by that of llr 0.
-    p_miss, p_fa : (m,) arrays
-        Actual error rates at the Bayes threshold of the grid.
     entropy_log_odds : (e,) array
         Grid in nats for the two that follow.
     act_cross_entropy, min_cross_entropy : (e,) arrays
@@ -94,8 +92,6 @@ class Curves:
     prior_log_odds: FloatArray
     act_error: FloatArray
     min_error: FloatArray
-    p_miss: FloatArray
-    p_fa: FloatArray
     entropy_log_odds: FloatArray
     act_cross_entropy: FloatArray
     min_cross_entropy: FloatArray

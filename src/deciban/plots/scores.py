@@ -162,7 +162,8 @@ def _outline(bins: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatAr
 
 def _infinite(system: System, what: str = "") -> str:
     n_infinite = system.evaluation.n_infinite
-    return f"{n_infinite:,} infinite {what}".strip() if n_infinite else ""
+    shown = f"{n_infinite:,}" if isinstance(n_infinite, int) else f"{n_infinite:,.1f}"
+    return f"{shown} infinite {what}".strip() if n_infinite else ""
 
 
 def _with_margin(low: float, high: float) -> tuple[float, float]:

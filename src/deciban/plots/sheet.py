@@ -100,9 +100,7 @@ class Sheet:
         """Add a legend entry for a style; return whether it is new on this Axes."""
         if any(line.get_label() == label for line in self.ax.lines if isinstance(line, Explanation)):
             return False
-        entry = Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style})
-        entry.set_in_layout(False)
-        self.ax.add_line(entry)
+        self.ax.add_line(Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style}))
         return True
 
     def equalize(self, height_over_width: float) -> None:
@@ -202,9 +200,23 @@ def _systems_of(result: Drawable) -> tuple[Evaluation, ...]:
 
 
 def system_colors(n: int) -> list[str]:
-    """Return the colours of ``n`` systems in the order in which plots get them.
+    """Return the colours of several systems, as hexadecimal codes, in the order in which plots use them.
 
-    For people with any kind of colour vision the first ones differ most; after nine they come again, darker.
+    People with any kind of colour vision can tell the first ones apart; after nine they come again, darker.
+
+    Parameters
+    ----------
+    n : int
+        Number of systems.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> system_colors(2)
+    ['#0072B2', '#D55E00']
     """
     shades = []
     for i in range(n):

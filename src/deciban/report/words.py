@@ -26,8 +26,8 @@ PLOTS = {
         "Normalized Bayes error rate",
         (
             "Solid: errors of Bayes decisions at each prior, relative to deciding without scores (1, dotted). "
-            "Dashed: the same at the best threshold; the gap between the two is the calibration loss. Between the "
-            "triangles there are at least 30 errors of each kind."
+            "Dashed: the same at the best threshold; the gap between the two is the calibration loss. A triangle "
+            "points to where fewer than 30 false alarms (left) or misses (right) remain."
         ),
     ),
     "ape": (
@@ -187,11 +187,6 @@ def scarce_errors(system: Evaluation) -> str:
     """
     parts = []
     for what, log_odds, side in zip(("false alarms", "misses"), system.dr30, ("below", "above"), strict=True):
-        if math.isfinite(log_odds):
-            parts.append(f"fewer than {FEW} {what} {side} prior {prior(log_odds)}")
-        else:
-            always = (log_odds > 0) == (side == "below")
-            parts.append(
-                f"fewer than {FEW} {what} at every prior" if always else f"at least {FEW} {what} at every prior"
-            )
+        where = f"{side} prior {prior(log_odds)}" if math.isfinite(log_odds) else "at every prior"
+        parts.append(f"fewer than {FEW} {what} {where}")
     return "; ".join(parts)
