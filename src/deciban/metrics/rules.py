@@ -42,7 +42,7 @@ def cllr(
     Examples
     --------
     >>> round(cllr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]), 6)
-    0.694127
+    0.694126
     >>> cllr([0.0], [0.0])
     1.0
     """
@@ -122,7 +122,7 @@ def cross_entropy(
     Examples
     --------
     >>> round(cross_entropy([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.1), 6)
-    0.205461
+    0.224617
     """
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
     return trials.cross_entropy(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
