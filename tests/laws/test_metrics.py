@@ -37,7 +37,7 @@ ALL = {**RANKS, **COUNTS, **LEVELS}
 RULES = [(1, 1), (2, 2), (0.5, 0.5), (2, 1), (0.3, 4.0)]
 
 
-def close(a, b, rel=1e-12):
+def assert_close(a, b, rel=1e-12):
     """Equal up to rounding, infinities included."""
     np.testing.assert_allclose(a, b, rtol=rel, atol=1e-14)
 
@@ -46,7 +46,7 @@ def close(a, b, rel=1e-12):
 @given(sets=classes(), data=st.data())
 def test_order_means_nothing(name, sets, data):
     tar, non = sets
-    close(ALL[name](data.draw(st.permutations(tar)), data.draw(st.permutations(non))), ALL[name](tar, non))
+    assert_close(ALL[name](data.draw(st.permutations(tar)), data.draw(st.permutations(non))), ALL[name](tar, non))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -55,7 +55,7 @@ def test_whole_weights_are_copies(name, sets, data):
     tar, non = sets
     weights = [data.draw(st.lists(st.integers(0, 3), min_size=len(s), max_size=len(s)).filter(any)) for s in sets]
     copies = [np.repeat(scores, weight) for scores, weight in zip((tar, non), weights, strict=True)]
-    close(ALL[name](tar, non, tar_weights=weights[0], non_weights=weights[1]), ALL[name](*copies))
+    assert_close(ALL[name](tar, non, tar_weights=weights[0], non_weights=weights[1]), ALL[name](*copies))
 
 
 @pytest.mark.parametrize("name", {**RANKS, **LEVELS})
@@ -64,21 +64,21 @@ def test_the_scale_of_weights_means_nothing(name, sets, factor):
     tar, non = sets
     weights = [np.arange(1, len(scores) + 1) % 4 + 1.0 for scores in sets]
     scaled = {"tar_weights": weights[0] * factor, "non_weights": weights[1] * factor}
-    close(ALL[name](tar, non, **scaled), ALL[name](tar, non, tar_weights=weights[0], non_weights=weights[1]))
+    assert_close(ALL[name](tar, non, **scaled), ALL[name](tar, non, tar_weights=weights[0], non_weights=weights[1]))
 
 
 @pytest.mark.parametrize("name", RANKS)
 @given(sets=classes(coarse))
 def test_increasing_maps_move_no_rank_figure(name, sets):
     tar, non = np.array(sets[0]), np.array(sets[1])
-    close(RANKS[name](np.arctan(tar) - 3, np.arctan(non) - 3), RANKS[name](tar, non))
+    assert_close(RANKS[name](np.arctan(tar) - 3, np.arctan(non) - 3), RANKS[name](tar, non))
 
 
 @pytest.mark.parametrize("name", ["eer", "auc", "error_area", "min_cllr", "rocch_area", "cllr"])
 @given(sets=classes())
 def test_swapping_hypotheses_and_signs_changes_nothing(name, sets):
     tar, non = np.array(sets[0]), np.array(sets[1])
-    close(ALL[name](-non, -tar), ALL[name](tar, non))
+    assert_close(ALL[name](-non, -tar), ALL[name](tar, non))
 
 
 @given(finite_classes, log_odds.filter(lambda x: abs(x) < 100))
@@ -87,8 +87,8 @@ def test_swapping_flips_the_prior(sets, x):
     tar, non = np.array(sets[0]), np.array(sets[1])
     for normalize in (False, True):
         swapped = metrics.cross_entropy(-non, -tar, prior_log_odds=-x, normalize=normalize)
-        close(swapped, metrics.cross_entropy(tar, non, prior_log_odds=x, normalize=normalize))
-    close(
+        assert_close(swapped, metrics.cross_entropy(tar, non, prior_log_odds=x, normalize=normalize))
+    assert_close(
         metrics.min_dcf(-non, -tar, prior_log_odds=-x),
         metrics.min_dcf(tar, non, prior_log_odds=x),
     )
@@ -108,7 +108,7 @@ def test_hull_slope_is_the_likelihood_ratio(sets):
     hull = metrics.rocch(*sets)
     with np.errstate(divide="ignore"):
         slopes = np.diff(hull.p_miss) / np.diff(hull.p_fa)
-    close(np.exp(metrics.pav(*sets).llr), np.abs(slopes), rel=1e-9)
+    assert_close(np.exp(metrics.pav(*sets).llr), np.abs(slopes), rel=1e-9)
     assert np.all(np.diff(hull.llr) > 0)
 
 
@@ -121,7 +121,7 @@ def test_eer_is_the_worst_minimum_error(sets):
     # The maximum is attained where the edge that crosses the diagonal is flat: at its own llr.
     crossing = -hull.llr[np.argmax(hull.p_fa[1:] <= hull.p_miss[1:])]
     if np.isfinite(crossing):
-        close(metrics.min_bayes_error(tar, non, prior_log_odds=crossing), hull.eer())
+        assert_close(metrics.min_bayes_error(tar, non, prior_log_odds=crossing), hull.eer())
 
 
 @given(finite_classes, st.booleans())
@@ -167,12 +167,12 @@ def test_pav_is_optimal_for_every_rule_and_prior(sets, rule, prior, data):
 def test_recalibrated_scores_are_at_their_minimum(sets, rule):
     blocks = metrics.pav(*sets)
     tar, non = np.repeat(blocks.llr, blocks.n_tar), np.repeat(blocks.llr, blocks.n_non)
-    close(metrics.cllr(tar, non), metrics.min_cllr(*sets))
+    assert_close(metrics.cllr(tar, non), metrics.min_cllr(*sets))
     again = metrics.pav(tar, non)
     np.testing.assert_array_equal([again.n_tar, again.n_non], [blocks.n_tar, blocks.n_non])
     options = {"alpha": rule[0], "beta": rule[1], "p_target": 0.2}
-    close(metrics.scoring_rule_cost(tar, non, **options), metrics.min_scoring_rule_cost(*sets, **options))
-    close(metrics.act_dcf(tar, non, p_target=0.3), metrics.min_dcf(*sets, p_target=0.3))
+    assert_close(metrics.scoring_rule_cost(tar, non, **options), metrics.min_scoring_rule_cost(*sets, **options))
+    assert_close(metrics.act_dcf(tar, non, p_target=0.3), metrics.min_dcf(*sets, p_target=0.3))
 
 
 @given(finite_classes, log_odds)
@@ -180,7 +180,7 @@ def test_log_rule_is_the_cross_entropy(sets, x):
     assert metrics.scoring_rule_cost(*sets, alpha=1, beta=1, prior_log_odds=x) == metrics.cross_entropy(
         *sets, prior_log_odds=x
     )
-    close(metrics.cross_entropy(*sets, prior_log_odds=0.0), metrics.cllr(*sets) * math.log(2))
+    assert_close(metrics.cross_entropy(*sets, prior_log_odds=0.0), metrics.cllr(*sets) * math.log(2))
 
 
 @given(finite_classes, st.floats(-30, 30))
@@ -188,8 +188,8 @@ def test_normalized_is_divided_by_the_default(sets, x):
     default = [np.zeros(1), np.zeros(1)]
     for cost in (metrics.cross_entropy, metrics.bayes_error, metrics.min_bayes_error):
         ratio = cost(*sets, prior_log_odds=x) / cost(*default, prior_log_odds=x)
-        close(cost(*sets, prior_log_odds=x, normalize=True), ratio, rel=1e-9)
-        close(cost(*default, prior_log_odds=x, normalize=True), 1.0)
+        assert_close(cost(*sets, prior_log_odds=x, normalize=True), ratio, rel=1e-9)
+        assert_close(cost(*default, prior_log_odds=x, normalize=True), 1.0)
 
 
 @given(classes(), st.floats(0.001, 0.999), st.sampled_from([(1, 1), (10, 1), (1, 3.5)]))
@@ -197,23 +197,23 @@ def test_costs_are_a_change_of_prior(sets, prior, costs):
     point = metrics.OperatingPoint(prior, *costs)
     at_point = {"p_target": prior, "c_miss": costs[0], "c_fa": costs[1]}
     at_prior = {"prior_log_odds": point.log_odds}
-    close(metrics.min_dcf(*sets, **at_point), metrics.min_dcf(*sets, **at_prior), rel=1e-9)
-    close(metrics.act_dcf(*sets, **at_point), metrics.act_dcf(*sets, **at_prior), rel=1e-9)
+    assert_close(metrics.min_dcf(*sets, **at_point), metrics.min_dcf(*sets, **at_prior), rel=1e-9)
+    assert_close(metrics.act_dcf(*sets, **at_point), metrics.act_dcf(*sets, **at_prior), rel=1e-9)
 
 
 @given(classes())
 def test_evaluate_says_what_the_metrics_say(sets):
     result = evaluate(*sets, operating_points=[0.01, (0.3, 2, 5)])
-    close(result.eer, metrics.eer(*sets))
-    close(result.auc, metrics.auc(*sets))
-    close(result.cllr, metrics.cllr(*sets))
-    close(result.min_cllr, metrics.min_cllr(*sets))
-    close(result.prbep, metrics.prbep(*sets))
+    assert_close(result.eer, metrics.eer(*sets))
+    assert_close(result.auc, metrics.auc(*sets))
+    assert_close(result.cllr, metrics.cllr(*sets))
+    assert_close(result.min_cllr, metrics.min_cllr(*sets))
+    assert_close(result.prbep, metrics.prbep(*sets))
     assert result.dr30 == metrics.dr30(*sets)
     for point in result.operating_points:
         at_point = {"p_target": point.p_target, "c_miss": point.c_miss, "c_fa": point.c_fa}
-        close(point.act_dcf, metrics.act_dcf(*sets, **at_point), rel=1e-9)
-        close(point.min_dcf, metrics.min_dcf(*sets, **at_point), rel=1e-9)
+        assert_close(point.act_dcf, metrics.act_dcf(*sets, **at_point), rel=1e-9)
+        assert_close(point.min_dcf, metrics.min_dcf(*sets, **at_point), rel=1e-9)
         assert point.n_miss == sum(s < point.threshold for s in sets[0])
         assert point.n_fa == sum(s >= point.threshold for s in sets[1])
 
