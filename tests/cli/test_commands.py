@@ -101,7 +101,8 @@ def test_infinite_numbers_are_words_in_json(run, tmp_path):
 def test_labels_in_the_score_files_do_without_a_key(run, tmp_path):
     (tmp_path / "a.txt").write_text("x - bonafide 2.5\ny A01 spoof -1.5\nz A02 spoof 0.5\n")
     (tmp_path / "b.txt").write_text("z A02 spoof 0.25\nx - bonafide 3.5\ny A01 spoof -2\n")
-    result = run("eval", tmp_path / "a.txt", tmp_path / "b.txt", "--json", "-q")
+    result = run("eval", tmp_path / "a.txt", tmp_path / "b.txt", "--json")
+    assert "1 target (bonafide) · 2 non-target (spoof)" in result.err
     assert [system["n_tar"] for system in json.loads(result.out)["systems"]] == [1, 1]
     (tmp_path / "b.txt").write_text("z A02 bonafide 0.25\nx - bonafide 3.5\ny A01 spoof -2\n")
     result = run("eval", tmp_path / "a.txt", tmp_path / "b.txt")

@@ -76,11 +76,11 @@ def evaluate_files(
     facts = [_fact("read", s.trials.origin.name, s.trials.origin.reading, f"{len(s.trials):,} trials") for s in systems]
     if key is not None:
         say(f"reading {display_name(key)}")
-        truth = _key(read_table(key, need="label", format=key_format, columns=key_columns, labels=labels))
+        told = read_table(key, need="label", format=key_format, columns=key_columns, labels=labels)
     else:
-        truth = _key(readings[0])
-    counts = f"{truth.n_tar:,} target · {truth.n_non:,} non-target"
-    facts.append(_fact("key", truth.trials.origin.name, truth.trials.origin.reading, counts))
+        told = readings[0]
+    truth = _key(told)
+    facts.append(_fact("key", truth.trials.origin.name, truth.trials.origin.reading, told.label_counts))
     say("joining trials")
     _refuse_conflicts(truth, readings)
     aligned = align_systems(systems, truth, missing, duplicates=duplicates)

@@ -51,7 +51,7 @@ def inspect_file(
     if copies:
         remarks.append(f"{copies:,} lines repeat a trial that stands in the file already.")
     if reading.key is not None:
-        facts.append(("labels", f"{reading.key.n_tar:,} target · {reading.key.n_non:,} non-target"))
+        facts.append(("labels", reading.label_counts))
     if reading.scores is not None:
         facts.extend(_score_facts(reading.scores.score))
         remarks.extend(_score_remarks(reading))

@@ -21,12 +21,25 @@ _SAMPLED_LINES = 1000
 class Reading:
     """What one text table holds, and how it was understood.
 
-    ``scores`` and ``key`` are None where the file has no such column.
+    ``scores`` and ``key`` are None where the file has no such column; ``words`` are the label words that occur, and
+    whether each means target.
     """
 
     layout: Layout
     scores: Scores | None
     key: Key | None
+    words: Mapping[str, bool]
+
+    @property
+    def label_counts(self) -> str:
+        """How many targets and non-targets there are, and by which words."""
+        if self.key is None:
+            return "no labels"
+        told = {side: sorted(word for word, means in self.words.items() if means == side) for side in (True, False)}
+        if told == {True: ["target"], False: ["nontarget"]}:
+            return f"{self.key.n_tar:,} target · {self.key.n_non:,} non-target"
+        target, nontarget = (" (" + ", ".join(told[side]) + ")" for side in (True, False))
+        return f"{self.key.n_tar:,} target{target} · {self.key.n_non:,} non-target{nontarget}".replace(" ()", "")
 
 
 def read_table(
@@ -64,7 +77,8 @@ def read_table(
     del data
     trials = Trials(layout.sides, table.ids, _origin(path, layout, table))
     scores = None if table.score is None else Scores(trials, table.score, name or _system_name(path))
-    return Reading(layout, scores, None if table.is_target is None else Key(trials, table.is_target))
+    key = None if table.is_target is None else Key(trials, table.is_target)
+    return Reading(layout, scores, key, table.words)
 
 
 def read_scores(

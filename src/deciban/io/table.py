@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -29,6 +30,8 @@ class Table:
     ids: tuple[IdColumn, ...]
     score: FloatArray | None
     is_target: BoolArray | None
+    words: Mapping[str, bool]
+    """The label words that occur, and whether each means target."""
 
 
 def parse_table(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> Table:
@@ -52,11 +55,11 @@ def parse_table(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) 
         raise FormatError(f"{name}: holds no trial, only a header or comments.")
     ids = tuple(_id_column(columns[side]) for side in layout.sides)
     score = columns["score"].to_numpy() if "score" in columns else None
-    is_target = _truth(columns["label"], vocabulary) if "label" in columns else None
+    is_target, words = _truth(columns["label"], vocabulary) if "label" in columns else (None, {})
     empty = any(pc.any(pc.equal(column.names, "")).as_py() for column in ids)
     if empty or (score is not None and np.isnan(np.max(score))) or ("label" in columns and is_target is None):
         raise _fault(data, layout, vocabulary, name) or FormatError(f"{name}: holds fields that cannot be read.")
-    return Table(ids, score, is_target)
+    return Table(ids, score, is_target, words)
 
 
 def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int:
@@ -119,13 +122,13 @@ def _id_column(column: pa.ChunkedArray) -> IdColumn:
     return IdColumn(encoded.indices.to_numpy()[codes], encoded.dictionary)
 
 
-def _truth(column: pa.ChunkedArray, vocabulary: Vocabulary) -> BoolArray | None:
+def _truth(column: pa.ChunkedArray, vocabulary: Vocabulary) -> tuple[BoolArray | None, dict[str, bool]]:
     labels = _id_column(column)
-    meanings = [vocabulary.meaning(word) for word in labels.names.to_pylist()]
-    if None in meanings:
-        return None
-    truth: BoolArray = np.array(meanings, dtype=np.bool_)[labels.codes]
-    return truth
+    meanings = {word: vocabulary.meaning(word) for word in labels.names.to_pylist()}
+    words = {word: meaning for word, meaning in meanings.items() if meaning is not None}
+    if len(words) < len(meanings):
+        return None, words
+    return np.array(list(words.values()), dtype=np.bool_)[labels.codes], words
 
 
 def _fault(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> FormatError | None:
