@@ -14,7 +14,8 @@ from typing import IO
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes the place of ``path`` only when the block ends without an error.
 
-    Until then the old file stays as it is; after an error or a full disk nothing new is left behind.
+    Until then the old file stays as it is; after an error or a full disk nothing new is left behind. What is not a
+    regular file (a device, a pipe) cannot be replaced and is written to.
 
     Parameters
     ----------
@@ -34,10 +35,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     'all of it'
     """
     target = Path(path)
-    target = target.resolve() if target.is_symlink() else target
+    if target.exists() and not target.is_file():
+        with _named(target), target.open("wb") as stream:
+            yield stream
+        return
+    target = target.resolve()
     handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with _named(target), os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -45,6 +50,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         Path(aside).replace(target)
     except BaseException:
         Path(aside).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _named(target: Path) -> Iterator[None]:
+    """Let an error such as a full disk say which file it befell."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(target)
         raise
 
 
