@@ -50,7 +50,7 @@ def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | 
     Raises
     ------
     InputError
-        If there are not as many weights as trials, one is negative, infinite or NaN, or all are 0.
+        If there are not as many weights as trials, one is negative, NaN or extreme, or all are 0.
     """
     if values is None:
         return None
@@ -58,12 +58,11 @@ def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | 
     if len(vector) != n_trials:
         raise InputError(f"{name}: {len(vector)} weights for {n_trials} trials. Give one weight per trial.")
     _refuse(vector, ~(np.isfinite(vector) & (vector >= 0)), name, "weights are finite and at least 0")
-    with np.errstate(over="ignore"):
-        total = float(vector.sum())
+    extreme = (vector > 0) & ((vector < 1e-100) | (vector > 1e100))
+    _refuse(vector, extreme, name, "weights are 0 or within [1e-100, 1e100]")
+    total = float(vector.sum())
     if total == 0:
         raise InputError(f"{name}: all {n_trials} weights are 0. At least one trial must count.")
-    if not np.isfinite(total):
-        raise InputError(f"{name}: the weights add up to more than a float holds. Divide them by a constant.")
     if total <= _LARGEST_EXACT_INTEGER and np.array_equal(vector, np.rint(vector)):
         return vector.astype(np.int64)
     return vector
@@ -91,7 +90,7 @@ def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> Fl
     return x
 
 
-def in_range(value: float, name: str, low: float, high: float, rule: str) -> float:
+def in_range(value: object, name: str, low: float, high: float, rule: str) -> float:
     """Return ``value`` as a float if it is one finite number in [low, high].
 
     Raises
@@ -173,7 +172,7 @@ def _floats(array: AnyArray, name: str) -> ScoreArray:
     elif array.dtype.kind not in "biuf":
         raise InputError(f"{name}: expected real numbers, got {array.dtype} values such as {_short(array[0])}.")
     vector = array.astype(np.float64)
-    if array.dtype.kind in "iu" and np.any(np.abs(vector) > _LARGEST_EXACT_INTEGER):
+    if array.dtype.kind in "iu" and (array.max() > _LARGEST_EXACT_INTEGER or array.min() < -_LARGEST_EXACT_INTEGER):
         raise InputError(f"{name}: integers beyond 2**53 do not fit a float exactly. Convert them to float yourself.")
     if array.dtype.kind == "f" and np.any((vector != array) & ~np.isnan(array)):
         raise InputError(f"{name}: {array.dtype} values do not fit float64 exactly. Convert them to float64 yourself.")
@@ -184,6 +183,8 @@ def _from_objects(array: AnyArray, name: str) -> AnyArray:
     for index, value in enumerate(array):
         if not isinstance(value, numbers.Real):
             raise InputError(f"{name}: expected real numbers, got {_short(value)} at index {index}.")
+        if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST_EXACT_INTEGER:
+            raise InputError(f"{name}: {_short(value)} at index {index} is beyond 2**53. Convert it to float yourself.")
     return array.astype(np.float64)
 
 

@@ -70,6 +70,11 @@ def test_auc_of_huge_counts_is_exact():
     assert (found.auc(), found.error_area()) == (5 / 8, 3 / 8)
 
 
+def test_light_tails_of_fractional_weights_keep_their_digits():
+    heavy = SortedClass.of(np.array([0.0, 1.0]), np.array([1e17, 1.5]))
+    assert heavy.at_or_above(np.array([-1.0, 0.5, 1.0, 2.0])).tolist() == [1e17 + 1.5, 1.5, 1.5, 0.0]
+
+
 def test_both_zeros_are_one_score():
     found = table([0.0, -0.0], [-0.0, 0.0])
     assert (found.n_tar.tolist(), found.n_non.tolist()) == ([2], [2])

@@ -67,6 +67,25 @@ def test_the_scale_of_weights_means_nothing(name, sets, factor):
     assert_close(ALL[name](tar, non, **scaled), ALL[name](tar, non, tar_weights=weights[0], non_weights=weights[1]))
 
 
+@pytest.mark.parametrize("name", {**RANKS, **LEVELS})
+@pytest.mark.parametrize("side", ["tar_weights", "non_weights"])
+@given(sets=classes(max_size=6), factor=st.sampled_from([0.1, 0.5, 7.3]))
+def test_one_class_alone_may_be_weighted(name, side, sets, factor):
+    n = len(sets[side == "non_weights"])
+    whole = np.arange(n) % 3 + 1
+    assert_close(ALL[name](*sets, **{side: whole * factor}), ALL[name](*sets, **{side: whole}))
+
+
+@given(classes(max_size=30), st.sampled_from([0.1, 1 / 3, 0.7, 1e-90]))
+def test_fractional_weights_make_the_same_blocks(sets, factor):
+    weights = [np.arange(len(scores)) % 5 + 1 for scores in sets]
+    whole = metrics.pav(*sets, tar_weights=weights[0], non_weights=weights[1])
+    parts = metrics.pav(*sets, tar_weights=weights[0] * factor, non_weights=weights[1] * factor)
+    np.testing.assert_array_equal(parts.low, whole.low)
+    np.testing.assert_allclose(parts.llr, whole.llr, rtol=1e-9, atol=1e-12)
+    assert np.all(np.diff(parts.llr) > 0)
+
+
 @pytest.mark.parametrize("name", RANKS)
 @given(sets=classes(coarse))
 def test_increasing_maps_move_no_rank_figure(name, sets):

@@ -33,6 +33,9 @@ BAD = {
     "text in objects": (np.array([1.0, "2.0"], dtype=object), "str '2.0' at index 1"),
     "masked": (np.ma.array([1.0, 2.0], mask=[False, True]), "1 of 2 entries are masked"),
     "big integers": ([2**60 + 1, 3], "beyond 2\\*\\*53"),
+    "one too big": (np.array([2**53 + 1, 3]), "beyond 2\\*\\*53"),
+    "big objects": (np.array([2**70 + 1, 3], dtype=object), "at index 0 is beyond 2\\*\\*53"),
+    "huge objects": ([10**400, 1], "at index 0 is beyond 2\\*\\*53"),
     "dates": (np.array(["2020-01-01"], dtype="datetime64[D]"), "real numbers"),
 }
 
@@ -184,7 +187,8 @@ def test_a_free_error_is_legal_without_normalization():
         ([math.nan, 1.0], "the first at index 0: nan"),
         ([math.inf, 1.0], "tar_weights"),
         ([0.0, 0.0], "all 2 weights are 0"),
-        ([1e308, 1e308], "add up to more than a float holds"),
+        ([1.0, 1e200], r"within \[1e-100, 1e100\], but 1 of 2 values are not, the first at index 1"),
+        ([1e-300, 1.0], r"within \[1e-100, 1e100\]"),
     ],
 )
 def test_bad_weights_are_refused(weights, message):
@@ -216,6 +220,32 @@ def test_scores_exactly_at_the_threshold_are_accepted():
         below = np.nextafter(-x, -np.inf)
         found = metrics.bayes_error([below], [below], prior_log_odds=x)
         assert found == pytest.approx(1 / (1 + np.exp(-x)))
+
+
+def test_break_even_point_of_huge_counts_keeps_its_digits():
+    found = metrics.prbep([0.0] * 14, [0.0], non_weights=[2**41])
+    assert found == pytest.approx(14 * 2**41 / (14 + 2**41), rel=1e-15)
+
+
+@pytest.mark.parametrize("points", [0.01, [np.full(4, 0.1)], [([0.1, 0.2], 1, 1)], [None], ["0.1"], [{}]])
+def test_points_that_are_none(points):
+    with pytest.raises(InputError):
+        evaluate([1.0], [0.0], operating_points=points)
+
+
+def test_operating_points_with_vanishing_costs():
+    assert OperatingPoint(0.5, 5e-324, 5e-324).effective_prior == 0.5
+    assert str(OperatingPoint(0.9999999999999999)) == "p_target 0.9999999999999999"
+    with pytest.raises(InputError, match="one prior"):
+        OperatingPoint([0.1, 0.2])
+    with pytest.raises(InputError, match="prior_log_odds"):
+        metrics.threshold_weighting(0.0, alpha=1, beta=1, p_target=[0.1, 0.2])
+
+
+def test_sums_of_huge_scores_do_not_warn():
+    result = evaluate(np.full(10_000, 1e305), [0.0])
+    assert result.cllr == pytest.approx(0.5)
+    assert np.all(np.isfinite(result.curves.act_cross_entropy))
 
 
 def test_c_primary_needs_a_point():

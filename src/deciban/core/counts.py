@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,13 @@ class SortedClass:
         """Number (or weight) of trials with ``score < threshold``, for every threshold."""
         positions = self.positions(thresholds)
         return positions if self.cumulated is None else self.cumulated[positions]
+
+    def at_or_above(self, thresholds: FloatArray) -> CountArray:
+        """Number (or weight) of trials with ``score >= threshold``, for every threshold."""
+        if self.weights is None or self.weights.dtype == np.int64:
+            return self.total - self.below(thresholds)
+        # Fractional weights are added up from the top: a light tail keeps its digits.
+        return np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)[self.positions(thresholds)]
 
     @property
     def infinite(self) -> int | float:
@@ -123,7 +131,7 @@ class CountTable:
         return float(self._twice_ordered() / self._twice_pairs())
 
     def error_area(self) -> float:
-        """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, without the cancellation."""
+        """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, exact if counts are integers."""
         return float((self._twice_pairs() - self._twice_ordered()) / self._twice_pairs())
 
     def _twice_pairs(self) -> int | float:
@@ -132,7 +140,9 @@ class CountTable:
     def _twice_ordered(self) -> int | float:
         """Twice the number of pairs in the right order, ties counting once; exact if counts are integers."""
         pairs = self._twice_pairs()
-        wide = np.object_ if isinstance(pairs, int) and pairs >= 2**63 else self.n_tar.dtype
+        wide: Any = np.result_type(self.n_tar, self.n_non)
+        if isinstance(pairs, int) and pairs >= 2**63:
+            wide = np.object_
         ordered: int | float = 0
         below: int | float = 0
         for first in range(0, len(self.n_tar), _GROUPS_PER_STEP):

@@ -42,7 +42,7 @@ class Pav:
         n_tar, n_non = np.add.reduceat(table.n_tar, starts), np.add.reduceat(table.n_non, starts)
         low, high = table.edges(starts)
         with np.errstate(divide="ignore"):
-            llr = np.log(n_tar / n_tar.sum()) - np.log(n_non / n_non.sum())
+            llr = (np.log(n_tar) - np.log(n_tar.sum())) - (np.log(n_non) - np.log(n_non.sum()))
         return cls(n_tar, n_non, low, high, llr)
 
     def as_trials(self) -> tuple[FloatArray, CountArray, FloatArray, CountArray]:
@@ -105,15 +105,23 @@ class Rocch:
         """
         limits = np.finfo(np.float64)
         ratio = _validate.in_range(ratio, "ratio", float(limits.tiny), float(limits.max), "A ratio is positive")
-        p_fa = self.p_fa
-        return _value_at_crossing(p_fa, p_fa - ratio * self.p_miss)
+        return self._crossing(ratio, self.n_miss[-1].item(), self.n_fa[0].item())
 
     def prbep(self) -> float:
         """Precision-recall break-even point: the number of misses where it equals that of false alarms.
 
         A count, interpolated on the hull and not rounded (BOSARIS paper eq. 29).
         """
-        return _value_at_crossing(self.n_fa.astype(np.float64), (self.n_fa - self.n_miss).astype(np.float64))
+        return self._crossing(1.0, 1, 1)
+
+    def _crossing(self, ratio: float, n_tar: float, n_non: float) -> float:
+        """``n_fa / n_non`` where the hull meets ``n_fa / n_non = ratio * n_miss / n_tar``, in exact integers."""
+        # The hull begins with false alarms only, so the first vertex is always on the near side of the line.
+        after = int(np.argmax(self.n_fa / n_non <= ratio * (self.n_miss / n_tar)))
+        fa_before, fa = self.n_fa[after - 1].item(), self.n_fa[after].item()
+        miss_before, miss = self.n_miss[after - 1].item(), self.n_miss[after].item()
+        area = fa_before * miss - fa * miss_before
+        return float(ratio * area / (n_tar * (fa_before - fa) + ratio * n_non * (miss - miss_before)))
 
     def best_rates(self, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Miss and false-alarm rates of the least costly vertex at each effective prior log odds (nats)."""
@@ -144,10 +152,3 @@ class Rocch:
             -float(self.llr[false_alarms[-1]]) + 0.0 if len(false_alarms) else math.inf,
             -float(self.llr[misses[0] - 1]) + 0.0 if len(misses) else -math.inf,
         )
-
-
-def _value_at_crossing(values: FloatArray, falling: FloatArray) -> float:
-    """Interpolate ``values`` where ``falling``, positive at the first vertex, reaches 0."""
-    after = int(np.argmax(falling <= 0))
-    share = falling[after - 1] / (falling[after - 1] - falling[after])
-    return float(values[after - 1] * (1 - share) + values[after] * share)

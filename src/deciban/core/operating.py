@@ -42,7 +42,8 @@ class OperatingPoint:
     c_fa: float = 1.0
 
     def __post_init__(self) -> None:
-        _validate.prior_log_odds(self.p_target, None)
+        if _validate.prior_log_odds(self.p_target, None).ndim:
+            raise InputError(f"p_target: an operating point has one prior, got {self.p_target!r}.")
         _validate.costs(self.c_miss, self.c_fa)
 
     @property
@@ -54,7 +55,8 @@ class OperatingPoint:
     def effective_prior(self) -> float:
         """The prior that with unit costs poses the same problem (BOSARIS paper eq. 10)."""
         miss, false_alarm = self.p_target * self.c_miss, (1 - self.p_target) * self.c_fa
-        return miss / (miss + false_alarm)
+        both = miss + false_alarm
+        return miss / both if 0 < both < np.inf else float(expit(self.log_odds))
 
     @property
     def threshold(self) -> float:
@@ -63,7 +65,8 @@ class OperatingPoint:
 
     def __str__(self) -> str:
         costs = "" if self.c_miss == self.c_fa == 1 else f", costs {self.c_miss:g}:{self.c_fa:g}"
-        return f"p_target {self.p_target:g}{costs}"
+        prior = f"{self.p_target:g}"
+        return f"p_target {prior if float(prior) == self.p_target else repr(self.p_target)}{costs}"
 
 
 def effective_log_odds(

@@ -29,8 +29,7 @@ def pool(n_tar: CountArray, n_non: CountArray) -> IntArray:
     """
     compare = _not_increasing
     if n_tar.dtype != np.int64 or n_non.dtype != np.int64:
-        # Fractional weights: scaled so that no product of two sums overflows.
-        n_tar, n_non = n_tar / n_tar.max(), n_non / n_non.max()
+        compare = _not_increasing_weighted
     elif int(n_tar.sum()) * int(n_non.sum()) >= 2**63:
         compare = _not_increasing_beyond_int64
     chunks = range(0, len(n_tar), _GROUPS_PER_CHUNK)
@@ -56,6 +55,11 @@ def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison) -> IntArra
 def _not_increasing(n_tar: CountArray, n_non: CountArray) -> BoolArray:
     """Whether each group's target fraction is at or below that of the group before, by cross products."""
     return n_tar[:-1] * n_non[1:] >= n_tar[1:] * n_non[:-1]
+
+
+def _not_increasing_weighted(n_tar: CountArray, n_non: CountArray) -> BoolArray:
+    """As `_not_increasing` for sums of fractional weights: equal up to rounding counts as equal."""
+    return n_tar[:-1] * n_non[1:] >= n_tar[1:] * n_non[:-1] * (1 - 1e-12)
 
 
 def _not_increasing_beyond_int64(n_tar: CountArray, n_non: CountArray) -> BoolArray:

@@ -115,8 +115,7 @@ class ErrorCounts:
     @classmethod
     def of(cls, tar: SortedClass, non: SortedClass, thresholds: FloatArray) -> ErrorCounts:
         """Count in two sorted classes; a score equal to a threshold is accepted."""
-        n_fa = non.total - non.below(thresholds)
-        return cls(thresholds, tar.below(thresholds), n_fa, tar.total, non.total)
+        return cls(thresholds, tar.below(thresholds), non.at_or_above(thresholds), tar.total, non.total)
 
     def __add__(self, other: ErrorCounts) -> ErrorCounts:
         """Merge with the counts of other trials at the same thresholds."""

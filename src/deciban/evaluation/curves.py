@@ -87,7 +87,7 @@ def _histogram(scores: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray
     if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         margin = 0.5 * max(1.0, abs(high))
         low, high = low - margin, high + margin
-    n_bins = np.clip(4 * min(scores.tar.total, scores.non.total) ** (1 / 3), 20, 100)
+    n_bins = np.clip(4 * min(len(scores.tar.scores), len(scores.non.scores)) ** (1 / 3), 20, 100)
     bins = np.linspace(low, high, int(n_bins) + 1)
     edges = np.append(bins[:-1], np.nextafter(high, np.inf))
     tar, non = (np.diff(c.below(edges)) / c.total / (bins[1] - bins[0]) for c in (scores.tar, scores.non))
@@ -111,9 +111,13 @@ def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray,
     largest = np.finfo(np.float64).max
     starts = np.unique(np.append(0, trials.positions(np.concatenate(([-largest], edges, [np.inf])))))
     starts = starts[starts < len(trials.scores)]
-    if trials.weights is None:
-        counts = np.diff(starts, append=len(trials.scores))
-        sums = np.add.reduceat(trials.scores, starts, dtype=np.float64)
-        return sums / counts, counts
-    weights = np.add.reduceat(trials.weights, starts)
-    return np.add.reduceat(trials.scores * trials.weights, starts) / weights, weights
+    scores = trials.scores.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):
+        if trials.weights is None:
+            weights = np.diff(starts, append=len(scores))
+            means = np.add.reduceat(scores, starts) / weights
+        else:
+            weights = np.add.reduceat(trials.weights, starts)
+            means = np.add.reduceat(scores * trials.weights, starts) / weights
+    # A sum of huge scores overflows; any score of the cell will do, the cost is a straight line there.
+    return np.where(np.isfinite(means), means, scores[starts]), weights

@@ -31,7 +31,7 @@ def notes_on(
 
 def _infinite(scores: SortedScores, cllr: float) -> list[str]:
     if math.isinf(cllr):
-        return ["Cllr is infinite: at least one trial has infinite evidence for the wrong class."]
+        return ["Cllr is infinite: at least one trial has infinite evidence for the wrong class, or nearly so."]
     n_infinite = scores.tar.infinite + scores.non.infinite
     return [f"{n_infinite:,} scores are infinite; all are on the right side."] if n_infinite else []
 

@@ -149,7 +149,7 @@ class Evaluation:
     @property
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
-        return self.cllr - self.min_cllr
+        return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
 
     @property
     def mean_act_dcf(self) -> float:

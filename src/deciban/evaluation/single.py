@@ -62,6 +62,8 @@ def evaluate(
     >>> [round(point.min_dcf, 4) for point in result.operating_points]
     [0.3333, 0.3333]
     """
+    if not isinstance(operating_points, Iterable):
+        raise InputError(f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}].")
     points = [as_operating_point(point) for point in operating_points]
     if not points:
         raise InputError("operating_points: none given. Detection costs need at least one.")
@@ -92,8 +94,8 @@ def evaluate(
 def as_operating_point(point: PointLike) -> OperatingPoint:
     """Return ``point`` as an `OperatingPoint` with costs that normalized costs exist for."""
     if not isinstance(point, OperatingPoint):
-        values = (point,) if isinstance(point, float | int | np.number) else tuple(point)
-        if not 1 <= len(values) <= 3:
+        values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) else (point,)
+        if isinstance(point, str) or not 1 <= len(values) <= 3:
             raise InputError(f"operating_points: expected p_target or (p_target, c_miss, c_fa), got {point!r}.")
         point = OperatingPoint(*values)
     if point.c_miss == 0 or point.c_fa == 0:

@@ -46,7 +46,8 @@ def act_dcf(
     Returns
     -------
     float, or array of the shape of the prior
-        ``p Cmiss Pmiss + (1-p) Cfa Pfa``, normalized unless told otherwise.
+        ``p Cmiss Pmiss + (1-p) Cfa Pfa``, normalized unless told otherwise; ``inf`` where a normalized cost at an
+        extreme prior passes the largest float.
 
     Raises
     ------
@@ -86,8 +87,7 @@ def min_dcf(
     tar, non : (n_tar,) and (n_non,) array_like
         Scores of target and non-target trials; larger favours target. Infinite scores are legal.
     p_target, prior_log_odds : float or array_like
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
-        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     c_miss, c_fa : float
         Costs of the two errors, at least 0 and not both 0.
     normalize : bool
@@ -178,8 +178,7 @@ def min_bayes_error(
     tar, non : (n_tar,) and (n_non,) array_like
         Scores of target and non-target trials; larger favours target. Infinite scores are legal.
     p_target, prior_log_odds : float or array_like
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
-        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     normalize : bool
         Divide by the error rate of llr 0, ``min(p, 1-p)``.
     tar_weights, non_weights : array_like, optional

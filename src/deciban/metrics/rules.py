@@ -100,8 +100,7 @@ def cross_entropy(
     tar, non : (n_tar,) and (n_non,) array_like
         Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
     p_target, prior_log_odds : float or array_like
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
-        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     normalize : bool
         Divide by the cross-entropy of llr 0, which is the entropy of the prior.
     tar_weights, non_weights : array_like, optional
@@ -145,8 +144,7 @@ def min_cross_entropy(
     tar, non : (n_tar,) and (n_non,) array_like
         Scores of target and non-target trials; larger favours target. Infinite scores are legal.
     p_target, prior_log_odds : float or array_like
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
-        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     normalize : bool
         Divide by the cross-entropy of llr 0, which is the entropy of the prior.
     tar_weights, non_weights : array_like, optional
@@ -193,8 +191,7 @@ def scoring_rule_cost(
         Parameters of the rule in [0.05, 100]: (1, 1) is the logarithmic, (2, 2) three times the Brier, (1/2, 1/2) the
         boosting rule (up to the factor 2/pi). Larger values look at a narrower range of thresholds.
     p_target, prior_log_odds : float or array_like
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
-        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -241,8 +238,7 @@ def min_scoring_rule_cost(
         Parameters of the rule in [0.05, 100]: (1, 1) is the logarithmic, (2, 2) three times the Brier, (1/2, 1/2) the
         boosting rule (up to the factor 2/pi). Larger values look at a narrower range of thresholds.
     p_target, prior_log_odds : float or array_like
-        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them. Scores are
-        compared with ``-prior_log_odds`` as it stands, and a score exactly there is accepted.
+        The prior, as a probability inside (0, 1) or as finite log odds in nats: exactly one of them.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -302,6 +298,12 @@ def threshold_weighting(
     """
     alpha, beta = _validate.rule(alpha, beta)
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-    tau = _validate.in_range(float(log_odds), "prior_log_odds", -700.0, 700.0, "Log odds lie in [-700, 700] here")
+    tau = _validate.in_range(
+        log_odds if log_odds.ndim else float(log_odds),
+        "prior_log_odds",
+        -700.0,
+        700.0,
+        "Log odds lie in [-700, 700] here",
+    )
     thresholds = _validate.finite(threshold, "threshold")
     return np.asarray(threshold_density(thresholds, alpha, beta, tau))
