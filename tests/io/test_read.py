@@ -4,6 +4,10 @@ import bz2
 import gzip
 import io
 import math
+import os
+import tempfile
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, read_key, read_scores
-from deciban.io.table import line_of_row  # noqa: F401  # part of what is tested through messages
+from deciban.io import read_table
 
 
 @pytest.fixture
@@ -38,6 +42,18 @@ SCORES = {
     "commas": ("ann, x ,1.5\nbob,y, -2e-3\n", [("ann", "x"), ("bob", "y")]),
     "comments": ("# head 1 2\nann x 1.5\n;; 3 4 5\n  # x y 7\nbob y -2e-3\n", [("ann", "x"), ("bob", "y")]),
     "byte order mark": ("\ufeffann x 1.5\nbob y -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "comments with commas": ("#z,z,9\nann,x,1.5\n#b,y,2.0\n;; c,z,3\nbob,y,-2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "comments with tabs": ("ann\tx\t1.5\n#b\ty\t2.0\nbob\ty\t-2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "header below a comment": ("# mine\n\nenroll,test,score\nann,x,1.5\nbob,y,-2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "header below blanks": ("\n\nenroll test score\nann x 1.5\nbob y -2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "mark and comment": ("\ufeff# mine\nann,x,1.5\nbob,y,-2e-3\n", [("ann", "x"), ("bob", "y")]),
+    "old line ends": ("ann x 1.5\rbob y -2e-3\r", [("ann", "x"), ("bob", "y")]),
+    "other blanks in names": (
+        "ann\u00a0a x\u3000 1.5\nbob y\u2028z -2e-3\n",
+        [("ann\u00a0a", "x\u3000"), ("bob", "y\u2028z")],
+    ),
+    "names like file marks": ("BZh9 PAR1 1.5\nARROW1 MATLAB -2e-3\n", [("BZh9", "PAR1"), ("ARROW1", "MATLAB")]),
+    "hash inside a name": ("a#1 x;;2 1.5\nbob y -2e-3\n", [("a#1", "x;;2"), ("bob", "y")]),
     "trial": ("a 1.5\nb -2e-3\n", [("a",), ("b",)]),
     "wespeaker": ("ann x 1.5 target\nbob y -2e-3 nontarget\n", [("ann", "x"), ("bob", "y")]),
     "3d-speaker": ("ann x target 1.5\nbob y nontarget -2e-3\n", [("ann", "x"), ("bob", "y")]),
@@ -155,6 +171,13 @@ BAD_SCORES = {
     "unknown header": ("foo bar baz\nann x 1\n", "score 'baz' is not a number|cannot tell"),
     "ambiguous": ("ann 1 0.5\nbob 0 0.7\n", "could be .*trial label score.* or .*enroll test score"),
     "two scores": ("trial,score,llr\na,1,2\n", "columns score and llr could both be the score"),
+    "open quote": ('ann,x,1.0\n"bob,y,2.0\ncat",z,3\n', ":2: expected 3 columns"),
+    "quote inside": ('a,x,1.0\n"b"0,z,2\n', ":2: expected 3 columns"),
+    "quote over lines": ('trial,score\n"a\nb",1\nc,2\n', ":2: expected 2 columns"),
+    "beyond range": ("ann x 1e400\nbob y inf\n", ":1: the score '1e400' is beyond the largest float"),
+    "decimal commas": ("ann x 1,5\nbob y 2,5\n", "cannot tell which column is the score"),
+    "empty last field": ("enroll\ttest\tscore\tlabel\na\tx\t1\t\nb\ty\t2\ttarget\n", ":2: unknown label ''"),
+    "double blank for a column": ("a b 1\nc  2\n", ":2: expected 3 columns .*, got 2"),
     "empty name": ("trial,score\na,1\n,2\n", ":3: the name of the trial is empty"),
 }
 
@@ -208,9 +231,6 @@ def test_long_names_and_extreme_numbers(write):
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
 def test_shortest_digits_come_back_bit_for_bit(values):
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s"
         path.write_text("".join(f"t{i} {value!r}\n" for i, value in enumerate(values)))
@@ -237,3 +257,72 @@ def test_faults_far_down_are_found(write):
 def test_missing_files_are_os_errors(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_scores(tmp_path / "none.txt")
+
+
+def test_ignored_columns_hide_no_comment(write):
+    scores = read_scores(write("g a 1.0\n# b 2.0\nh c 3.0\n"), columns="-,trial,score")
+    assert rows(scores) == [("a",), ("c",)]
+
+
+def test_a_header_is_never_a_trial(write):
+    key = read_key(
+        write("\nenroll test target\na x target\nb y nontarget\n"), columns="enroll=enroll,test=test,label=target"
+    )
+    assert rows(key) == [("a", "x"), ("b", "y")]
+
+
+def test_ignored_columns_and_separators_are_named(write):
+    scores = read_scores(write("modelid,segmentid,side,LLR\na,x,b,1\n"))
+    assert scores.trials.origin.reading == "table enroll='modelid' test='segmentid' score='LLR', commas, ignored: side"
+
+
+def test_streams_count_rows_where_there_are_no_lines(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("a 1.5\nb 2.5\n",))
+    writer.start()
+    scores = read_scores(pipe)
+    writer.join()
+    assert scores.trials.origin.where(1) == f"{pipe}, row 1"
+
+
+def test_a_file_that_changed_is_no_reason_to_fail(write):
+    path = write("a 1.5\nb 2.5\n")
+    origin = read_scores(path).trials.origin
+    assert origin.where(1) == f"{path}:2"
+    path.write_text("a 1.5\n")
+    assert origin.where(1) == f"{path}, row 1"
+    path.unlink()
+    assert origin.where(0) == f"{path}, row 0"
+
+
+PIECES = st.sampled_from(
+    [*"ab1,. \t\n\r#;\"'", "\n", " ", ",", "1.5", "-inf", "nan", "1e400", "target", "imp", "score,", "trial "]
+)
+
+
+@given(
+    st.lists(PIECES, max_size=40).map("".join), st.sampled_from(["", "a x 1\n", "trial,score\n", "a\tx\t0.5\ttarget\n"])
+)
+def test_whatever_is_read_is_what_the_lines_say(text, start):
+    """Random text is refused by our own errors, or every line that is no comment and not blank is one trial."""
+    from deciban.io.layout import split
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s"
+        path.write_bytes((start + text).encode())
+        try:
+            reading = read_table(path)
+        except FormatError as error:
+            assert str(error).startswith(str(path))
+            assert "CSV" not in str(error)
+            return
+    lines = (start + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = [line for line in lines if line.strip() and not line.strip(" \t\v\f").startswith(("#", ";;"))]
+    layout = reading.layout
+    fields = [
+        dict(zip(layout.roles, split(line, layout.delimiter), strict=True))
+        for line in lines[layout.header is not None :]
+    ]
+    assert rows(reading.scores) == [tuple(row[side] for side in layout.sides) for row in fields]
+    assert reading.scores.score.tolist() == [float(row["score"]) for row in fields]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,16 +91,17 @@ def evaluate(
     )
 
 
-def as_operating_point(point: PointLike) -> OperatingPoint:
+def as_operating_point(point: Any) -> OperatingPoint:
     """Return ``point`` as an `OperatingPoint` with costs that normalized costs exist for."""
     if not isinstance(point, OperatingPoint):
-        values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) else (point,)
+        values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) > 0 else (point,)
         if isinstance(point, str) or not 1 <= len(values) <= 3:
             raise InputError(f"operating_points: expected p_target or (p_target, c_miss, c_fa), got {point!r}.")
         point = OperatingPoint(*values)
-    if point.c_miss == 0 or point.c_fa == 0:
-        raise InputError(f"operating_points: {point} has a cost of 0: its default decision costs nothing.")
-    return point
+    checked: OperatingPoint = point
+    if checked.c_miss == 0 or checked.c_fa == 0:
+        raise InputError(f"operating_points: {checked} has a cost of 0: its default decision costs nothing.")
+    return checked
 
 
 def _at_points(scores: SortedScores, points: Sequence[OperatingPoint]) -> tuple[PointResult, ...]:

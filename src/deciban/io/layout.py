@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TypeAlias
 
 from deciban.errors import FormatError, InputError
 from deciban.io.labels import Vocabulary
+from deciban.io.source import BLANKS
 
 ROLES = ("enroll", "test", "trial", "score", "label")
 IGNORED = "-"
@@ -38,6 +40,7 @@ _HEADERS = {
 _ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+_WHITE_SPACE = re.compile(f"[{BLANKS}]+")
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
 
@@ -56,21 +59,26 @@ class Layout:
         return ("enroll", "test") if "enroll" in self.roles else ("trial",)
 
     def __str__(self) -> str:
+        separated = "" if self.delimiter == " " else f", {DELIMITERS[self.delimiter]}"
         if self.header is None:
-            return f"{self.name} '{' '.join(self.roles)}'"
-        pairs = zip(self.roles, self.header, strict=True)
-        return f"{self.name} " + ", ".join(f"{role}={name!r}" for role, name in pairs if role != IGNORED)
+            return f"{self.name} '{' '.join(self.roles)}'{separated}"
+        pairs = list(zip(self.roles, self.header, strict=True))
+        ignored = [name for role, name in pairs if role == IGNORED]
+        columns = " ".join(f"{role}={name!r}" for role, name in pairs if role != IGNORED)
+        return f"{self.name} {columns}{separated}" + (f", ignored: {' '.join(ignored)}" if ignored else "")
 
 
 def split(line: str, delimiter: str) -> list[str]:
-    """Split one line into fields."""
+    """Split one line into fields; a line whose quotes do not match is one field."""
     if delimiter == " ":
-        return line.split()
+        return _WHITE_SPACE.split(line.strip(BLANKS))
+    fields = line.split(delimiter)
     if delimiter == "," and '"' in line:
-        import csv  # only for quoted fields
-
-        return [field.strip() for field in next(csv.reader([line]))]
-    return [field.strip() for field in line.split(delimiter)]
+        try:
+            fields = next(csv.reader([line], strict=True))
+        except csv.Error:
+            return [line]
+    return [field.strip(BLANKS) for field in fields]
 
 
 def is_number(text: str) -> bool:
@@ -120,7 +128,10 @@ def find_layout(
             roles: format_name
             for format_name, variants in reversed(wanted.items())
             for roles in variants
-            if need in roles and (_fits(rows, roles, vocabulary) if format is None else len(rows[0]) == len(roles))
+            if need in roles
+            and (_fits(rows, roles, vocabulary) if format is None else len(rows[0]) == len(roles))
+            # Without a header, a blank in a name means that columns are separated by blanks, or decimals by commas.
+            and (delimiter == " " or not any(" " in field for row in rows for field in row))
         }
         found = [Layout(format_name, roles, delimiter) for roles, format_name in fitting.items()]
         if found:

@@ -11,7 +11,7 @@ from deciban.errors import FormatError
 from deciban.io.labels import Vocabulary
 from deciban.io.layout import Columns, Layout, find_layout
 from deciban.io.source import PathLike, display_name, numbered_lines, read_text
-from deciban.io.table import Table, line_of_row, parse_table
+from deciban.io.table import line_of_row, parse_table
 from deciban.trials import Key, Origin, Scores, Trials
 
 _SAMPLED_LINES = 1000
@@ -75,7 +75,7 @@ def read_table(
     layout = find_layout(sample, need=need, name=shown, vocabulary=vocabulary, format=format, columns=columns)
     table = parse_table(data, layout, vocabulary, shown)
     del data
-    trials = Trials(layout.sides, table.ids, _origin(path, layout, table))
+    trials = Trials(layout.sides, table.ids, _origin(path, layout))
     scores = None if table.score is None else Scores(trials, table.score, name or _system_name(path))
     key = None if table.is_target is None else Key(trials, table.is_target)
     return Reading(layout, scores, key, table.words)
@@ -172,21 +172,23 @@ def read_key(
     return reading.key
 
 
-def _origin(path: PathLike, layout: Layout, table: Table) -> Origin:
+def _origin(path: PathLike, layout: Layout) -> Origin:
     shown = display_name(path)
-    if str(path) == "-":
-        return Origin(shown, str(layout))
-    size = len(table.ids[0].codes)
+    if str(path) == "-" or not Path(path).is_file():
+        return Origin(shown, str(layout))  # a stream can be read only once: messages count rows instead of lines
 
-    def line(row: int) -> int:
+    def line(row: int) -> int | None:
         # Only for messages: reading the file again costs less than keeping it, or a line number for every trial.
-        return line_of_row(read_text(path), layout, min(row, size - 1), shown)
+        try:
+            return line_of_row(read_text(path), layout, row, shown)
+        except (OSError, FormatError):
+            return None
 
     return Origin(shown, str(layout), line)
 
 
 def _system_name(path: PathLike) -> str:
-    name = Path(path).name
+    name = Path(display_name(path)).name
     for ending in (".gz", ".bz2", ".txt", ".csv", ".tsv", ".scores", ".score", ".lst"):
         name = name.removesuffix(ending) or name
     return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -18,21 +19,28 @@ PathLike: TypeAlias = str | os.PathLike[str]
 _BINARY = {
     b"\x89HDF\r\n\x1a\n": "HDF5",
     b"\x93NUMPY": "NumPy",
-    b"PAR1": "Parquet",
-    b"ARROW1": "Arrow",
+    b"PAR1\x15": "Parquet",
+    b"ARROW1\x00\x00": "Arrow",
     b"PK\x03\x04": "zip or npz",
-    b"MATLAB 5.0": "MATLAB",
+    b"MATLAB 5.0 MAT-file": "MATLAB",
     b"\x80\x04": "pickle",
 }
+_BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
+_COMMENT = re.compile(rb"(?m)^[ \t\v\f]*(?:#|;;).*$")
+BLANKS = " \t\v\f"
+"""What counts as white space inside a line. Other blanks of Unicode are part of a name."""
 
 
 def display_name(path: PathLike) -> str:
     """What messages call a file."""
-    return "standard input" if str(path) == "-" else str(path)
+    # A file name need not be text; what cannot be shown is shown as a question mark.
+    return "standard input" if str(path) == "-" else str(path).encode("utf-8", "replace").decode()
 
 
 def read_text(path: PathLike) -> bytes:
     """Read a whole text file, decompressed; ``-`` is standard input.
+
+    Lines end in a line feed afterwards, whatever they ended in before, and there is no byte order mark.
 
     Raises
     ------
@@ -46,7 +54,7 @@ def read_text(path: PathLike) -> bytes:
     try:
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
-        elif data.startswith(b"BZh"):
+        elif _BZIP2.match(data):
             data = bz2.decompress(data)
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise FormatError(f"{name}: compressed data are damaged or cut off ({error}). Copy the file again.") from error
@@ -56,7 +64,14 @@ def read_text(path: PathLike) -> bytes:
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
         raise FormatError(f"{name}:{line}: holds NUL bytes, so it is not text. Expected a text table in UTF-8.")
-    return data
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def without_comments(data: bytes) -> bytes:
+    """Empty the lines that begin with ``#`` or ``;;``; all lines keep their numbers."""
+    return _COMMENT.sub(b"", data) if b"#" in data or b";;" in data else data
 
 
 def numbered_lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
@@ -67,15 +82,15 @@ def numbered_lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
     FormatError
         At the first line that is not UTF-8.
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")
     start, number = 0, 0
     while start < len(data):
         number += 1
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
-        raw = data[start:end].strip()
+        raw = data[start:end]
         start = end + 1
-        if not raw or raw.startswith((b"#", b";;")):
+        content = raw.lstrip()
+        if not content or content.startswith((b"#", b";;")):
             continue
         try:
             yield number, raw.decode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +16,13 @@ import pyarrow.csv
 from deciban.errors import FormatError
 from deciban.io.labels import Vocabulary
 from deciban.io.layout import IGNORED, Layout, is_number, split
-from deciban.io.source import numbered_lines
+from deciban.io.source import BLANKS, numbered_lines, without_comments
 from deciban.trials import IdColumn
 from deciban.types import BoolArray, FloatArray
+
+_HUGE_NUMBER = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
+
+_BLANK_LINE = re.compile(rb"(?m)^[ \t\v\f]+$")
 
 _BLOCK = 1 << 24
 """Bytes that one thread parses at a time."""
@@ -42,43 +47,70 @@ def parse_table(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) 
     FormatError
         With the number of the first line that does not fit.
     """
+    body = _body(data, layout, name)
     try:
-        columns = _parse(data, layout)
-        if layout.delimiter == " " and _needs_cleaning(columns):
-            columns = _parse(_cleaned(data), layout)
-    except pa.ArrowInvalid:
-        try:
-            columns = _parse(_cleaned(data) if layout.delimiter == " " else _without_comments(data), layout)
-        except pa.ArrowInvalid as error:
-            raise _fault(data, layout, vocabulary, name) or FormatError(f"{name}: {error}") from error
+        columns = _parse(body, layout)
+    except pa.ArrowInvalid as error:
+        raise _fault(data, layout, vocabulary, name) or FormatError(f"{name}: {error}") from error
     if len(columns[layout.sides[0]]) == 0:
         raise FormatError(f"{name}: holds no trial, only a header or comments.")
     ids = tuple(_id_column(columns[side]) for side in layout.sides)
     score = columns["score"].to_numpy() if "score" in columns else None
     is_target, words = _truth(columns["label"], vocabulary) if "label" in columns else (None, {})
     empty = any(pc.any(pc.equal(column.names, "")).as_py() for column in ids)
-    if empty or (score is not None and np.isnan(np.max(score))) or ("label" in columns and is_target is None):
-        raise _fault(data, layout, vocabulary, name) or FormatError(f"{name}: holds fields that cannot be read.")
+    is_nan = score is not None and bool(np.isnan(np.max(score)))
+    unknown_word = "label" in columns and is_target is None
+    # Arrow is generous with quotes: lines are looked at one by one where there are any.
+    quoted = layout.delimiter == "," and b'"' in body
+    if empty or is_nan or unknown_word or quoted or (score is not None and _may_overflow(score, body)):
+        fault = _fault(data, layout, vocabulary, name)
+        if fault or empty or is_nan or unknown_word:
+            raise fault or FormatError(f"{name}: holds fields that cannot be read.")
     return Table(ids, score, is_target, words)
 
 
-def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int:
-    """Find the line that a row of the table stands on."""
+def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int | None:
+    """Find the line that a row of the table stands on; None if there is no such row (any more)."""
     rows = islice(numbered_lines(data, name), row + (layout.header is not None), None)
-    return next(rows)[0]
+    return next(rows, (None, ""))[0]
+
+
+def _body(data: bytes, layout: Layout, name: str) -> bytes:
+    """The lines below the header, with single blanks between words and without comments."""
+    data = without_comments(data)
+    if layout.header is not None:
+        first, _ = next(numbered_lines(data, name))
+        start = 0
+        for _ in range(first):
+            start = data.find(b"\n", start) + 1 or len(data)
+        data = data[start:]
+    if b"\v" in data or b"\f" in data:
+        data = data.translate(bytes.maketrans(b"\v\f", b"  "))
+    if layout.delimiter != " ":
+        return _BLANK_LINE.sub(b"", data)
+    if b"\t" in data:
+        data = data.translate(bytes.maketrans(b"\t", b" "))
+    if any(blanks in data for blanks in (b"  ", b" \n", b"\n ")) or data.startswith(b" ") or data.endswith(b" "):
+        data = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" {2,}", b" ", data))
+    return data
 
 
 def _parse(data: bytes, layout: Layout) -> dict[str, pa.ChunkedArray]:
     names = [f"{i}" if role == IGNORED else role for i, role in enumerate(layout.roles)]
     text = pa.dictionary(pa.int32(), pa.string())
     wanted = [role for role in layout.roles if role != IGNORED]
-    quote = '"' if layout.delimiter == "," else False
+    if not data.strip():
+        return {role: pa.chunked_array([], pa.float64() if role == "score" else text) for role in wanted}
     table = pyarrow.csv.read_csv(
         pa.BufferReader(data),
         read_options=pyarrow.csv.ReadOptions(
-            column_names=names, skip_rows_after_names=int(layout.header is not None), block_size=_BLOCK
+            column_names=names,
+            block_size=_BLOCK,
+            use_threads=len(data) > _BLOCK,  # a pool that hardly started can abort the interpreter at its exit
         ),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=quote),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=layout.delimiter, quote_char='"' if layout.delimiter == "," else False
+        ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types={role: pa.float64() if role == "score" else text for role in wanted},
             include_columns=wanted,
@@ -89,23 +121,10 @@ def _parse(data: bytes, layout: Layout) -> dict[str, pa.ChunkedArray]:
     return {role: table.column(role).unify_dictionaries() for role in wanted}
 
 
-def _needs_cleaning(columns: dict[str, pa.ChunkedArray]) -> bool:
-    """Whether names show that white space or comments were taken for content."""
-    return any(
-        pc.any(pc.match_substring_regex(_dictionary(column), r"[\t\r\v\f]|^#|^;;|^$")).as_py()
-        for role, column in columns.items()
-        if role != "score"
-    )
-
-
-def _without_comments(data: bytes) -> bytes:
-    return re.sub(rb"(?m)^[ \t]*(#|;;).*$", b"", data)
-
-
-def _cleaned(data: bytes) -> bytes:
-    """The same table with single blanks between fields, and without comments."""
-    data = _without_comments(data.removeprefix(b"\xef\xbb\xbf")).translate(bytes.maketrans(b"\t\v\f\r", b"    "))
-    return re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" {2,}", b" ", data))
+def _may_overflow(score: FloatArray, body: bytes) -> bool:
+    """Whether a score may be infinite because its digits are beyond the range of a float."""
+    infinite = np.max(score) == np.inf or np.min(score) == -np.inf
+    return bool(infinite and _HUGE_NUMBER.search(body))
 
 
 def _dictionary(column: pa.ChunkedArray) -> pa.Array:
@@ -115,7 +134,7 @@ def _dictionary(column: pa.ChunkedArray) -> pa.Array:
 def _id_column(column: pa.ChunkedArray) -> IdColumn:
     names = _dictionary(column)
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in column.chunks])
-    trimmed = pc.utf8_trim_whitespace(names)
+    trimmed = pc.utf8_trim(names, BLANKS)
     if trimmed.equals(names):
         return IdColumn(codes, names)
     encoded = trimmed.dictionary_encode()
@@ -150,8 +169,10 @@ def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
     if role == "score":
         if not is_number(field):
             return f"the score {field!r} is not a number"
-        if field.casefold().lstrip("+-") == "nan":
+        if math.isnan(float(field)):
             return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
+        if math.isinf(float(field)) and "inf" not in field.casefold():
+            return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
     if role == "label" and vocabulary.meaning(field) is None:
         return (
             f"unknown label {field!r}; known are {vocabulary}. Say what your words mean: "

@@ -25,11 +25,12 @@ class Origin:
 
     name: str
     reading: str = ""
-    line: Callable[[int], int] | None = None
+    line: Callable[[int], int | None] | None = None
 
     def where(self, row: int) -> str:
         """Name the place of a row: ``file:line``, or the row itself where there are no lines."""
-        return f"{self.name}, row {row}" if self.line is None else f"{self.name}:{self.line(row)}"
+        line = None if self.line is None else self.line(row)
+        return f"{self.name}, row {row}" if line is None else f"{self.name}:{line}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
