@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -265,4 +266,48 @@ def test_a_reader_that_goes_away_is_no_error(files):
     command = Path(sys.executable).with_name("deciban")
     words = f"'{command}' eval '{files}/sysA.txt' --key '{files}/key.txt' -q --json | head -c 1"
     found = subprocess.run(["bash", "-o", "pipefail", "-c", words], capture_output=True, text=True, check=False)
-    assert (found.stdout, found.stderr) == ("{", "")
+    assert (found.stdout, found.stderr, found.returncode) == ("{", "", 0)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_not_the_fault_of_the_input(files):
+    command = Path(sys.executable).with_name("deciban")
+    words = f"'{command}' eval '{files}/sysA.txt' --key '{files}/key.txt' -q > /dev/full"
+    found = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "No space left on device" in found.stderr
+
+
+def test_keys_from_pipes(files):
+    command = Path(sys.executable).with_name("deciban")
+    words = f"'{command}' eval <(head -n 10 '{files}/sysA.txt') --key <(cat '{files}/key.txt')"
+    found = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "390 of 400 key trials have no score" in found.stderr
+
+
+def test_narrow_terminals_cut_nothing_off(run, files, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    wide = "a_system_with_a_rather_long_name"
+    (files / f"{wide}.txt").write_text(re.sub(r" -\S+", " -1e300", (files / "sysA.txt").read_text()))
+    out = run("eval", files / f"{wide}.txt", "--key", files / "key.txt", "-q").out
+    assert wide in out
+    assert "…" not in out
+    assert max(map(len, out.splitlines()[:2])) < 200
+
+
+def test_systems_of_one_name_are_told_apart(run, files):
+    (files / "sysA.csv").write_text((files / "sysA.txt").read_text())
+    result = run(
+        "eval",
+        files / "sysA.txt",
+        files / "sysA.csv",
+        files / "sysB.txt",
+        files / "sysB.txt",
+        "--key",
+        files / "key.txt",
+        "--json",
+    )
+    names = [system["name"] for system in json.loads(result.out)["systems"]]
+    b = str(files / "sysB.txt")
+    assert names == [str(files / "sysA.txt"), str(files / "sysA.csv"), b, f"{b} #2"]

@@ -51,10 +51,25 @@ def test_missing_trials_can_be_dropped_or_filled():
     assert filled.report == dropped.report
 
 
-@pytest.mark.parametrize("missing", ["skip", math.nan, None])
+@pytest.mark.parametrize("missing", ["skip", math.nan, None, True, [1.0]])
 def test_other_policies_are_refused(missing):
     with pytest.raises(InputError, match="missing: expected"):
         align(scores(FULL), KEY, missing=missing)
+
+
+def test_numbers_of_numpy_fill_too():
+    assert align(scores(FULL[1:]), KEY, missing=np.float32(-1.5)).score.tolist() == [1, 2, 3, -1.5]
+
+
+def test_misspelt_policies_are_refused():
+    with pytest.raises(InputError, match="duplicates: expected 'error' or 'keep-one', got 'keep_one'"):
+        align(scores(FULL), KEY, duplicates="keep_one")
+
+
+@pytest.mark.parametrize("ids", [[1, 2], ["a", None], [b"\xff", b"a"]])
+def test_names_are_text(ids):
+    with pytest.raises(InputError, match="ids: "):
+        Key.of({"trial": ids}, [True, False])
 
 
 def test_a_trial_dropped_for_one_system_is_dropped_for_all():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from deciban.cli.options import parse_labels
+from deciban.cli.tables import console
 from deciban.evaluation.inspection import inspect_file
 
 
@@ -18,7 +18,7 @@ from deciban.evaluation.inspection import inspect_file
 @click.option("--labels", metavar="WORDS", help="Label words: target=tgt,nontarget=imp.")
 def inspect_command(files: tuple[str, ...], format_: str | None, columns: str | None, labels: str | None) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""
-    console = Console(highlight=False)
+    out = console()
     for path in files:
         inspection = inspect_file(path, format=format_, columns=columns, labels=parse_labels(labels))
         table = Table(box=None, pad_edge=False, show_header=False)
@@ -26,7 +26,7 @@ def inspect_command(files: tuple[str, ...], format_: str | None, columns: str | 
         table.add_column(overflow="fold")
         for what, value in inspection.facts:
             table.add_row(what, Text(value))
-        console.print(Text(inspection.name, style="bold underline"))
-        console.print(table)
+        out.print(Text(inspection.name, style="bold underline"))
+        out.print(table)
         for remark in inspection.remarks:
-            console.print(Text(remark, style="yellow"))
+            out.print(Text(remark, style="yellow"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -50,17 +51,28 @@ def _deciban() -> None:
 def main() -> None:
     """Run the command line; exit with 0 when done, 2 for bad input or usage, 1 for anything else."""
     try:
-        _deciban(prog_name="deciban", standalone_mode=True)
+        code = _deciban(prog_name="deciban", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        _fail("interrupted", 1)
     except DecibanError as error:
-        _fail(f"{type(error).__name__}: {error}")
+        _fail(f"{type(error).__name__}: {error}", 2)
     except BrokenPipeError:
         # The reader of our output went away, as in `deciban eval ... | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+        _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
 
 
-def _fail(message: str) -> None:
+_NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
+"""What goes wrong because of a path that was given; a full disk, for example, is not among them."""
+
+
+def _fail(message: str, code: int) -> None:
     click.echo(f"deciban: {message}", err=True)
-    sys.exit(2)
+    sys.exit(code)

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-import sys
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from deciban.evaluation import Evaluation, PointResult, Results
 
-_PLAIN_WIDTH = 200
+_WIDTH = 500
+"""Wider than any table: a narrow terminal wraps lines, and no name and no digit is cut off."""
+
+
+def console() -> Console:
+    """Return a console that never shortens what it prints."""
+    return Console(width=_WIDTH, highlight=False)
 
 
 def print_results(results: Results) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output."""
-    console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, highlight=False)
+    out = console()
     systems = results.systems
     single = len(systems[0].operating_points) == 1
     columns = ["EER (ROCCH)", *(["minDCF", "actDCF"] if single else []), "Cllr", "min Cllr", "calibration loss", "AUC"]
     if single:
         title = f"normalized DCF at {_point(systems[0].operating_points[0])}; Cllr in bits"
-        console.print(
+        out.print(
             _table(columns, [(s.name, [_eer(s), *_costs(s.operating_points[0]), *_rest(s)]) for s in systems], title)
         )
     else:
-        console.print(_table(columns, [(s.name, [_eer(s), *_rest(s)]) for s in systems], "Cllr in bits"))
-        console.print(_points(systems))
+        out.print(_table(columns, [(s.name, [_eer(s), *_rest(s)]) for s in systems], "Cllr in bits"))
+        out.print(_points(systems))
     for system in systems:
         for note in system.notes:
-            console.print(Text(f"{system.name}: {note}", style="yellow"), soft_wrap=True)
+            out.print(Text(f"{system.name}: {note}", style="yellow"), soft_wrap=True)
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Format a figure: fixed digits, infinity as a word."""
-    return f"{value:.{digits}f}" if abs(value) != float("inf") else ("inf" if value > 0 else "-inf")
+    """Format a figure: fixed digits, huge ones with an exponent, infinity as a word."""
+    return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.{digits + 1}g}"
 
 
 def _points(systems: tuple[Evaluation, ...]) -> Table:

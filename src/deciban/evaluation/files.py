@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from deciban.trials.join import Duplicates, Missing
 
 
 def evaluate_files(
-    scores: Sequence[PathLike],
+    scores: Sequence[PathLike] | PathLike,
     key: PathLike | None = None,
     *,
     operating_points: Iterable[PointLike] = DEFAULT_POINTS,
@@ -35,7 +36,7 @@ def evaluate_files(
 
     Parameters
     ----------
-    scores : sequence of paths
+    scores : sequence of paths, or one path
         Score files; see `deciban.read_scores` for what they may look like.
     key : path, optional
         Which trials are targets. Left out, every score file must hold labels itself.
@@ -65,14 +66,15 @@ def evaluate_files(
         As in `deciban.read_scores` and `deciban.align`.
     """
     say = progress or (lambda _words: None)
+    if isinstance(scores, str | os.PathLike):
+        scores = [scores]
     if not scores:
         raise InputError("scores: no file given. Evaluation needs at least one.")
-    names = _system_names(scores)
     readings = []
-    for path, name in zip(scores, names, strict=True):
+    for path in scores:
         say(f"reading {display_name(path)}")
-        readings.append(read_table(path, format=format, columns=columns, labels=labels, name=name))
-    systems = [reading.scores for reading in readings if reading.scores is not None]
+        readings.append(read_table(path, format=format, columns=columns, labels=labels))
+    systems = _named_apart([reading.scores for reading in readings if reading.scores is not None])
     facts = [_fact("read", s.trials.origin.name, s.trials.origin.reading, f"{len(s.trials):,} trials") for s in systems]
     if key is not None:
         say(f"reading {display_name(key)}")
@@ -140,9 +142,11 @@ def _compare(told: Scores, key: Key) -> None:
         )
 
 
-def _system_names(paths: Sequence[PathLike]) -> list[str | None]:
-    """File names; where two are alike, with as many folders as it takes to tell them apart."""
-    names = [Path(path).name for path in paths]
-    if len(set(names)) == len(names):
-        return [None] * len(names)
-    return [str(path) for path in paths]
+def _named_apart(systems: Sequence[Scores]) -> list[Scores]:
+    """Give systems of one name the path of their file, and systems of one file a number."""
+    names = [system.name for system in systems]
+    if len(set(names)) < len(names):
+        names = [s.trials.origin.name if names.count(s.name) > 1 else s.name for s in systems]
+    seen = [names[:i].count(name) + 1 for i, name in enumerate(names)]
+    numbered = [name if n == 1 else f"{name} #{n}" for name, n in zip(names, seen, strict=True)]
+    return [replace(system, name=name) for system, name in zip(systems, numbered, strict=True)]

@@ -55,6 +55,8 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult]) -> lis
 def _prior(log_odds: float) -> str:
     """Two digits of the prior, or of what it lacks to 1."""
     prior = float(expit(log_odds))
+    if abs(log_odds) > 30:
+        return f"log odds {log_odds:.4g}"
     rest = int(f"{expit(-log_odds):.0e}".split("e")[1])
     return f"{prior:.2g}" if prior < 0.9 else f"{prior:.{1 - rest}f}"
 

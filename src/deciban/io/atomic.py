@@ -40,7 +40,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield stream
         return
     target = target.resolve()
-    handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
+    with _named(target):
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=".deciban-", suffix=".part")
     try:
         with _named(target), os.fdopen(handle, "wb") as stream:
             yield stream
@@ -55,11 +56,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _named(target: Path) -> Iterator[None]:
-    """Let an error such as a full disk say which file it befell."""
+    """Let an error such as a full disk say which file it befell, not the one aside."""
     try:
         yield
     except OSError as error:
-        error.filename = error.filename or str(target)
+        if error.filename is None or str(error.filename).endswith(".part"):
+            error.filename = str(target)
         raise
 
 

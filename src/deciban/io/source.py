@@ -71,7 +71,7 @@ def read_text(path: PathLike) -> bytes:
 
 def without_comments(data: bytes) -> bytes:
     """Empty the lines that begin with ``#`` or ``;;``; all lines keep their numbers."""
-    return _COMMENT.sub(b"", data) if b"#" in data or b";;" in data else data
+    return _COMMENT.sub(b"", data) if b"#" in data or b";" in data else data
 
 
 def numbered_lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:

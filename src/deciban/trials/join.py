@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -124,7 +125,11 @@ def align_systems(
     KeyMismatchError, InputError
         As in `align`.
     """
-    if not (missing in ("error", "drop") or (isinstance(missing, int | float) and not math.isnan(missing))):
+    if duplicates not in ("error", "keep-one"):
+        raise InputError(f"duplicates: expected 'error' or 'keep-one', got {duplicates!r}.")
+    policy: Any = missing
+    is_number = not isinstance(policy, bool) and isinstance(policy, numbers.Real) and not math.isnan(policy)
+    if not (is_number or policy in ("error", "drop")):
         raise InputError(f"missing: expected 'error', 'drop' or a score to fill in, got {missing!r}.")
     if not systems:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")

@@ -49,8 +49,20 @@ class IdColumn:
 
     @classmethod
     def of(cls, values: Sequence[str] | pa.Array) -> IdColumn:
-        """Encode names, one per trial."""
-        encoded = pa.array(values, pa.string()).dictionary_encode()
+        """Encode names, one per trial.
+
+        Raises
+        ------
+        InputError
+            If a name is not text.
+        """
+        try:
+            names = pa.array(values, pa.string())
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
+            raise InputError(f"ids: names of trials are text, but {error}.") from error
+        if names.null_count:
+            raise InputError(f"ids: {names.null_count} of {len(names)} names are missing. Every trial needs a name.")
+        encoded = names.dictionary_encode()
         return cls(encoded.indices.to_numpy(), encoded.dictionary)
 
     def codes_in(self, names: pa.Array) -> IntArray:
