@@ -169,7 +169,7 @@ BAD_SCORES = {
     "one column": ("1.5\n2.5\n", ":1: cannot tell which column is the score"),
     "no number": ("ann x y\nbob y z\n", ":1: cannot tell which column is the score"),
     "unknown header": ("foo bar baz\nann x 1\n", "score 'baz' is not a number|cannot tell"),
-    "ambiguous": ("ann 1 0.5\nbob 0 0.7\n", "could be .*trial label score.* or .*enroll test score"),
+    "ambiguous": ("ann 1 0.5\nbob 0 0.7\n", "could be .*enroll test score.* or .*trial label score"),
     "two scores": ("trial,score,llr\na,1,2\n", "columns score and llr could both be the score"),
     "open quote": ('ann,x,1.0\n"bob,y,2.0\ncat",z,3\n', ":2: expected 3 columns"),
     "quote inside": ('a,x,1.0\n"b"0,z,2\n', ":2: expected 3 columns"),

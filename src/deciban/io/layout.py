@@ -117,28 +117,38 @@ def find_layout(
         return _named_columns(sample, need, name, columns)
     if format is not None and format != "table" and format not in FORMATS:
         raise InputError(f"format: {format!r} is not known. There are {', '.join([*FORMATS, 'table'])}.")
-    wanted = {format: FORMATS[format]} if format in FORMATS else {} if format == "table" else FORMATS
     found: list[Layout] = []
     for delimiter in _delimiters(sample):
         rows = [split(line, delimiter) for line in sample]
-        layout = None if format in FORMATS else _from_header(rows[0], need, delimiter, name)
+        layout = _from_header(rows[0], need, delimiter, name) if format in (None, "table") else None
         if layout is not None:
             return layout
-        fitting = {
-            roles: format_name
-            for format_name, variants in reversed(wanted.items())
-            for roles in variants
-            if need in roles
-            and (_fits(rows, roles, vocabulary) if format is None else len(rows[0]) == len(roles))
-            # Without a header, a blank in a name means that columns are separated by blanks, or decimals by commas.
-            and (delimiter == " " or not any(" " in field for row in rows for field in row))
-        }
-        found = [Layout(format_name, roles, delimiter) for roles, format_name in fitting.items()]
+        found = _without_header(rows, delimiter, need, vocabulary, format)
         if found:
             break
     if len(found) == 1:
         return found[0]
     raise FormatError(_undecided(sample, found, need, name, format))
+
+
+def _without_header(
+    rows: Sequence[Sequence[str]],
+    delimiter: str,
+    need: str,
+    vocabulary: Vocabulary,
+    format: str | None,  # noqa: A002
+) -> list[Layout]:
+    """Layouts of the named format, or of all formats, that these rows could be of; each order of columns once."""
+    if delimiter != " " and any(" " in field for row in rows for field in row):
+        return []  # columns are separated by blanks rather, or decimals by commas
+    layouts: dict[tuple[str, ...], Layout] = {}
+    for name, variants in FORMATS.items():
+        for roles in variants if format in (None, name) else ():
+            if need not in roles or len(roles) != len(rows[0]) or roles in layouts:
+                continue
+            if format == name or _fits(rows, roles, vocabulary):
+                layouts[roles] = Layout(name, roles, delimiter)
+    return list(layouts.values())
 
 
 def _delimiters(sample: Sequence[str]) -> list[str]:
@@ -219,9 +229,7 @@ def _parse_columns(columns: Columns) -> dict[str, str] | list[str]:
 
 
 def _fits(rows: Sequence[Sequence[str]], roles: tuple[str, ...], vocabulary: Vocabulary) -> bool:
-    """Whether every sampled row could be of this layout, and nothing speaks against its reading."""
-    if len(rows[0]) != len(roles):
-        return False
+    """Whether nearly every sampled row could be of this layout, and nothing speaks against its reading."""
     table = list(zip(*(row for row in rows if len(row) == len(roles)), strict=True))
     labels: set[str] = set()
     for role, column in zip(roles, table, strict=True):
