@@ -243,6 +243,7 @@ def test_operating_points_with_vanishing_costs():
 
 
 def test_sums_of_huge_scores_do_not_warn():
+    assert evaluate([-1.7e308], [0.0]).curves.act_cross_entropy[0] > 1e300
     result = evaluate(np.full(10_000, 1e305), [0.0])
     assert result.cllr == pytest.approx(0.5)
     assert np.all(np.isfinite(result.curves.act_cross_entropy))

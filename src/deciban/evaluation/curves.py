@@ -58,7 +58,8 @@ def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
 
 
 def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
-    return np.asarray(trials.cross_entropy(prior_log_odds=log_odds)) / math.log(2)
+    with np.errstate(over="ignore"):  # nats near the largest float
+        return np.asarray(trials.cross_entropy(prior_log_odds=log_odds)) / math.log(2)
 
 
 def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
