@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -276,6 +277,15 @@ def test_a_full_disk_is_not_the_fault_of_the_input(files):
     found = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert "No space left on device" in found.stderr
+
+
+def test_terminals_that_know_ascii_only(files):
+    (files / "Größe.txt").write_text((files / "sysA.txt").read_text())
+    words = [Path(sys.executable).with_name("deciban"), "eval", files / "Größe.txt", "--key", files / "key.txt", "-q"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    found = subprocess.run(words, capture_output=True, text=True, check=False, env=ascii_only)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "Gr??e" in found.stdout
 
 
 def test_keys_from_pipes(files):

@@ -8,6 +8,7 @@ import pytest
 
 from deciban import plots
 from deciban.evaluation import evaluate
+from deciban.evaluation.notes import prior_name
 from deciban.evaluation.result import CONVENTIONS
 from deciban.report import words
 
@@ -60,14 +61,14 @@ def test_count(value, text):
     [(0.0, "0.5"), (-4.59512, "0.01"), (4.0, "0.98"), (4.59512, f"1 {MINUS} 0.01"), (math.log(1e-300), "1e-300")],
 )
 def test_prior(log_odds, text):
-    assert words.prior(log_odds) == text
+    assert prior_name(log_odds) == text
 
 
 def test_scarce_errors_between_two_priors():
     rng = np.random.default_rng(0)
     result = evaluate(rng.normal(2, 2, 500), rng.normal(-2, 2, 500))
     false_alarms, misses = result.dr30
-    below, above = words.prior(false_alarms), words.prior(misses)
+    below, above = prior_name(false_alarms), prior_name(misses)
     sentence = f"fewer than 30 false alarms below prior {below}; fewer than 30 misses above prior {above}"
     assert words.scarce_errors(result) == sentence
     assert 0 < float(below) < 0.5 < float(above) < 1

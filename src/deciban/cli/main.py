@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
 
@@ -50,6 +51,8 @@ def _deciban() -> None:
 
 def main() -> None:
     """Run the command line; exit with 0 when done, 2 for bad input or usage, 1 for anything else."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     try:
         code = _deciban(prog_name="deciban", standalone_mode=False)
         sys.stdout.flush()

@@ -24,7 +24,7 @@ def print_results(results: Results) -> None:
     single = len(systems[0].operating_points) == 1
     columns = ["EER (ROCCH)", *(["minDCF", "actDCF"] if single else []), "Cllr", "min Cllr", "calibration loss", "AUC"]
     if single:
-        title = f"normalized DCF at {_point(systems[0].operating_points[0])}; Cllr in bits"
+        title = f"normalized DCF at {systems[0].operating_points[0]}; Cllr in bits"
         out.print(
             _table(columns, [(s.name, [_eer(s), *_costs(s.operating_points[0]), *_rest(s)]) for s in systems], title)
         )
@@ -50,7 +50,7 @@ def _points(systems: tuple[Evaluation, ...]) -> Table:
     for system in systems:
         for point in system.operating_points:
             errors = [f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"]
-            table.add_row(Text(system.name), _point(point), *_costs(point), *errors)
+            table.add_row(Text(system.name), str(point), *_costs(point), *errors)
         table.add_row(
             Text(system.name), "mean over points", number(system.mean_min_dcf), number(system.mean_act_dcf), "", ""
         )
@@ -78,8 +78,3 @@ def _costs(point: PointResult) -> list[str]:
 def _rest(system: Evaluation) -> list[str]:
     figures = (system.cllr, system.min_cllr, system.calibration_loss)
     return [*(number(figure) for figure in figures), number(system.auc, 4)]
-
-
-def _point(point: PointResult) -> str:
-    unit_costs = point.c_miss == point.c_fa == 1
-    return f"p_target {point.p_target:g}" + ("" if unit_costs else f", costs {point.c_miss:g}:{point.c_fa:g}")

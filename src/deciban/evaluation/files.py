@@ -6,16 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import InputError
 from deciban.evaluation.result import Evaluation, Results
 from deciban.evaluation.single import DEFAULT_POINTS, PointLike, evaluate
 from deciban.io import Reading, read_table
 from deciban.io.layout import Columns
 from deciban.io.source import PathLike, display_name
 from deciban.trials import Key, Scores, align_systems
-from deciban.trials.join import Duplicates, Missing
+from deciban.trials.join import Duplicates, Missing, refuse_conflicts
 
 
 def evaluate_files(
@@ -84,8 +82,10 @@ def evaluate_files(
     truth = _key(told)
     facts.append(_fact("key", truth.trials.origin.name, truth.trials.origin.reading, told.label_counts))
     say("joining trials")
-    _refuse_conflicts(truth, readings)
     aligned = align_systems(systems, truth, missing, duplicates=duplicates)
+    for reading in readings:
+        if reading.key is not None and reading.key is not truth:
+            refuse_conflicts(reading.key, truth)
     report, points = aligned[0].report, list(operating_points)
     evaluations = []
     for system in aligned:
@@ -95,7 +95,7 @@ def evaluate_files(
         f"join  {report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
         f"{report.duplicate:,} duplicate · {_ties(evaluations)}"
     )
-    if isinstance(missing, int | float) and report.missing:
+    if not isinstance(missing, str) and report.missing:
         facts.append(f"fill  trials without a score were given {missing:g}")
     return Results(tuple(evaluations), report, tuple(facts))
 
@@ -116,30 +116,6 @@ def _key(reading: Reading) -> Key:
         name = "the file" if scores is None else scores.trials.origin.name
         raise InputError(f"key: none given, and {name} holds no labels. Pass the file that does (--key FILE).")
     return reading.key
-
-
-def _refuse_conflicts(key: Key, readings: Sequence[Reading]) -> None:
-    """Labels in score files must not contradict the key."""
-    for reading in readings:
-        if reading.key is None or reading.key is key or reading.key.trials.sides != key.trials.sides:
-            continue
-        told = Scores(reading.key.trials, reading.key.is_target.astype(np.float64))
-        _compare(told, key)
-
-
-def _compare(told: Scores, key: Key) -> None:
-    codes, known = told.trials.codes_in(key.trials), key.trials.codes_in(key.trials)
-    order = np.argsort(known)
-    place = np.minimum(np.searchsorted(known[order], codes), len(known) - 1)
-    same = known[order][place] == codes
-    conflict = np.flatnonzero(same & (told.score != key.is_target[order][place]))
-    if len(conflict):
-        row = int(conflict[0])
-        raise KeyMismatchError(
-            f"{told.trials.origin.where(row)}: trial {told.trials.name_of(row)} has another label than in "
-            f"{key.trials.origin.name} ({len(conflict):,} such trials). "
-            f"Leave the labels of one of them out, with --columns."
-        )
 
 
 def _named_apart(systems: Sequence[Scores]) -> list[Scores]:

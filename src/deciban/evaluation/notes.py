@@ -45,20 +45,25 @@ def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult]) -> lis
         few = {"false alarms": -point.threshold < false_alarms, "misses": -point.threshold > misses}
         short = " and ".join(what for what, is_few in few.items() if is_few)
         if short:
-            notes.append(f"Rule of 30: fewer than 30 {short} at effective prior {_prior(-point.threshold)}.")
+            notes.append(f"Rule of 30: fewer than 30 {short} at effective prior {prior_name(-point.threshold)}.")
     shown = 4
     return notes[:shown] + (
         [f"Rule of 30: the same at {len(notes) - shown} more points."] if len(notes) > shown else []
     )
 
 
-def _prior(log_odds: float) -> str:
-    """Two digits of the prior, or of what it lacks to 1."""
-    prior = float(expit(log_odds))
-    if abs(log_odds) > 30:
-        return f"log odds {log_odds:.4g}"
-    rest = int(f"{expit(-log_odds):.0e}".split("e")[1])
-    return f"{prior:.2g}" if prior < 0.9 else f"{prior:.{1 - rest}f}"
+def prior_name(log_odds: float) -> str:
+    """Write the prior with these log odds: two digits of it, or of what it lacks to 1.
+
+    Examples
+    --------
+    >>> prior_name(-7.2), prior_name(0.0), prior_name(9.0), prior_name(-800.0)
+    ('0.00075', '0.5', '1 − 0.00012', 'of log odds −800')
+    """
+    if abs(log_odds) > 700:
+        return f"of log odds {log_odds:.4g}".replace("-", "\N{MINUS SIGN}")
+    share = float(expit(log_odds))
+    return f"{share:.2g}" if share < 0.99 else f"1 \N{MINUS SIGN} {float(expit(-log_odds)):.2g}"
 
 
 def _badly_calibrated(curves: Curves) -> list[str]:
@@ -70,10 +75,10 @@ def _badly_calibrated(curves: Curves) -> list[str]:
         return ["Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."]
     places = []
     if bad[: good[0]].any():
-        places.append(f"below prior {_prior(curves.prior_log_odds[good[0]])}")
+        places.append(f"below prior {prior_name(curves.prior_log_odds[good[0]])}")
     if bad[good[-1] :].any():
-        places.append(f"above prior {_prior(curves.prior_log_odds[good[-1]])}")
+        places.append(f"above prior {prior_name(curves.prior_log_odds[good[-1]])}")
     inside = bad[good[0] : good[-1]]
     if inside.any():
-        places.append(f"near prior {_prior(curves.prior_log_odds[good[0] + int(np.argmax(inside))])}")
+        places.append(f"near prior {prior_name(curves.prior_log_odds[good[0] + int(np.argmax(inside))])}")
     return [f"Badly calibrated {' and '.join(places)}: decisions there are worse than no recognizer."]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban.core.hull import Pav
+from deciban.core.operating import OperatingPoint
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class PointResult:
     p_fa: float
     n_miss: float
     n_fa: float
+
+    def __str__(self) -> str:
+        """Name the operating point, as tables and legends call it."""
+        return str(OperatingPoint(self.p_target, self.c_miss, self.c_fa))
 
 
 @dataclass(frozen=True, slots=True)

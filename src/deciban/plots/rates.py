@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.plots.probit import HIGHEST, bent, limits, probit, set_probit_axes
-from deciban.plots.sheet import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, in_percent, point_name
+from deciban.plots.sheet import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, in_percent
 
 _FEW = 30
 _HULL = "convex hull (ROCCH)"
@@ -167,4 +167,4 @@ def _markers(sheet: Sheet, edges: tuple[tuple[float, float], tuple[float, float]
     for system in sheet.systems:
         for i, point in enumerate(system.evaluation.operating_points):
             style = {"marker": POINT_MARKERS[i % len(POINT_MARKERS)], "markersize": 6.5}
-            mark(system, (point.p_fa, point.p_miss), f"actual, {point_name(point)}", style)
+            mark(system, (point.p_fa, point.p_miss), f"actual, {point}", style)

@@ -18,9 +18,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
-from deciban.core.operating import OperatingPoint
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, PointResult, Results
+from deciban.evaluation import Evaluation, Results
 from deciban.plots.fonts import families_for
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
@@ -178,11 +177,6 @@ class Sheet:
 def in_percent(value: float, _position: float | None = None) -> str:
     """Write the tick mark of a fraction in percent, without the sign."""
     return f"{100 * value:.4g}"
-
-
-def point_name(point: PointResult) -> str:
-    """Return the name of an operating point for a legend."""
-    return str(OperatingPoint(point.p_target, point.c_miss, point.c_fa))
 
 
 def _systems_of(result: Drawable) -> tuple[Evaluation, ...]:

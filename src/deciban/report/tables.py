@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deciban.evaluation import Evaluation, PointResult
-from deciban.report.words import FEW, count, number, percent, point_name
+from deciban.report.words import FEW, count, number, percent
 
 MISSING = "\u2013"
 
@@ -33,7 +33,7 @@ class ErrorRow:
 
 def points_of(systems: Sequence[Evaluation]) -> list[str]:
     """Return the names of all operating points, in order, once each."""
-    return list(dict.fromkeys(point_name(point) for system in systems for point in system.operating_points))
+    return list(dict.fromkeys(str(point) for system in systems for point in system.operating_points))
 
 
 def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
@@ -41,7 +41,7 @@ def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
     points = points_of(systems)
     rows = []
     for system, color in zip(systems, colors, strict=True):
-        costs = {point_name(point): (number(point.min_dcf), number(point.act_dcf)) for point in system.operating_points}
+        costs = {str(point): (number(point.min_dcf), number(point.act_dcf)) for point in system.operating_points}
         pairs = [costs.get(point, (MISSING, MISSING)) for point in points]
         if len(points) > 1:
             pairs.append((number(system.mean_min_dcf), number(system.mean_act_dcf)))
@@ -63,7 +63,7 @@ def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[ErrorRow]:
     """Return the errors behind the actual costs, one row per system and operating point."""
     return [
-        ErrorRow(system.name, color, point_name(point), _error_cells(system, point), _few(point))
+        ErrorRow(system.name, color, str(point), _error_cells(system, point), _few(point))
         for system, color in zip(systems, colors, strict=True)
         for point in system.operating_points
     ]

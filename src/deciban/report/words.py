@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import expit
-
-from deciban.core.operating import OperatingPoint
-from deciban.evaluation import Evaluation, PointResult
+from deciban.evaluation import Evaluation
+from deciban.evaluation.notes import prior_name
 
 _MINUS = "\u2212"
 FEW = 30
@@ -163,21 +161,6 @@ def count(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def prior(log_odds: float) -> str:
-    """Write the prior with these log odds.
-
-    >>> prior(-7.2), prior(0.0), prior(9.0)
-    ('0.00075', '0.5', '1 − 0.00012')
-    """
-    share = float(expit(log_odds))
-    return f"{share:.2g}" if share < 0.99 else f"1 {_MINUS} {float(expit(-log_odds)):.2g}"
-
-
-def point_name(point: PointResult) -> str:
-    """Write an operating point as everywhere else."""
-    return str(OperatingPoint(point.p_target, point.c_miss, point.c_fa))
-
-
 def scarce_errors(system: Evaluation) -> str:
     """Say where fewer than 30 errors remain.
 
@@ -187,6 +170,6 @@ def scarce_errors(system: Evaluation) -> str:
     """
     parts = []
     for what, log_odds, side in zip(("false alarms", "misses"), system.dr30, ("below", "above"), strict=True):
-        where = f"{side} prior {prior(log_odds)}" if math.isfinite(log_odds) else "at every prior"
+        where = f"{side} prior {prior_name(log_odds)}" if math.isfinite(log_odds) else "at every prior"
         parts.append(f"fewer than {FEW} {what} {where}")
     return "; ".join(parts)

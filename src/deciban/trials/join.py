@@ -134,9 +134,10 @@ def align_systems(
     if not systems:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
     kept, surplus = _distinct_key(key, duplicates)
+    wanted = _Wanted.of(key, kept)
     rows, extra = [], 0
     for scores in systems:
-        found, n_extra, n_surplus = _score_rows(scores, key, kept, duplicates)
+        found, n_extra, n_surplus = _score_rows(scores, wanted, duplicates)
         rows.append(found)
         extra += n_extra
         surplus += n_surplus
@@ -179,23 +180,57 @@ def _distinct_key(key: Key, duplicates: Duplicates) -> tuple[IntArray, int]:
     return np.delete(np.arange(len(codes)), second), len(second)
 
 
-def _score_rows(scores: Scores, key: Key, kept: IntArray, duplicates: Duplicates) -> tuple[IntArray, int, int]:
-    """For each kept key trial its row in the scores (-1: none), and how many scores were extra and surplus."""
-    if scores.trials.sides != key.trials.sides:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wanted:
+    """Trials to be looked up, sorted once for all systems."""
+
+    trials: Trials
+    codes: IntArray
+    order: IntArray
+
+    @classmethod
+    def of(cls, key: Key, kept: IntArray) -> _Wanted:
+        codes = key.trials.codes_in(key.trials)[kept]
+        order = np.argsort(codes)
+        return cls(key.trials, codes[order], order)
+
+
+def _score_rows(scores: Scores, wanted: _Wanted, duplicates: Duplicates) -> tuple[IntArray, int, int]:
+    """For each wanted trial its row in the scores (-1: none), and how many scores were extra and surplus."""
+    if scores.trials.sides != wanted.trials.sides:
         raise KeyMismatchError(
             f"{scores.trials.origin.name} identifies a trial by {' and '.join(scores.trials.sides)}, "
-            f"{key.trials.origin.name} by {' and '.join(key.trials.sides)}. Name the columns of both files."
+            f"{wanted.trials.origin.name} by {' and '.join(wanted.trials.sides)}. Name the columns of both files."
         )
-    wanted = key.trials.codes_in(key.trials)[kept]
-    codes = scores.trials.codes_in(key.trials)
-    by_code, by_wanted = np.argsort(codes), np.argsort(wanted)
-    codes, queries = codes[by_code], wanted[by_wanted]
-    first = np.searchsorted(codes, queries, side="left")
-    copies = np.searchsorted(codes, queries, side="right") - first
+    codes = scores.trials.codes_in(wanted.trials)
+    by_code = np.argsort(codes)
+    codes = codes[by_code]
+    first = np.searchsorted(codes, wanted.codes, side="left")
+    copies = np.searchsorted(codes, wanted.codes, side="right") - first
     surplus = _refuse_duplicates(scores, by_code, first, copies, duplicates) if np.any(copies > 1) else 0
-    rows = np.empty(len(wanted), np.int64)
-    rows[by_wanted] = np.where(copies > 0, by_code[np.minimum(first, len(by_code) - 1)], -1)
+    rows = np.empty(len(wanted.codes), np.int64)
+    rows[wanted.order] = np.where(copies > 0, by_code[np.minimum(first, len(by_code) - 1)], -1)
     return rows, len(codes) - int(copies.sum()), surplus
+
+
+def refuse_conflicts(told: Key, key: Key) -> None:
+    """Refuse labels that contradict a key; trials that only one of the two knows are no contradiction.
+
+    Raises
+    ------
+    KeyMismatchError
+        If a trial is target in one and non-target in the other.
+    """
+    labels = Scores(told.trials, told.is_target.astype(np.float64))
+    rows, _, _ = _score_rows(labels, _Wanted.of(key, np.arange(len(key.trials))), "keep-one")
+    conflict = rows[(rows >= 0) & (told.is_target[rows] != key.is_target)]
+    if len(conflict):
+        row = int(conflict.min())
+        raise KeyMismatchError(
+            f"{told.trials.origin.where(row)}: trial {told.trials.name_of(row)} has another label than in "
+            f"{key.trials.origin.name} ({len(conflict):,} such trials). "
+            "Leave the labels of one of them out, with --columns."
+        )
 
 
 def _refuse_duplicates(
