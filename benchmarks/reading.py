@@ -53,6 +53,7 @@ def main() -> None:
             "read_scores": lambda: read_scores(scores),
             "read_key": lambda: read_key(key),
             "align": lambda: align(read, truth),
+            "read_scores and align": lambda: align(read_scores(scores), truth),
         }
         n_trials = options.models * options.segments
         show(f"{n_trials:,} lines", measure(jobs, options.rounds), "pyarrow.csv, scores only", n_trials)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from deciban.core.operating import OperatingPoint
     from deciban.errors import DecibanError, DecibanWarning, FormatError, InputError, KeyMismatchError
     from deciban.evaluation import Evaluation, Results, evaluate, evaluate_files
-    from deciban.io import read_key, read_scores
-    from deciban.trials import Key, Scores, align
+    from deciban.io import read_index, read_key, read_scores, write
+    from deciban.trials import Index, Key, Scores, align
 
 __version__ = "0.1.0.dev0"
 
@@ -27,6 +27,7 @@ _HOMES = {
     "DecibanWarning": "deciban.errors",
     "Evaluation": "deciban.evaluation",
     "FormatError": "deciban.errors",
+    "Index": "deciban.trials",
     "InputError": "deciban.errors",
     "Key": "deciban.trials",
     "KeyMismatchError": "deciban.errors",
@@ -36,8 +37,10 @@ _HOMES = {
     "align": "deciban.trials",
     "evaluate": "deciban.evaluation",
     "evaluate_files": "deciban.evaluation",
+    "read_index": "deciban.io",
     "read_key": "deciban.io",
     "read_scores": "deciban.io",
+    "write": "deciban.io",
 }
 _MODULES = ("evaluation", "io", "metrics", "plots", "report", "trials")
 
@@ -46,6 +49,7 @@ __all__ = [
     "DecibanWarning",
     "Evaluation",
     "FormatError",
+    "Index",
     "InputError",
     "Key",
     "KeyMismatchError",
@@ -60,10 +64,12 @@ __all__ = [
     "io",
     "metrics",
     "plots",
+    "read_index",
     "read_key",
     "read_scores",
     "report",
     "trials",
+    "write",
 ]
 
 

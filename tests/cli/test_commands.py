@@ -191,7 +191,7 @@ def test_inspect_sees_what_looks_wrong(run, tmp_path):
 BAD = {
     "missing file": (["eval", "none.txt", "--key", "key.txt"], "none.txt: No such file or directory"),
     "no key": (["eval", "sysA.txt"], "key: none given, and"),
-    "folder": (["eval", ".", "--key", "key.txt"], "Is a directory"),
+    "folder": (["eval", ".", "--key", "key.txt"], "no Parquet file"),
     "no common trial": (["eval", "other.txt", "--key", "key.txt"], "share no trial"),
     "missing trials": (["eval", "short.txt", "--key", "key.txt"], "400 key trials have no score in"),
     "nan": (["report", "nan.txt", "--key", "key.txt", "-o", "out.html"], "nan.txt:3: the score is NaN"),

@@ -182,4 +182,4 @@ def test_inspection_counts_repeated_trials(tmp_path):
     path.write_text("a x target\na x target\nb x nontarget\n")
     found = inspect_file(path)
     assert ("trials", "3") in found.facts
-    assert found.remarks == ("1 lines repeat a trial that stands in the file already.",)
+    assert found.remarks == (f"1 rows repeat a trial that is there already, the first: {path}:1 and {path}:2.",)

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from deciban import InputError, Key, KeyMismatchError, Scores, align
-from deciban.trials import JoinReport, align_systems
+from deciban.trials import Index, JoinReport, Origin, Trials, align_systems
+from deciban.trials.join import refuse_conflicts
 
 KEY = Key.of({"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True])
 
@@ -64,12 +63,6 @@ def test_numbers_of_numpy_fill_too():
 def test_misspelt_policies_are_refused():
     with pytest.raises(InputError, match="duplicates: expected 'error' or 'keep-one', got 'keep_one'"):
         align(scores(FULL), KEY, duplicates="keep_one")
-
-
-@pytest.mark.parametrize("ids", [[1, 2], ["a", None], [b"\xff", b"a"]])
-def test_names_are_text(ids):
-    with pytest.raises(InputError, match="ids: "):
-        Key.of({"trial": ids}, [True, False])
 
 
 def test_a_trial_dropped_for_one_system_is_dropped_for_all():
@@ -136,23 +129,111 @@ def test_truth_is_boolean():
         Scores.of({"trial": ["a", "b"]}, [1.0])
 
 
-names = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=3)
+def test_scores_meet_the_trials_of_an_index():
+    aligned = align(scores(FULL, "mine"), Index(KEY.trials))
+    assert aligned.scores.score.tolist() == aligned.score.tolist() == [1, 2, 3, 4]
+    assert (aligned.name, aligned.is_target) == ("mine", None)
+    assert [aligned.trials.name_of(row) for row in range(4)] == ["(ann, x)", "(ann, y)", "(bob, x)", "(bob, y)"]
+    with pytest.raises(InputError, match="says which trials there are, not which are targets"):
+        aligned.tar
 
 
-@given(
-    st.dictionaries(st.tuples(names, names), st.tuples(st.booleans(), st.floats(-9, 9), st.booleans()), min_size=2),
-    st.data(),
-)
-def test_alignment_is_a_dictionary_look_up(trials, data):
-    pairs = list(trials)
-    truth = [trials[pair][0] for pair in pairs]
-    scored = data.draw(st.permutations([pair for pair in pairs if trials[pair][2]]))
-    kept = [pair for pair in pairs if trials[pair][2]]
-    if not scored or len({trials[pair][0] for pair in kept}) < 2:
-        return
-    key = Key.of({"enroll": [p[0] for p in pairs], "test": [p[1] for p in pairs]}, truth)
-    given_scores = scores([(*pair, trials[pair][1]) for pair in scored])
-    aligned = align(given_scores, key, missing="drop")
-    assert aligned.score.tolist() == [trials[pair][1] for pair in kept]
-    assert aligned.is_target.tolist() == [trials[pair][0] for pair in kept]
-    assert aligned.report == JoinReport(len(kept), len(pairs) - len(kept), 0, 0)
+def test_an_index_that_shares_nothing_leaves_nothing_to_drop():
+    index = Index.of({"enroll": ["eve"], "test": ["x"]})
+    with pytest.raises(KeyMismatchError, match="share no trial"):
+        align(scores(FULL), index, "drop")
+    assert align(scores(FULL), index, -3.0).score.tolist() == [-3]
+
+
+def test_systems_that_share_nothing_with_one_another():
+    with pytest.raises(KeyMismatchError, match="No trial of trials has a score in each of trials, trials"):
+        align_systems([scores(FULL[:2]), scores(FULL[2:])], KEY, "drop")
+
+
+def test_the_side_is_part_of_the_trial():
+    ids = {"enroll": ["m", "m"], "test": ["s", "s"], "side": ["a", "b"]}
+    key = Key.of(ids, [True, False])
+    given_scores = Scores.of({side: values[::-1] for side, values in ids.items()}, [2.0, 1.0])
+    assert align(given_scores, key).score.tolist() == [1, 2]
+    without = Scores.of({"enroll": ["m"], "test": ["s"]}, [1.0])
+    with pytest.raises(KeyMismatchError, match="If the side does not matter, ignore it"):
+        align(without, key)
+
+
+def test_trials_without_names_are_matched_by_order_only_when_asked():
+    rows = Scores(Trials.of_rows(4), np.array([1.0, 2.0, 3.0, 4.0]))
+    with pytest.raises(KeyMismatchError, match="can only be matched by order: by_order=True"):
+        align(rows, KEY)
+    aligned = align(rows, KEY, by_order=True)
+    assert aligned.score.tolist() == [1, 2, 3, 4]
+    assert aligned.trials.sides == ("enroll", "test")
+    with pytest.raises(KeyMismatchError, match="holds 4 scores, trials 3 trials. Matching by order needs as many"):
+        align(rows, KEY.take(np.arange(3)), by_order=True)
+    assert align(rows, Index(Trials.of_rows(4))).score.tolist() == [1, 2, 3, 4]
+    assert align(rows.take(np.array([2, 0])), Index(Trials.of_rows(4)), "drop").score.tolist() == [1, 3]
+
+
+def test_by_order_ignores_names():
+    assert align(scores(FULL), KEY, by_order=True).score.tolist() == [4, 2, 3, 1]
+
+
+def test_copies_in_a_key_may_be_matched_by_order():
+    key = Key.of({"trial": ["a", "a", "b"]}, [True, True, False])
+    same = Scores.of({"trial": ["x", "y", "z"]}, [1.0, 1.0, 0.0])
+    assert align(same, key, by_order=True, duplicates="keep-one").score.tolist() == [1, 0]
+    with pytest.raises(KeyMismatchError, match="has two different scores"):
+        align(same.transform(np.cumsum), key, by_order=True, duplicates="keep-one")
+
+
+def test_common_logarithms_become_natural_ones():
+    log10 = Scores.of({"trial": ["a", "b"]}, [1.0, -2.0], log10=True)
+    aligned = align(log10, Key.of({"trial": ["b", "a"]}, [False, True]))
+    assert aligned.scores.score.tolist() == [-2, 1]
+    assert aligned.score.tolist() == [-2 * math.log(10), math.log(10)]
+    assert aligned.tar.tolist() == [math.log(10)]
+
+
+def test_float32_stays_unless_the_fill_does_not_fit():
+    single = Scores.of({"trial": ["a"]}, np.array([0.5], np.float32))
+    index = Index.of({"trial": ["a", "b"]})
+    assert align(single, index, -1.5).score.dtype == np.float32
+    assert align(single, index, -math.inf).score.dtype == np.float32
+    for fill in (0.1, 1e300):
+        assert align(single, index, fill).score.tolist() == [0.5, fill]
+
+
+def test_a_fill_beyond_floats_is_refused():
+    with pytest.raises(InputError, match="missing: expected"):
+        align(scores(FULL), KEY, missing=10**400)
+
+
+def test_messages_name_the_lines_of_a_selection():
+    """Rows of a table that was cut out of another are told by the lines of the file they came from."""
+    trials = Trials.of({"trial": ["a", "b", "c", "b", "d"]}, origin=Origin("s.txt", line=lambda row: 10 + row))
+    some = Scores(trials, np.array([0.0, 1, 2, 1, 3])).drop(trial="a")
+    with pytest.raises(KeyMismatchError, match=r"s\.txt:11 and s\.txt:13: trial \(b\) occurs more than once"):
+        align(some, Index.of({"trial": ["b", "c"]}))
+    key = Key(trials, np.array([True, False, True, False, True])).drop(trial="a")
+    with pytest.raises(KeyMismatchError, match=r"the first \(d\) \(s\.txt:14\)"):
+        align(Scores.of({"trial": ["b", "c"]}, [1.0, 2.0]), key, duplicates="keep-one")
+
+
+def test_equal_grids_are_joined_without_encoding_a_trial(monkeypatch):
+    monkeypatch.setattr(Trials, "codes_in", None)
+    trials = Trials.of_grid(["a", "b"], ["x", "y"], np.array([[True, False], [True, True]]))
+    other = Trials.of_grid(["a", "b"], ["x", "y"], np.array([[True, False], [True, True]]))
+    given_scores = Scores(trials, np.array([1.0, 2.0, 3.0]))
+    aligned = align(given_scores, Key(other, np.array([True, False, True])))
+    assert aligned.score is given_scores.score
+    assert aligned.report == JoinReport(3, 0, 0, 0)
+
+
+def test_labels_that_contradict_a_key():
+    told = Key.of({"trial": ["z", "b", "a", "a"]}, [True, False, True, False])
+    key = Key.of({"trial": ["a", "b"]}, [True, False])
+    with pytest.raises(KeyMismatchError, match=r"row 3: trial \(a\) has another label than in trials \(1 such trial\)"):
+        refuse_conflicts(told, key)
+    refuse_conflicts(told.take(np.arange(3)), key)
+    refuse_conflicts(key, key)
+    with pytest.raises(KeyMismatchError, match=r"row 0: trial \(a\) .* \(2 such trials\)"):
+        refuse_conflicts(Key(key.trials, ~key.is_target), key)

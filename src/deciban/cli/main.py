@@ -18,6 +18,9 @@ _COMMANDS = {
     "eval": ("deciban.cli.evaluate", "Evaluate score files: a table, or JSON."),
     "report": ("deciban.cli.evaluate", "Evaluate score files into one HTML page with plots."),
     "plot": ("deciban.cli.plot", "Draw one plot of score files as SVG, PNG or PDF."),
+    "convert": ("deciban.cli.convert", "Convert a file to another format."),
+    "validate": ("deciban.cli.validate", "See whether a submission scores the trials of a list."),
+    "formats": ("deciban.cli.formats", "List the file formats that are known."),
     "inspect": ("deciban.cli.inspect", "Say what a file holds and what looks wrong."),
 }
 """Where each command lives; it is imported only when it is called, so that help answers at once."""

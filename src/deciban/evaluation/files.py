@@ -9,11 +9,11 @@ from dataclasses import replace
 from deciban.errors import InputError
 from deciban.evaluation.result import Evaluation, Results
 from deciban.evaluation.single import DEFAULT_POINTS, PointLike, evaluate
-from deciban.io import Reading, read_table
-from deciban.io.layout import Columns
+from deciban.io import Contents, read_contents
+from deciban.io.headers import Columns
 from deciban.io.source import PathLike, display_name
 from deciban.trials import Key, Scores, align_systems
-from deciban.trials.join import Duplicates, Missing, refuse_conflicts
+from deciban.trials.join import Duplicates, JoinReport, Missing, refuse_conflicts
 
 
 def evaluate_files(
@@ -28,6 +28,9 @@ def evaluate_files(
     key_format: str | None = None,
     key_columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    log10: bool = False,
+    by_order: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Results:
     """Evaluate score files, one per system, on the trials of one key.
@@ -50,6 +53,12 @@ def evaluate_files(
         The same for the key.
     labels : mapping, optional
         As in `deciban.read_scores`, for key and score files.
+    where : mapping of str to str or sequence of str, optional
+        Values of condition columns of the key: only such trials are evaluated.
+    log10 : bool
+        Whether the scores are common logarithms of likelihood ratios.
+    by_order : bool
+        As in `deciban.align`.
     progress : function, optional
         Called with a few words at every step.
 
@@ -71,33 +80,56 @@ def evaluate_files(
     readings = []
     for path in scores:
         say(f"reading {display_name(path)}")
-        readings.append(read_table(path, format=format, columns=columns, labels=labels))
-    systems = _named_apart([reading.scores for reading in readings if reading.scores is not None])
-    facts = [_fact("read", s.trials.origin.name, s.trials.origin.reading, f"{len(s.trials):,} trials") for s in systems]
+        readings.append(read_contents(path, need="scores", format=format, columns=columns, labels=labels, log10=log10))
+    systems = _named_apart([system for reading in readings for system in reading.systems])
+    told = readings[0]
     if key is not None:
         say(f"reading {display_name(key)}")
-        told = read_table(key, need="label", format=key_format, columns=key_columns, labels=labels)
-    else:
-        told = readings[0]
-    truth = _key(told)
-    facts.append(_fact("key", truth.trials.origin.name, truth.trials.origin.reading, told.label_counts))
+        told = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
+    truth = _key(told).keep(where=where) if where else _key(told)
     say("joining trials")
-    aligned = align_systems(systems, truth, missing, duplicates=duplicates)
+    aligned = align_systems(systems, truth, missing, duplicates=duplicates, by_order=by_order)
     for reading in readings:
-        if reading.key is not None and reading.key is not truth:
+        if reading.key is not None and reading is not told and not by_order:
             refuse_conflicts(reading.key, truth)
-    report, points = aligned[0].report, list(operating_points)
-    evaluations = []
+    points, evaluations = list(operating_points), []
     for system in aligned:
         say(f"evaluating {system.name}")
         evaluations.append(evaluate(system.tar, system.non, name=system.name, operating_points=points))
+    report = aligned[0].report
+    facts = [_fact("read", s.trials.origin.name, s.trials.origin.reading, f"{len(s.trials):,} trials") for s in systems]
+    facts += [_fact("key", told.origin.name, told.origin.reading, replace(told, key=truth).label_counts)]
+    facts += [
+        _fact("note", reading.origin.name, note)
+        for reading in dict.fromkeys([*readings, told])
+        for note in reading.notes
+    ]
+    facts += _join_facts(report, evaluations, missing=missing, by_order=by_order, where=where)
+    return Results(tuple(evaluations), report, tuple(facts))
+
+
+def _join_facts(
+    report: JoinReport,
+    evaluations: Sequence[Evaluation],
+    *,
+    missing: Missing,
+    by_order: bool,
+    where: Mapping[str, str | Sequence[str]] | None,
+) -> list[str]:
+    """Say how trials met, and every choice that was not the default."""
+    facts = []
+    if where:
+        chosen = " and ".join(f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in where.items())
+        facts.append(f"only  trials with {chosen}")
     facts.append(
         f"join  {report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
         f"{report.duplicate:,} duplicate · {_ties(evaluations)}"
     )
+    if by_order:
+        facts.append("join  by order: the names of the trials were not compared")
     if not isinstance(missing, str) and report.missing:
         facts.append(f"fill  trials without a score were given {missing:g}")
-    return Results(tuple(evaluations), report, tuple(facts))
+    return facts
 
 
 def _fact(kind: str, *words: str) -> str:
@@ -110,11 +142,11 @@ def _ties(evaluations: Sequence[Evaluation]) -> str:
     return "tied across classes: " + ", ".join(f"{e.n_tied:,} ({e.name})" for e in evaluations)
 
 
-def _key(reading: Reading) -> Key:
+def _key(reading: Contents) -> Key:
     if reading.key is None:
-        scores = reading.scores
-        name = "the file" if scores is None else scores.trials.origin.name
-        raise InputError(f"key: none given, and {name} holds no labels. Pass the file that does (--key FILE).")
+        raise InputError(
+            f"key: none given, and {reading.origin.name} holds no labels. Pass the file that does (--key FILE)."
+        )
     return reading.key
 
 

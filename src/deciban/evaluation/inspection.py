@@ -1,18 +1,26 @@
-"""What a score file or key holds, and what in it makes one wonder."""
+"""What a file holds, and what in it makes one wonder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow.compute as pc
 
-from deciban.errors import FormatError
-from deciban.io import Reading, read_table
-from deciban.io.layout import Columns
+from deciban.io import Contents, read_contents
+from deciban.io.headers import Columns
 from deciban.io.source import PathLike
-from deciban.metrics import auc
+from deciban.metrics import auc, cllr, min_cllr
+from deciban.trials import Key, Scores, SegmentQuality, Trials
+from deciban.trials.lookup import Wanted
 from deciban.types import ScoreArray
+
+_CUT = 100
+"""Length at which some writers of HDF5 cut names off."""
+
+Facts = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,72 +39,125 @@ def inspect_file(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Inspection:
-    """Describe a score file or a key; the parameters are those of `deciban.read_scores`.
+    """Describe a file of any known format; the parameters are those of `deciban.read_scores`.
 
     Raises
     ------
     FormatError
-        If the file is neither.
+        If it cannot be read.
     """
-    reading = _read(path, format, columns, labels)
-    table = reading.scores or reading.key
-    if table is None:
-        raise FormatError(f"{path}: neither scores nor labels were found. Name the columns (--columns).")
-    trials = table.trials
-    facts = [("read as", trials.origin.reading), ("trials", f"{len(trials):,}")]
-    for side, column in zip(trials.sides, trials.ids, strict=True):
-        facts.append((side, f"{len(column.names):,} different names, the first {column.names[0].as_py()!r}"))
-    remarks: list[str] = []
-    copies = len(trials) - len(np.unique(trials.codes_in(trials)))
-    if copies:
-        remarks.append(f"{copies:,} lines repeat a trial that stands in the file already.")
-    if reading.key is not None:
-        facts.append(("labels", reading.label_counts))
-    if reading.scores is not None:
-        facts.extend(_score_facts(reading.scores.score))
-        remarks.extend(_score_remarks(reading))
-    return Inspection(trials.origin.name, tuple(facts), tuple(remarks))
+    contents = read_contents(path, format=format, columns=columns, labels=labels)
+    facts: Facts = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
+    remarks = list(contents.notes)
+    index = contents.index or contents.class_scores or contents.class_key
+    if index is not None:
+        _describe_trials(index.trials, facts, remarks)
+    if contents.key is not None:
+        facts.append(("labels", contents.label_counts))
+    for scores in contents.systems:
+        _describe_scores(scores, contents, facts, remarks)
+    _describe_rest(contents, facts)
+    return Inspection(contents.origin.name, tuple(facts), tuple(remarks))
 
 
-def _read(
-    path: PathLike,
-    format: str | None,  # noqa: A002
-    columns: Columns | None,
-    labels: Mapping[str, str] | None,
-) -> Reading:
-    try:
-        return read_table(path, need="score", format=format, columns=columns, labels=labels)
-    except FormatError as no_scores:
-        try:
-            return read_table(path, need="label", format=format, columns=columns, labels=labels)
-        except FormatError:
-            raise no_scores from None
+def _describe_trials(trials: Trials, facts: Facts, remarks: list[str]) -> None:
+    stored = "" if trials.listed is not None else f", a matrix of {' x '.join(f'{len(n):,}' for n in trials.names)}"
+    facts.append(("trials", f"{len(trials):,}{stored}"))
+    for side, names in zip(trials.sides, trials.names, strict=True):
+        facts.append((side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else "")))
+        longest = pc.max(pc.utf8_length(names)).as_py()
+        n_cut = pc.sum(pc.equal(pc.utf8_length(names), _CUT)).as_py()
+        if longest == _CUT:
+            remarks.append(
+                f"{n_cut:,} names of {side} have exactly {_CUT} characters and none has more: some programs cut names "
+                "off there, and two may have become one."
+            )
+    for name, column in trials.conditions.items():
+        values = pc.unique(column)
+        shown = ", ".join(map(str, values[:6].to_pylist())) + (", ..." if len(values) > 6 else "")
+        facts.append((name, f"{len(values):,} different values: {shown}"))
+    copies = Wanted(trials).surplus
+    if copies.shape[1]:
+        first, second = copies[:, 0]
+        places = f"{trials.origin.where(int(first))} and {trials.origin.where(int(second))}"
+        remarks.append(f"{copies.shape[1]:,} rows repeat a trial that is there already, the first: {places}.")
 
 
-def _score_facts(score: ScoreArray) -> list[tuple[str, str]]:
-    n_infinite = np.count_nonzero(np.isinf(score))
+def _describe_scores(scores: Scores, contents: Contents, facts: Facts, remarks: list[str]) -> None:
+    score, several = scores.score, len(contents.systems) > 1
+    if not len(score):
+        return
+    start = f"{scores.name}: " if several else ""
+    n_infinite = int(np.count_nonzero(np.isinf(score)))
     different = len(np.unique(score))
     low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
-    return [
-        ("scores", f"from {low:g} to {high:g}, median {middle:g}"),
-        ("different scores", f"{different:,} ({different / len(score):.1%})"),
-        *([("infinite scores", f"{n_infinite:,}")] if n_infinite else []),
-    ]
+    facts.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{', log10' * scores.log10}"))
+    facts.append(("different scores", f"{start}{different:,} ({different / len(score):.1%})"))
+    if n_infinite:
+        facts.append(("infinite scores", f"{start}{n_infinite:,}"))
+    remarks.extend(start + remark for remark in _score_remarks(score, different))
+    if contents.key is not None and contents.key.n_tar and contents.key.n_non:
+        remarks.extend(start + remark for remark in _truth_remarks(scores, contents.key))
 
 
-def _score_remarks(reading: Reading) -> list[str]:
-    assert reading.scores is not None  # noqa: S101  # the caller looked
-    score, remarks = reading.scores.score, []
-    different = len(np.unique(score))
+def _score_remarks(score: ScoreArray, different: int) -> list[str]:
+    remarks = []
     if len(score) >= 1000 and different < 0.9 * len(score):
-        remarks.append("Many scores are equal, probably from rounding. Ties are never split, but figures get coarser.")
+        decimals = _decimals(score)
+        places = "" if decimals is None else f" to {decimals} decimals"
+        remarks.append(
+            f"Many scores are equal, probably from rounding{places}. Ties are never split, but figures get coarser."
+        )
     if score.min() >= 0 and score.max() <= 1:
         remarks.append("All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats.")
-    key = reading.key
-    if key is not None and key.n_tar and key.n_non:
-        ordered = auc(score[key.is_target], score[~key.is_target])
-        if ordered < 0.5:
+    return remarks
+
+
+def _decimals(score: ScoreArray) -> int | None:
+    """How many decimals all scores have at most, if that is 6 or fewer."""
+    finite = score[np.isfinite(score)].astype(np.float64)
+    return next((n for n in range(7) if np.array_equal(finite, np.round(finite, n))), None)
+
+
+def _truth_remarks(scores: Scores, key: Key) -> list[str]:
+    remarks = []
+    tar, non = scores.score[key.is_target], scores.score[~key.is_target]
+    ordered = auc(tar, non)
+    if ordered < 0.5:
+        remarks.append(f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?")
+    elif not scores.log10:
+        loss, as_log10 = cllr(tar, non), cllr(tar * math.log(10), non * math.log(10))
+        best = min_cllr(tar, non)
+        # Well calibrated when read as common logarithms, and clearly not when read as natural ones.
+        if math.isfinite(as_log10) and as_log10 - best < 0.25 * (loss - best):
             remarks.append(
-                f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?"
+                f"Cllr is {loss:.3g} bits with natural and {as_log10:.3g} with common logarithms, {best:.3g} at best: "
+                "log10 likelihood ratios? Say so with --log10."
             )
     return remarks
+
+
+def _describe_rest(contents: Contents, facts: Facts) -> None:
+    if contents.class_scores is not None:
+        classes = contents.class_scores.classes
+        facts.append(("classes", f"{len(classes)}: {_listed(classes)}"))
+    if contents.class_key is not None:
+        counts = np.bincount(contents.class_key.label, minlength=len(contents.class_key.classes))
+        pairs = [f"{name} {count:,}" for name, count in zip(contents.class_key.classes, counts, strict=True)]
+        facts.append(("segments of each class", _listed(pairs)))
+    if contents.quality is not None:
+        for side in ("enroll", "test"):
+            _describe_quality(side, getattr(contents.quality, side), facts)
+    _describe_quality("segments", contents.segment_quality, facts)
+    if contents.id_map is not None:
+        facts.append(("id map", f"{len(contents.id_map):,} pairs"))
+
+
+def _describe_quality(what: str, quality: SegmentQuality | None, facts: Facts) -> None:
+    if quality is not None:
+        measures = _listed(quality.measures)
+        facts.append((f"quality of {what}", f"{len(quality):,} names, {len(quality.measures)} measures: {measures}"))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words[:20]) + (", ..." if len(words) > 20 else "")

@@ -43,7 +43,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     with _named(target):
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=".deciban-", suffix=".part")
     try:
-        with _named(target), os.fdopen(handle, "wb") as stream:
+        with _named(target), os.fdopen(handle, "w+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from deciban.errors import InputError
 
-_TARGET = ("target", "tgt", "tar", "genuine", "mated", "bonafide", "bona-fide", "same", "true", "1")
+_TARGET = ("target", "tgt", "tar", "genuine", "mated", "bonafide", "bona-fide", "same", "true", "h1", "1")
 _NONTARGET = (
     *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),
-    *("spoof", "different", "false", "0"),
+    *("spoof", "different", "false", "h2", "0"),
 )
 
 

@@ -1,43 +1,33 @@
-"""Which column of a text table means what: named formats, column names given by the user, and careful sniffing."""
+"""Which column of a text table means what: named formats, columns named by the user, and careful sniffing."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from deciban.errors import FormatError, InputError
+from deciban.io.contents import Kind
+from deciban.io.format import Options, TextFormat
+from deciban.io.formats import by_name, text_formats
+from deciban.io.headers import (
+    CONDITION,
+    IDENTITY,
+    IGNORED,
+    identity_of,
+    named_roles,
+    parse_columns,
+    role_of,
+    roles_of,
+)
 from deciban.io.labels import Vocabulary
 from deciban.io.source import BLANKS
 
-ROLES = ("enroll", "test", "trial", "score", "label")
-IGNORED = "-"
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
-Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
-
-FORMATS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "kaldi": (("enroll", "test", "score"), ("enroll", "test", "label")),
-    "voxceleb": (("label", "enroll", "test"),),
-    "wespeaker": (("enroll", "test", "score", "label"),),
-    "3d-speaker": (("enroll", "test", "label", "score"),),
-    "speechbrain": (("enroll", "test", "label", "score"),),
-    "asvspoof2019": (("trial", IGNORED, "label", "score"),),
-    "trial": (("trial", "score"), ("trial", "label"), ("trial", "label", "score"), ("trial", "score", "label")),
-}
-"""Headerless formats by name; the columns of each may come in one of several ways."""
-
-_HEADERS = {
-    "enroll": "enroll enrol enrollment enrolment enroll_id enrol_id enrollment_id enrolment_id model modelid model_id "
-    "claimed_id utt1 id1 enroll_utt",
-    "test": "test test_id testid segment segmentid segment_id seg segid probe probe_id utt2 id2 test_utt",
-    "trial": "trial trial_id trialid utt utt_id utterance filename file file_id recording",
-    "score": "score scores llr",
-    "label": "label labels targettype target_type is_target truth key",
-}
-_ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
+NEEDED_ROLE: dict[Kind | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
+"""The column without which a table does not hold what it should; for an index the names are enough."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
 _WHITE_SPACE = re.compile(f"[{BLANKS}]+")
@@ -46,26 +36,29 @@ _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read a text table: one role per column, ``-`` for columns that are not needed."""
+    """How to read a text table: one role per column, as in `deciban.io.headers`."""
 
-    name: str
+    format: TextFormat
     roles: tuple[str, ...]
     delimiter: str
     header: tuple[str, ...] | None = None
+    holds: Kind | None = None
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The columns that identify a trial."""
-        return ("enroll", "test") if "enroll" in self.roles else ("trial",)
+        """The columns that identify a trial; none where only its row does."""
+        return identity_of(self.roles)
 
     def __str__(self) -> str:
         separated = "" if self.delimiter == " " else f", {DELIMITERS[self.delimiter]}"
+        unit = ", log10" if self.format.log10 else ""
         if self.header is None:
-            return f"{self.name} '{' '.join(self.roles)}'{separated}"
+            return f"{self.format.name} '{' '.join(self.roles)}'{separated}{unit}"
         pairs = list(zip(self.roles, self.header, strict=True))
-        ignored = [name for role, name in pairs if role == IGNORED]
-        columns = " ".join(f"{role}={name!r}" for role, name in pairs if role != IGNORED)
-        return f"{self.name} {columns}{separated}" + (f", ignored: {' '.join(ignored)}" if ignored else "")
+        others = [name for role, name in pairs if role.startswith(CONDITION)]
+        columns = " ".join(f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION))
+        kept = f", other columns: {' '.join(others)}" if others else ""
+        return f"{self.format.name} {columns}{separated}{unit}{kept}"
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -86,153 +79,227 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def find_layout(
-    sample: Sequence[str],
-    *,
-    need: str,
-    name: str,
-    vocabulary: Vocabulary,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-) -> Layout:
-    """Decide how to read a file from its first lines, from a format name, or from column names.
+def looks_numeric(fields: Sequence[str]) -> bool:
+    """Whether nearly all fields of a column are numbers."""
+    return _mostly(sum(map(is_number, fields)), len(fields))
+
+
+def find_layout(sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Layout:  # noqa: A002
+    """Decide how to read a file from its first lines, from its format, or from columns that the user named.
 
     Parameters
     ----------
     sample : sequence of str
         The first lines without comments and blank lines.
-    need : {"score", "label"}
-        What the file must hold beside the names of the trials.
     name : str
         File name for messages.
+    options : Options
+        ``need`` is what the file must hold; None is whatever it holds, the most first.
+    format : TextFormat, optional
 
     Raises
     ------
     InputError
-        If ``format`` or ``columns`` makes no sense.
+        If the columns make no sense.
     FormatError
         If the lines fit no format, or more than one.
     """
-    if columns is not None:
-        return _named_columns(sample, need, name, columns)
-    if format is not None and format != "table" and format not in FORMATS:
-        raise InputError(f"format: {format!r} is not known. There are {', '.join([*FORMATS, 'table'])}.")
+    if options.columns is not None:
+        return _named_columns(sample, name, options, format)
+    needs: tuple[Kind, ...] = (
+        (options.need,) if options.need else ("scores", "key", "class-scores", "class-key", "index")
+    )
     found: list[Layout] = []
-    for delimiter in _delimiters(sample):
-        rows = [split(line, delimiter) for line in sample]
-        layout = _from_header(rows[0], need, delimiter, name) if format in (None, "table") else None
-        if layout is not None:
-            return layout
-        found = _without_header(rows, delimiter, need, vocabulary, format)
+    for need in needs:
+        for delimiter in _delimiters(sample, format):
+            rows = [split(line, delimiter) for line in sample]
+            found = _with_header(rows, need, delimiter, name, format) or _without_header(
+                rows, need, delimiter, options.vocabulary, format
+            )
+            if len(found) == 1:
+                return replace(found[0], holds=need)
+            if found:
+                break
         if found:
             break
-    if len(found) == 1:
-        return found[0]
-    raise FormatError(_undecided(sample, found, need, name, format))
+    raise FormatError(_undecided(sample, found, options.need or "scores", name, format))
+
+
+def _delimiters(sample: Sequence[str], format: TextFormat | None) -> list[str]:  # noqa: A002
+    """Delimiters that cut every line of the sample into the same number of fields, at least 2; else all of them."""
+    regular = [d for d in DELIMITERS if len(n := {len(split(line, d)) for line in sample}) == 1 and max(n) > 1]
+    possible = regular or [d for d in DELIMITERS if len(split(sample[0], d)) > 1]
+    if format is not None:
+        if " " not in possible and any(" " not in line for line in format.lines):
+            possible.append(" ")  # a single column
+        possible.sort(key=lambda d: d != format.delimiter)  # names may hold the others
+    return possible
+
+
+def _with_header(
+    rows: Sequence[Sequence[str]],
+    need: Kind,
+    delimiter: str,
+    name: str,
+    format: TextFormat | None,  # noqa: A002
+) -> list[Layout]:
+    """Layouts of formats whose header the first row is; none if it is no header."""
+    fields = tuple(rows[0])
+    found = []
+    for candidate in _candidates(format):
+        if not candidate.header or (format is None and _is_doubtful(candidate, rows, delimiter)):
+            continue
+        for line in candidate.lines:
+            roles = _titled_roles(candidate, line, fields, rows)
+            if roles is not None and _holds(candidate, roles, need):
+                found.append(Layout(candidate, roles, delimiter, fields))
+                break
+    # Columns of one format can be among those of another: the one that knows most of them is meant.
+    known = [sum(role[0] != CONDITION for role in layout.roles) for layout in found]
+    found = [layout for layout, n in zip(found, known, strict=True) if n == max(known)]
+    table = text_formats()["table"]
+    tables = (None, table, text_formats().get("tsv"))
+    if format in tables and any(role_of(field)[0] != CONDITION for field in fields):
+        roles = roles_of(fields, f"{name}:1")
+        roles = _with_classes(roles, fields, rows) if need == "class-scores" else roles
+        different = [layout for layout in found if layout.format.log10]
+        if identity_of(roles) and _holds(table, roles, need) and (different or not found):
+            found.append(Layout(table, roles, delimiter, fields))
+    return found
+
+
+def _is_doubtful(format: TextFormat, rows: Sequence[Sequence[str]], delimiter: str) -> bool:  # noqa: A002
+    """Whether rows that fit a format should not be taken for it without being told."""
+    return format.delimiter != delimiter or (format.plausible is not None and not format.plausible(rows))
+
+
+def _titled_roles(
+    format: TextFormat,  # noqa: A002
+    line: str,
+    fields: tuple[str, ...],
+    rows: Sequence[Sequence[str]],
+) -> tuple[str, ...] | None:
+    """The roles of columns with this header if it is that of the format; else None."""
+    expected = line.split()
+    if format.titled:
+        return tuple(expected) if len(expected) == len(fields) else None
+    lowered = [field.casefold() for field in fields]
+    roles = [CONDITION + field for field in fields]
+    named = [(role, one) for role in expected if role in format.header for one in format.header[role].split("|")]
+    for role, header in named:
+        if header.casefold() not in lowered:
+            return None
+        roles[lowered.index(header.casefold())] = role
+    if "classes" in expected:
+        return _with_classes(roles, fields, rows)
+    return tuple(roles) if "*" in expected or len(named) == len(fields) else None
+
+
+def _with_classes(roles: Sequence[str], headers: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Roles where every column of numbers that has no other meaning holds the scores of one class."""
+    regular = [row for row in rows[1:] if len(row) == len(headers)]
+    numeric = [
+        role.startswith(CONDITION) and looks_numeric([row[i] for row in regular]) for i, role in enumerate(roles)
+    ]
+    if sum(numeric) < 2:
+        return tuple(roles) if roles.count("score") > 1 else tuple(CONDITION + header for header in headers)
+    kept = (CONDITION + header if role == "score" else role for role, header in zip(roles, headers, strict=True))
+    return tuple("score" if is_class else role for role, is_class in zip(kept, numeric, strict=True))
 
 
 def _without_header(
     rows: Sequence[Sequence[str]],
+    need: Kind,
     delimiter: str,
-    need: str,
     vocabulary: Vocabulary,
-    format: str | None,  # noqa: A002
+    format: TextFormat | None,  # noqa: A002
 ) -> list[Layout]:
-    """Layouts of the named format, or of all formats, that these rows could be of; each order of columns once."""
-    if delimiter != " " and any(" " in field for row in rows for field in row):
+    """Layouts of the given format, or of all formats, that these rows could be of; each order of columns once."""
+    if delimiter != " " and format is None and any(" " in field for row in rows for field in row):
         return []  # columns are separated by blanks rather, or decimals by commas
     layouts: dict[tuple[str, ...], Layout] = {}
-    for name, variants in FORMATS.items():
-        for roles in variants if format in (None, name) else ():
-            if need not in roles or len(roles) != len(rows[0]) or roles in layouts:
+    for candidate in _candidates(format):
+        for line in candidate.lines if not candidate.header else ():
+            roles = tuple(line.split())
+            if len(roles) != len(rows[0]) or roles in layouts or not _holds(candidate, roles, need):
                 continue
-            if format == name or _fits(rows, roles, vocabulary):
-                layouts[roles] = Layout(name, roles, delimiter)
+            if format is None and not identity_of(roles) and candidate.derive is None:
+                continue
+            if (format and _one_choice(format, roles, need)) or _fits(rows, roles, vocabulary, candidate):
+                layouts[roles] = Layout(candidate, roles, delimiter)
     return list(layouts.values())
 
 
-def _delimiters(sample: Sequence[str]) -> list[str]:
-    """Delimiters that cut every line of the sample into the same number of fields, at least 2; else all of them."""
-    regular = [d for d in DELIMITERS if len(n := {len(split(line, d)) for line in sample}) == 1 and max(n) > 1]
-    return regular or [d for d in DELIMITERS if len(split(sample[0], d)) > 1]
+def _candidates(format: TextFormat | None) -> list[TextFormat]:  # noqa: A002
+    if format is not None:
+        return [format]
+    return [one for one in text_formats().values() if one.guessed and one.verified]
 
 
-def _from_header(fields: Sequence[str], need: str, delimiter: str, name: str) -> Layout | None:
-    roles = [_ROLE_OF_HEADER.get(field.casefold().replace("cm-", ""), IGNORED) for field in fields]
-    if need not in roles or not {"enroll", "test", "trial"} & set(roles):
-        return None
-    if {"enroll", "test"} <= set(roles):
-        roles = [IGNORED if role == "trial" else role for role in roles]
-    else:
-        roles = ["trial" if role in ("enroll", "test") else role for role in roles]
-    for role in ROLES:
-        same = [field for field, r in zip(fields, roles, strict=True) if r == role]
-        if len(same) > 1:
-            raise FormatError(
-                f"{name}:1: columns {' and '.join(same)} could both be the {role}. Choose one: "
-                f"--columns {role}={same[0]},..."
-            )
-    return Layout("table", tuple(roles), delimiter, tuple(fields))
+def _one_choice(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # noqa: A002
+    """Whether a format has no other line of as many columns that holds what is needed."""
+    lines = [line.split() for line in format.lines]
+    return sum(len(line) == len(roles) and _holds(format, tuple(line), need) for line in lines) == 1
 
 
-def _named_columns(sample: Sequence[str], need: str, name: str, columns: Columns) -> Layout:
-    wanted = _parse_columns(columns)
-    delimiters = _delimiters(sample)
-    if not delimiters:
+def _holds(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # noqa: A002
+    """Whether a table with these columns holds what is needed."""
+    if need == "index":
+        return format.derive is not None or bool(identity_of(roles))
+    if need not in format.reads:
+        return False
+    if need == "class-scores":
+        return roles.count("score") > 1 or "class" in roles
+    return (format.derive is not None and need == "key") or NEEDED_ROLE.get(need) in roles
+
+
+def _named_columns(
+    sample: Sequence[str],
+    name: str,
+    options: Options,
+    format: TextFormat | None,  # noqa: A002
+) -> Layout:
+    assert options.columns is not None  # noqa: S101  # the caller looked
+    wanted = parse_columns(options.columns)
+    table = format or by_name("table")
+    assert isinstance(table, TextFormat)  # noqa: S101  # the plain table is text
+    delimiters = _delimiters(sample, format)
+    if not delimiters and not (isinstance(wanted, list) and len(wanted) == 1):
         raise FormatError(f"{name}:1: expected at least 2 columns, got {sample[0][:80]!r}.")
-    fields = split(sample[0], delimiters[0])
+    delimiter = delimiters[0] if delimiters else " "
+    fields = tuple(split(sample[0], delimiter))
+    needed = NEEDED_ROLE.get(options.need)
     header = None
     if isinstance(wanted, dict):
-        roles = [IGNORED] * len(fields)
-        if not all(column.isdigit() for column in wanted.values()):
-            header = tuple(fields)
-        for role, column in wanted.items():
-            position = int(column) - 1 if header is None else fields.index(column) if column in fields else -1
-            if not 0 <= position < len(fields):
-                raise FormatError(f"{name}:1: no column {column!r} for the {role}; there are {', '.join(fields)}.")
-            roles[position] = role
+        roles = named_roles(wanted, fields, f"{name}:1")
+        if any(role.startswith(CONDITION) for role in roles) or set("".join(wanted.values())) - set("0123456789|"):
+            header = fields
     else:
-        roles = wanted
+        roles = tuple(wanted)
         if len(fields) != len(roles):
             raise FormatError(
                 f"{name}:1: expected {len(roles)} columns ({' '.join(roles)}), got {len(fields)}: {sample[0][:80]!r}."
             )
-        known = [_ROLE_OF_HEADER.get(field.casefold()) for field in fields]
-        header = tuple(fields) if need in known else None
-    for role in {need} | ({"enroll", "test"} if {"enroll", "test"} & set(roles) else {"trial"}):
+        known = {role_of(field) for field in fields}
+        header = fields if needed in known or (needed is None and known & set(IDENTITY)) else None
+    _check_named(roles, needed)
+    return Layout(table, roles, delimiter, header)
+
+
+def _check_named(roles: Sequence[str], needed: str | None) -> None:
+    named = {"enroll", "test"} if {"enroll", "test", "side"} & set(roles) else {"trial"}
+    if set(roles) <= {"score", "label"} and needed in roles:
+        return  # numbers without names: trials are known by their rows
+    for role in named | ({needed} if needed else set()):
         if role not in roles:
-            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial, and the {need}.")
-    return Layout("table", tuple(roles), delimiters[0], header)
+            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial, and the {needed}.")
 
 
-def _parse_columns(columns: Columns) -> dict[str, str] | list[str]:
-    """Columns as a list of roles in order, or as roles with the header name (or number) of their column."""
-    if isinstance(columns, str):
-        parts = [part.strip() for part in columns.split(",")]
-        named = [part.split("=", 1) for part in parts]
-        if any(len(pair) == 2 for pair in named) and not all(len(pair) == 2 for pair in named):
-            raise InputError(
-                f"columns: {columns!r} mixes names and positions. Write enroll,test,score or score=llr,..."
-            )
-        columns = dict(named) if len(named[0]) == 2 else parts
-    roles = list(columns)
-    unknown = [
-        role for role in roles if role not in ROLES and not (role == IGNORED and not isinstance(columns, Mapping))
-    ]
-    doubled = [role for role in roles if role != IGNORED and roles.count(role) > 1]
-    if unknown or doubled:
-        raise InputError(
-            f"columns: {(unknown or doubled)[0]!r} is {'unknown' if unknown else 'given twice'}. The roles are "
-            f"{', '.join(ROLES)}, and - for a column to ignore."
-        )
-    return dict(columns) if isinstance(columns, Mapping) else roles
-
-
-def _fits(rows: Sequence[Sequence[str]], roles: tuple[str, ...], vocabulary: Vocabulary) -> bool:
+def _fits(rows: Sequence[Sequence[str]], roles: tuple[str, ...], vocabulary: Vocabulary, format: TextFormat) -> bool:  # noqa: A002
     """Whether nearly every sampled row could be of this layout, and nothing speaks against its reading."""
-    table = list(zip(*(row for row in rows if len(row) == len(roles)), strict=True))
+    regular = [row for row in rows if len(row) == len(roles)]
     labels: set[str] = set()
-    for role, column in zip(roles, table, strict=True):
+    for role, column in zip(roles, zip(*regular, strict=True), strict=True):
         known = sum(vocabulary.meaning(word) is not None for word in column)
         if role == "score" and not _mostly(sum(map(is_number, column)), len(column)):
             return False
@@ -240,14 +307,17 @@ def _fits(rows: Sequence[Sequence[str]], roles: tuple[str, ...], vocabulary: Voc
             labels = {word.casefold() for word in column}
             if not _mostly(known, len(column)):
                 return False
-        if role in ("enroll", "test", "trial"):
+        if role in IDENTITY or (role.startswith(CONDITION) and format.derive is not None):
             # Label words and decimal fractions do not name trials.
             words = known == len(column) and not set(column) <= {"0", "1"}
             if words or all("." in field and is_number(field) for field in column):
                 return False
-    if roles == ("trial", "score", "label") and all(field.isdigit() for field in table[1]):
+    if roles == ("trial", "score", "label") and all(row[1].isdigit() for row in regular):
         return False  # whole numbers between a name and a label are names
-    return len(roles) != 4 or (IGNORED in roles) == bool(labels & _SPOOFING_WORDS)
+    spoofing = format.words[0] in _SPOOFING_WORDS
+    if len(roles) > 3 and spoofing != bool(labels & _SPOOFING_WORDS):
+        return False
+    return format.plausible is None or format.plausible(regular)
 
 
 def _mostly(count: int, total: int) -> bool:
@@ -255,8 +325,15 @@ def _mostly(count: int, total: int) -> bool:
     return count > 0 and count >= 0.9 * total - 1
 
 
-def _undecided(sample: Sequence[str], found: list[Layout], need: str, name: str, format: str | None) -> str:  # noqa: A002
+def _undecided(
+    sample: Sequence[str],
+    found: Sequence[Layout],
+    need: Kind,
+    name: str,
+    format: TextFormat | None,  # noqa: A002
+) -> str:
     line = sample[0] if len(sample[0]) <= 80 else sample[0][:77] + "..."
+    role = NEEDED_ROLE.get(need, "test")
     if found:
         readings = " or ".join(f"{layout}" for layout in found)
         roles = ",".join(found[0].roles)
@@ -264,8 +341,8 @@ def _undecided(sample: Sequence[str], found: list[Layout], need: str, name: str,
             f"{name}: could be {readings}, the first line is {line!r}. Say which: --format NAME or --columns {roles}."
         )
     if format is not None:
-        return f"{name}:1: not {format}: {line!r}. Name the columns: --columns enroll,test,{need}."
+        return f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: --columns enroll,test,{role}."
     return (
-        f"{name}:1: cannot tell which column is the {need}: {line!r}. Name the columns in order, - for one to ignore "
-        f"(--columns enroll,test,{need}), or by the header (--columns trial=utt,{need}=NAME)."
+        f"{name}:1: cannot tell which column is the {role}: {line!r}. Name the columns in order, - for one to ignore "
+        f"(--columns enroll,test,{role}), or by the header (--columns trial=utt,{role}=NAME)."
     )

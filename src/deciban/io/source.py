@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import io
 import os
 import re
 import sys
-import zlib
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from deciban.errors import FormatError
+from deciban.io.unpack import Codec, codec_of, unpack
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-_BINARY = {
-    b"\x89HDF\r\n\x1a\n": "HDF5",
-    b"\x93NUMPY": "NumPy",
-    b"PAR1\x15": "Parquet",
-    b"ARROW1\x00\x00": "Arrow",
-    b"PK\x03\x04": "zip or npz",
-    b"MATLAB 5.0 MAT-file": "MATLAB",
-    b"\x80\x04": "pickle",
+_KINDS = {
+    "HDF5": re.compile(rb"\x89HDF\r\n\x1a\n"),
+    "NumPy": re.compile(rb"\x93NUMPY"),
+    "Parquet": re.compile(rb"PAR[1E][\x00-\x08\x0e-\x1f]"),
+    "Arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff|FEA1\x00"),
+    # The archives of numpy.savez hold arrays only, and their first entry tells.
+    "npz": re.compile(rb"(?s)PK\x03\x04.{26}[^\x00]{1,300}?\.npy"),
+    "zip": re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"),
+    "MATLAB": re.compile(rb"MATLAB (?:5\.0|7\.3) MAT-file"),
+    # Protocols 2 to 5 have a mark; of the older ones, what objects, dictionaries and lists begin with.
+    "pickle": re.compile(rb"\x80[\x02-\x05]|c[\w.]+\n_reconstruct(?:or)?\n|\([dl]p\d+\n|[\]}]q\x00"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
 }
-_BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
+"""How files that are not text begin."""
+
+_USER_BLOCKS = (512, 1024, 2048)
+"""Where an HDF5 file may begin when something else stands before it."""
+
+_ADVICE = {
+    "pickle": "deciban never loads pickles: loading one can run any program. Save the arrays with numpy.save",
+    "zip": "Of zip archives only .npz is read. Unpack it and name the file inside",
+    "xz": "Only gzip, bzip2 and zstd are unpacked. Unpack it yourself: xz -dc FILE | deciban ... -",
+}
+_HEAD = 4096
 _COMMENT = re.compile(rb"(?m)^[ \t\v\f]*(?:#|;;).*$")
 BLANKS = " \t\v\f"
 """What counts as white space inside a line. Other blanks of Unicode are part of a name."""
@@ -37,7 +51,102 @@ def display_name(path: PathLike) -> str:
     return "standard input" if str(path) == "-" else str(path).encode("utf-8", "replace").decode()
 
 
-def read_text(path: PathLike) -> bytes:
+class Source:
+    """One input: a file, a folder or standard input; compressed or not. Bytes are read when they are asked for, once.
+
+    Attributes
+    ----------
+    path : path
+    name : str
+        What messages call it.
+    """
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
+        self.name = display_name(path)
+
+    @cached_property
+    def is_folder(self) -> bool:
+        """Whether this is a folder (a partitioned table)."""
+        return not self._is_stdin and Path(self.path).is_dir()
+
+    @property
+    def _is_stdin(self) -> bool:
+        return str(self.path) == "-"
+
+    @cached_property
+    def _is_file(self) -> bool:
+        """Whether the bytes can be read more than once."""
+        return not self._is_stdin and Path(self.path).is_file()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is a regular file that is not compressed."""
+        return self._is_file and self._codec is None
+
+    @cached_property
+    def _streamed(self) -> bytes:
+        return sys.stdin.buffer.read() if self._is_stdin else Path(self.path).read_bytes()
+
+    def _open(self) -> BinaryIO:
+        return Path(self.path).open("rb") if self._is_file else io.BytesIO(self._streamed)
+
+    @cached_property
+    def _codec(self) -> Codec | None:
+        with self._open() as stream:
+            return codec_of(stream.read(16))
+
+    @cached_property
+    def data(self) -> bytes:
+        """All bytes, decompressed.
+
+        Raises
+        ------
+        FormatError
+            If they are compressed and damaged, or a bomb.
+        OSError
+            If they cannot be read.
+        """
+        if self._codec is None:
+            return Path(self.path).read_bytes() if self._is_file else self._streamed
+        with self._open() as stream:
+            return unpack(stream, self._codec, self.name)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, decompressed; enough to recognize a format. Of a folder there are none."""
+        if self.is_folder:
+            return b""
+        with self._open() as stream:
+            return stream.read(_HEAD) if self._codec is None else unpack(stream, self._codec, self.name, _HEAD)
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are, decompressed."""
+        return Path(self.path).stat().st_size if self._is_file and self._codec is None else len(self.data)
+
+    @property
+    def kind(self) -> str:
+        """What the bytes begin like: a key of the table of kinds, ``folder``, ``binary`` (not known), or ``text``."""
+        if self.is_folder:
+            return "folder"
+        head = self.head
+        kind = next((kind for kind, begin in _KINDS.items() if begin.match(head)), None)
+        if kind is None and any(_KINDS["HDF5"].match(head, start) for start in _USER_BLOCKS):
+            kind = "HDF5"
+        return kind or ("binary" if b"\x00" in head else "text")
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether this is anything but text."""
+        return self.kind != "text"
+
+    def seekable(self) -> Path | io.BytesIO:
+        """What a library for binary files can open: the file itself, or its decompressed bytes."""
+        return Path(self.path) if self._is_file and self._codec is None else io.BytesIO(self.data)
+
+
+def read_text(path: PathLike | Source) -> bytes:
     """Read a whole text file, decompressed; ``-`` is standard input.
 
     Lines end in a line feed afterwards, whatever they ended in before, and there is no byte order mark.
@@ -45,22 +154,16 @@ def read_text(path: PathLike) -> bytes:
     Raises
     ------
     FormatError
-        If the file is empty, damaged, or not text.
+        If the file is damaged, or not text.
     OSError
         If it cannot be read.
     """
-    name = display_name(path)
-    data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-    try:
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-        elif _BZIP2.match(data):
-            data = bz2.decompress(data)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise FormatError(f"{name}: compressed data are damaged or cut off ({error}). Copy the file again.") from error
-    kind = next((kind for magic, kind in _BINARY.items() if data.startswith(magic)), None)
-    if kind is not None:
-        raise FormatError(f"{name}: this is a {kind} file, expected a text table. Convert it to text first.")
+    source = path if isinstance(path, Source) else Source(path)
+    name, kind = source.name, source.kind
+    if kind not in ("text", "binary", "folder"):
+        advice = _ADVICE.get(kind, "Convert it to text first")
+        raise FormatError(f"{name}: this is a {kind} file, expected a text table. {advice}.")
+    data = source.data
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
         raise FormatError(f"{name}:{line}: holds NUL bytes, so it is not text. Expected a text table in UTF-8.")

@@ -2,7 +2,45 @@
 
 from __future__ import annotations
 
+from deciban.trials.classes import AlignedClasses, ClassKey, ClassScores, align_classes
+from deciban.trials.combine import Stack, merge, set_missing, stack
+from deciban.trials.frames import to_arrow, to_pandas, to_polars
+from deciban.trials.from_frames import class_key_from, class_scores_from, index_from, key_from, scores_from
 from deciban.trials.join import Aligned, JoinReport, align, align_systems
-from deciban.trials.tables import IdColumn, Key, Origin, Scores, Trials
+from deciban.trials.lists import Origin, Trials
+from deciban.trials.names import IdMap
+from deciban.trials.quality import AlignedQuality, Quality, SegmentQuality
+from deciban.trials.tables import Index, Key, Scores, TrialTable
 
-__all__ = ["Aligned", "IdColumn", "JoinReport", "Key", "Origin", "Scores", "Trials", "align", "align_systems"]
+__all__ = [
+    "Aligned",
+    "AlignedClasses",
+    "AlignedQuality",
+    "ClassKey",
+    "ClassScores",
+    "IdMap",
+    "Index",
+    "JoinReport",
+    "Key",
+    "Origin",
+    "Quality",
+    "Scores",
+    "SegmentQuality",
+    "Stack",
+    "TrialTable",
+    "Trials",
+    "align",
+    "align_classes",
+    "align_systems",
+    "class_key_from",
+    "class_scores_from",
+    "index_from",
+    "key_from",
+    "merge",
+    "scores_from",
+    "set_missing",
+    "stack",
+    "to_arrow",
+    "to_pandas",
+    "to_polars",
+]

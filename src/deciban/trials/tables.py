@@ -1,10 +1,11 @@
-"""Trials and what is known of them. Identities are encoded once as integers; every table keeps the user's order."""
+"""What is known of trials: which there are, what is true, what was scored. Frozen, in the user's order."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -13,120 +14,213 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError
-from deciban.types import BoolArray, IntArray, ScoreArray
+from deciban.trials.criteria import Wanted, as_text, criteria
+from deciban.trials.lists import NO_CONDITIONS, Trials
+from deciban.trials.names import IdMap, NamesLike, positions
+from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+
+LOG_10 = float(np.log(10.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a table came from, for messages.
+class TrialTable(ABC):
+    """A list of trials and what belongs to each of them; what `Index`, `Key` and `Scores` have in common."""
 
-    ``name`` is what messages call it, ``reading`` how it was understood, and ``line`` finds the line of a row.
-    """
+    trials: Trials
+    conflict: ClassVar[str] = "is listed in two ways"
+    """What is wrong with a trial whose copies differ."""
 
-    name: str
-    reading: str = ""
-    line: Callable[[int], int | None] | None = None
+    def __len__(self) -> int:
+        return len(self.trials)
 
-    def where(self, row: int) -> str:
-        """Name the place of a row: ``file:line``, or the row itself where there are no lines."""
-        line = None if self.line is None else self.line(row)
-        return f"{self.name}, row {row}" if line is None else f"{self.name}:{line}"
+    @property
+    @abstractmethod
+    def content(self) -> AnyArray | None:
+        """What belongs to each trial and must be the same for all copies of it; None for nothing."""
+
+    @abstractmethod
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Self:
+        """The same for other trials, whose values stand in these rows."""
+
+    def take(self, rows: IntArray | BoolArray) -> Self:
+        """Some of the trials, by row number or by a mask over the trials."""
+        rows = self.trials.row_numbers(rows)
+        return self._with(self.trials.take(rows), rows)
+
+    def keep(
+        self,
+        *,
+        enroll: str | Sequence[str] | None = None,
+        test: str | Sequence[str] | None = None,
+        trial: str | Sequence[str] | None = None,
+        where: Wanted = NO_CONDITIONS,
+    ) -> Self:
+        """Keep the trials that meet every criterion.
+
+        Parameters
+        ----------
+        enroll, test, trial : str or sequence of str, optional
+            Names on that side. Names that do not occur are no error.
+        where : mapping of str to str or sequence of str
+            Values of condition columns: ``{"gender": "f", "channel": ["tel", "mic"]}``.
+
+        Returns
+        -------
+        The same kind of table.
+
+        Raises
+        ------
+        InputError
+            If a side, condition column or condition value does not exist, or no trial is left.
+
+        Examples
+        --------
+        >>> scores = Scores.of({"enroll": ["a", "a", "b"], "test": ["x", "y", "x"]}, [1.0, 2.0, 3.0])
+        >>> scores.keep(enroll=["a"], test=["x", "z"]).score
+        array([1.])
+        """
+        meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
+        return self._selected(np.logical_and.reduce(meets), len(meets))
+
+    def drop(
+        self,
+        *,
+        enroll: str | Sequence[str] | None = None,
+        test: str | Sequence[str] | None = None,
+        trial: str | Sequence[str] | None = None,
+        where: Wanted = NO_CONDITIONS,
+    ) -> Self:
+        """Leave out the trials that meet any of the criteria; see `keep`.
+
+        Raises
+        ------
+        InputError
+            As in `keep`.
+
+        Examples
+        --------
+        >>> scores = Scores.of({"enroll": ["a", "a", "b"], "test": ["x", "y", "x"]}, [1.0, 2.0, 3.0])
+        >>> scores.drop(enroll=["b"], test=["y"]).score
+        array([1.])
+        """
+        meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
+        return self._selected(~np.logical_or.reduce(meets), len(meets))
+
+    def _selected(self, chosen: BoolArray, n_criteria: int) -> Self:
+        if not n_criteria:
+            raise InputError("keep or drop: no criterion given. Name enroll, test or trial, or a condition (where).")
+        if not chosen.any():
+            raise InputError(f"{self.trials.origin.name}: none of {len(self):,} trials is left after the selection.")
+        return self if chosen.all() else self.take(chosen)
+
+    def split(self, by: str) -> dict[str, Self]:
+        """One table for each value of a condition column or name of a side, in the order of first occurrence.
+
+        Trials without a value go together with those whose value is an empty text.
+
+        Raises
+        ------
+        InputError
+            If there is no such column or side.
+
+        Examples
+        --------
+        >>> key = Key.of({"trial": ["a", "b", "c"]}, [True, False, True], conditions={"gender": ["f", "m", "f"]})
+        >>> {gender: part.n_tar for gender, part in key.split("gender").items()}
+        {'f': 2, 'm': 0}
+        """
+        trials = self.trials
+        if by in trials.sides:
+            values = trials.column(by)
+        else:
+            values = pc.fill_null(as_text(trials.condition(by)), "").dictionary_encode()
+        codes = np.asarray(values.indices)
+        order = np.argsort(codes, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(order) else []
+        groups.sort(key=lambda rows: int(rows[0]))
+        return {values.dictionary[int(codes[rows[0]])].as_py(): self.take(rows) for rows in groups}
+
+    def rename(self, id_map: IdMap, side: str, *, unknown: str = "error") -> Self:
+        """Give the names of one side the names that an id map has for them.
+
+        Parameters
+        ----------
+        id_map : IdMap
+        side : str
+            ``enroll``, ``test`` or ``trial``.
+        unknown : {"error", "keep", "drop"}
+            What to do about names that the map lacks: refuse, keep the name, or leave out their trials.
+
+        Returns
+        -------
+        The same kind of table.
+
+        Raises
+        ------
+        InputError
+            If there is no such side, or names are unknown.
+
+        Examples
+        --------
+        >>> scores = Scores.of({"enroll": ["m1", "m2"], "test": ["x", "x"]}, [1.0, 2.0])
+        >>> scores.rename(IdMap.of({"m1": "ann", "m2": "bob"}), "enroll").trials.name_of(1)
+        '(bob, x)'
+        """
+        if side not in self.trials.sides:
+            raise InputError(f"side: trials are identified by {', '.join(self.trials.sides)}, not by {side!r}.")
+        if unknown not in ("error", "keep", "drop"):
+            raise InputError(f"unknown: expected 'error', 'keep' or 'drop', got {unknown!r}.")
+        at = self.trials.sides.index(side)
+        names = self.trials.names[at]
+        found = positions(names, id_map.left)
+        lacking, used = found < 0, np.zeros(len(names), np.bool_)
+        if lacking.any() and unknown != "keep":
+            used[self.trials.codes[at]] = True
+            lacking &= used
+        if lacking.any() and unknown == "error":
+            first = names[int(np.argmax(lacking))].as_py()
+            raise InputError(
+                f"rename: {np.count_nonzero(lacking):,} of {np.count_nonzero(used):,} names of {side} are not in the "
+                f'map, the first {first!r}. Add them, or pass unknown="keep" or unknown="drop".'
+            )
+        if lacking.any() and unknown == "drop":
+            return self._selected(~lacking[self.trials.codes[at]], 1).rename(id_map, side)
+        renamed = pc.coalesce(id_map.right.take(pa.array(found, mask=found < 0)), names)
+        return self._with(self.trials.with_names(at, renamed), slice(None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IdColumn:
-    """One side of many trials: the distinct names, and for every trial the position of its name.
+class Index(TrialTable):
+    """Which trials there are.
 
     Attributes
     ----------
-    codes : (n_trials,) int array
-    names : pyarrow string array
-        Distinct.
+    trials : Trials
     """
 
-    codes: Any
-    names: pa.Array
+    trials: Trials
 
     @classmethod
-    def of(cls, values: Sequence[str] | pa.Array) -> IdColumn:
-        """Encode names, one per trial.
+    def of(cls, ids: Mapping[str, NamesLike], *, conditions: Mapping[str, Any] = NO_CONDITIONS) -> Index:
+        """Make an index from names.
 
-        Raises
-        ------
-        InputError
-            If a name is not text.
+        Examples
+        --------
+        >>> len(Index.of({"enroll": ["ann", "ann"], "test": ["x", "y"]}))
+        2
         """
-        try:
-            names = pa.array(values, pa.string())
-        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
-            raise InputError(f"ids: names of trials are text, but {error}.") from error
-        if names.null_count:
-            raise InputError(f"ids: {names.null_count} of {len(names)} names are missing. Every trial needs a name.")
-        encoded = names.dictionary_encode()
-        return cls(encoded.indices.to_numpy(), encoded.dictionary)
+        return cls(Trials.of(ids, conditions=conditions))
 
-    def codes_in(self, names: pa.Array) -> IntArray:
-        """For every trial the position of its name in ``names``, -1 where it is not there."""
-        found = pc.fill_null(pc.index_in(self.names, value_set=names), -1).to_numpy(zero_copy_only=False)
-        codes: IntArray = found.astype(np.int64)[self.codes]
-        return codes
+    @property
+    def content(self) -> None:
+        """Nothing."""
+        return
+
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Index:  # noqa: ARG002  # an index has no values
+        return Index(trials)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trials:
-    """A list of trials: each identified by one name (``trial``) or by two (``enroll``, ``test``)."""
-
-    sides: tuple[str, ...]
-    ids: tuple[IdColumn, ...]
-    origin: Origin = field(default_factory=lambda: Origin("trials"))
-
-    @classmethod
-    def of(cls, ids: Mapping[str, Sequence[str] | pa.Array], origin: Origin | None = None) -> Trials:
-        """Make a list of trials from names, one column per side.
-
-        Raises
-        ------
-        InputError
-            If there is no column, or the columns differ in length.
-        """
-        columns = tuple(IdColumn.of(values) for values in ids.values())
-        lengths = {side: len(column.codes) for side, column in zip(ids, columns, strict=True)}
-        if len(set(lengths.values())) != 1:
-            raise InputError(f"ids: expected columns of one length, got {lengths}.")
-        return cls(tuple(ids), columns, origin or Origin("trials"))
-
-    def __len__(self) -> int:
-        return len(self.ids[0].codes)
-
-    def name_of(self, row: int) -> str:
-        """Name one trial for a message."""
-        return "(" + ", ".join(column.names[int(column.codes[row])].as_py() for column in self.ids) + ")"
-
-    def codes_in(self, other: Trials) -> IntArray:
-        """One integer per trial, equal for the same trial in both lists; -1 where ``other`` lacks one of its names.
-
-        Raises
-        ------
-        OverflowError
-            If ``other`` has more than 2**63 possible pairs of names.
-        """
-        combined = np.zeros(len(self), np.int64)
-        unknown = np.zeros(len(self), np.bool_)
-        possible = 1
-        for mine, theirs in zip(self.ids, other.ids, strict=True):
-            possible *= max(len(theirs.names), 1)
-            if possible >= 2**63:
-                raise OverflowError(f"{other.origin.name}: more than 2**63 pairs of names.")
-            codes = mine.codes.astype(np.int64) if mine is theirs else mine.codes_in(theirs.names)
-            unknown |= codes < 0
-            combined *= len(theirs.names)
-            combined += codes
-        combined[unknown] = -1
-        return combined
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Key:
+class Key(TrialTable):
     """Which trials there are, and which of them are targets.
 
     Attributes
@@ -137,10 +231,18 @@ class Key:
 
     trials: Trials
     is_target: BoolArray
+    conflict: ClassVar[str] = "is target and non-target at once"
 
     @classmethod
-    def of(cls, ids: Mapping[str, Sequence[str]], is_target: ArrayLike) -> Key:
+    def of(
+        cls, ids: Mapping[str, NamesLike], is_target: ArrayLike, *, conditions: Mapping[str, Any] = NO_CONDITIONS
+    ) -> Key:
         """Make a key from names and truth.
+
+        Raises
+        ------
+        InputError
+            If the truth is not one boolean per trial.
 
         Examples
         --------
@@ -149,12 +251,25 @@ class Key:
         (1, 1)
         """
         truth = np.asarray(is_target)
-        trials = Trials.of(ids)
+        trials = Trials.of(ids, conditions=conditions)
         if truth.dtype != np.bool_ or truth.shape != (len(trials),):
             raise InputError(
                 f"is_target: expected {len(trials)} booleans, got {truth.dtype} values of shape {truth.shape}."
             )
         return cls(trials, truth)
+
+    @property
+    def content(self) -> AnyArray:
+        """Same as ``is_target``."""
+        return self.is_target
+
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Key:
+        return Key(trials, self.is_target[rows])
+
+    @property
+    def index(self) -> Index:
+        """The trials without the truth."""
+        return Index(self.trials)
 
     @property
     def n_tar(self) -> int:
@@ -168,7 +283,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class Scores(TrialTable):
     """The scores of one system.
 
     Attributes
@@ -177,22 +292,76 @@ class Scores:
     score : (n_trials,) float array
     name : str
         What tables and legends call the system.
+    log10 : bool
+        Whether these are common logarithms of likelihood ratios, as forensic tools write them. They are kept as they
+        came; ``nats`` gives natural logarithms.
     """
 
     trials: Trials
     score: ScoreArray
     name: str = "system"
+    log10: bool = False
+    conflict: ClassVar[str] = "has two different scores"
 
     @classmethod
-    def of(cls, ids: Mapping[str, Sequence[str]], score: ArrayLike, *, name: str = "system") -> Scores:
+    def of(
+        cls,
+        ids: Mapping[str, NamesLike],
+        score: ArrayLike,
+        *,
+        name: str = "system",
+        log10: bool = False,
+        conditions: Mapping[str, Any] = NO_CONDITIONS,
+    ) -> Scores:
         """Make scores from names and numbers.
+
+        Raises
+        ------
+        InputError
+            If there is not one score per trial, or one is NaN.
 
         Examples
         --------
-        >>> len(Scores.of({"trial": ["a", "b"]}, [0.5, -1.0]).trials)
+        >>> len(Scores.of({"trial": ["a", "b"]}, [0.5, -1.0]))
         2
         """
-        trials, values = Trials.of(ids), _validate.scores(score, "score")
+        trials, values = Trials.of(ids, conditions=conditions), _validate.scores(score, "score")
         if len(values) != len(trials):
             raise InputError(f"score: {len(values)} scores for {len(trials)} trials.")
-        return cls(trials, values, name)
+        return cls(trials, values, name, log10)
+
+    @property
+    def content(self) -> AnyArray:
+        """Same as ``score``."""
+        return self.score
+
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Scores:
+        return replace(self, trials=trials, score=self.score[rows])
+
+    @property
+    def index(self) -> Index:
+        """The trials without the scores."""
+        return Index(self.trials)
+
+    @property
+    def nats(self) -> ScoreArray:
+        """Scores on the natural scale: as they are, or common logarithms times ln 10."""
+        return self.score * self.score.dtype.type(LOG_10) if self.log10 else self.score
+
+    def transform(self, function: Callable[[ScoreArray], ArrayLike]) -> Scores:
+        """Pass the scores through a function of the whole array, a calibration for example.
+
+        Raises
+        ------
+        InputError
+            If the result is not one number per trial, or one is NaN.
+
+        Examples
+        --------
+        >>> Scores.of({"trial": ["a", "b"]}, [0.5, -1.0]).transform(lambda score: 2 * score + 1).score
+        array([ 2., -1.])
+        """
+        values = _validate.scores(function(self.score), "result of the function")
+        if values.shape != self.score.shape:
+            raise InputError(f"transform: the function made {len(values)} scores of {len(self.score)}.")
+        return replace(self, score=values)

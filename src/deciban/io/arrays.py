@@ -1,0 +1,216 @@
+"""Arrays of NumPy's own file format: what a header promises is checked before anything is allocated."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.lib import format as npy_format
+
+from deciban.errors import FormatError
+from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+
+MAGIC = b"\x93NUMPY"
+MOST_CLASSES = 100_000
+"""Classes above which nobody can have meant classes."""
+
+_LONGEST_HEADER = 10_000
+_CHUNK = 1 << 24
+_LARGEST_EXACT_INTEGER = 2**53
+_NO_PICKLES = (
+    "it holds Python objects, and deciban never loads pickles: loading one can run any program. Save numbers as "
+    "array.astype(float), names as array.astype(str)"
+)
+_KINDS = {"c": "complex numbers", "V": "records", "m": "time differences", "M": "dates"}
+
+
+def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
+    """Read one array of numbers, booleans or text.
+
+    Parameters
+    ----------
+    stream : binary stream
+        At its begin.
+    n_bytes : int
+        How many bytes there are.
+    name : str
+        What messages call the array.
+
+    Returns
+    -------
+    array
+        In the byte order of this machine; in the memory order of the file.
+
+    Raises
+    ------
+    FormatError
+        If the bytes are not exactly such an array. Nothing is allocated before that is known.
+    """
+    shape, fortran_order, dtype = _read_header(stream, name)
+    _check_type(dtype, name)
+    n_values: int = math.prod(shape)
+    n_promised, n_there = n_values * dtype.itemsize, n_bytes - stream.tell()
+    if n_promised != n_there or (dtype.itemsize == 0 and n_values):
+        raise FormatError(
+            f"{name}: the header promises {' x '.join(f'{n:,}' for n in shape) or 'one'} {dtype} values in "
+            f"{n_promised:,} bytes, but {n_there:,} bytes follow. The file is cut off or damaged: copy it again."
+        )
+    array = np.empty(n_values, dtype)
+    _fill(array, stream, name)
+    if not dtype.isnative:
+        array = array.byteswap(inplace=True).view(dtype.newbyteorder("="))
+    return array.reshape(shape[::-1]).T if fortran_order else array.reshape(shape)
+
+
+def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    start = stream.read(len(MAGIC) + 2)
+    version = tuple(start[len(MAGIC) :])
+    if not start.startswith(MAGIC) or version not in ((1, 0), (2, 0)):
+        raise FormatError(
+            f"{name}: does not begin like an array of NumPy in version 1 or 2 of its file format. Save it with "
+            "numpy.save."
+        )
+    length = stream.read(2 if version == (1, 0) else 4)
+    n_header = int.from_bytes(length, "little")
+    if n_header > _LONGEST_HEADER:
+        raise FormatError(f"{name}: the header promises to be {n_header:,} bytes long. The file is damaged.")
+    header = io.BytesIO(length + stream.read(n_header))
+    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 2 wrote 3L, which is understood
+        shape, fortran_order, dtype = read(header, max_header_size=_LONGEST_HEADER)
+    if any(n < 0 for n in shape):
+        raise FormatError(f"{name}: the header promises the shape {shape}. The file is damaged.")
+    return shape, fortran_order, dtype
+
+
+def _check_type(dtype: np.dtype[np.generic], name: str) -> None:
+    if dtype.hasobject:
+        raise FormatError(f"{name}: {_NO_PICKLES}.")
+    if dtype.kind not in "biufUS" or (dtype.kind == "f" and dtype.itemsize > 8):
+        what = _KINDS.get(dtype.kind, "numbers")
+        raise FormatError(
+            f"{name}: holds {what} ({dtype}). Expected booleans, integers, floats of at most 64 bits, or text; save "
+            "them as such."
+        )
+
+
+def _fill(array: AnyArray, stream: IO[bytes], name: str) -> None:
+    buffer = array.view(np.uint8).data
+    filled = 0
+    while filled < array.nbytes:
+        n_read = stream.readinto(buffer[filled : filled + _CHUNK])  # type: ignore[attr-defined]
+        if not n_read:
+            raise FormatError(f"{name}: ends after {filled:,} of {array.nbytes:,} bytes. Copy the file again.")
+        filled += n_read
+    if stream.read(1):  # at the end an archive compares the checksum
+        raise FormatError(f"{name}: holds more than its header promises. The file is damaged.")
+
+
+def as_scores(array: AnyArray, name: str) -> ScoreArray:
+    """Numbers as scores, whatever their shape: float32 and float64 as they are, the others if they fit exactly.
+
+    Raises
+    ------
+    FormatError
+        If they are no numbers, too large, or NaN.
+    """
+    if array.dtype.kind not in "iuf":
+        raise FormatError(f"{name}: holds {array.dtype} values, scores are numbers.")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float32) if array.dtype.itemsize < 4 else array
+        refuse_nan(array, name)
+        return array
+    if array.size and (array.max() > _LARGEST_EXACT_INTEGER or array.min() < -_LARGEST_EXACT_INTEGER):
+        raise FormatError(f"{name}: holds integers beyond 2**53, which no float holds exactly. Save them as floats.")
+    return array.astype(np.float64)
+
+
+def refuse_nan(array: AnyArray, name: str) -> None:
+    """Refuse numbers of which one is NaN.
+
+    Raises
+    ------
+    FormatError
+        Naming the first one.
+    """
+    if array.size and np.isnan(np.max(array)):
+        bad = np.isnan(array)
+        row, *column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), array.shape))
+        place = f"row {row}" + (f", column {column[0]}" if column else "")
+        raise FormatError(
+            f"{name}: {np.count_nonzero(bad):,} of {array.size:,} scores are NaN, the first in {place}. Infinite "
+            "scores are allowed, NaN is not: repair the file or drop these trials."
+        )
+
+
+def as_truth(array: AnyArray, name: str) -> BoolArray:
+    """Booleans, or numbers 0 and 1, as truth.
+
+    Raises
+    ------
+    FormatError
+        If there is anything else.
+    """
+    if array.dtype.kind == "b":
+        return array
+    _refuse_text(array, name)
+    known = (array == 0) | (array == 1)
+    if not known.all():
+        row = int(np.argmin(known.ravel()))
+        raise FormatError(
+            f"{name}, row {row}: the label is {array.ravel()[row]}, expected booleans, or 1 for target and 0 for "
+            "non-target."
+        )
+    return np.asarray(array == 1)
+
+
+def as_labels(array: AnyArray, name: str) -> IntArray:
+    """Whole numbers from 0, of whatever type, as positions in a list of classes.
+
+    Raises
+    ------
+    FormatError
+        If one is no such number.
+    """
+    _refuse_text(array, name)
+    with np.errstate(invalid="ignore"):
+        labels = array.astype(np.int64)
+    known = (labels == array) & (labels >= 0) & (labels < MOST_CLASSES)
+    if not known.all():
+        row = int(np.argmin(known))
+        raise FormatError(
+            f"{name}, row {row}: the label is {array[row]}, expected the number of a class, a whole number from 0 "
+            f"below {MOST_CLASSES:,}."
+        )
+    return labels
+
+
+def as_names(array: AnyArray, name: str) -> pa.Array:
+    """Text as an Arrow array; bytes must be UTF-8.
+
+    Raises
+    ------
+    FormatError
+        If it is not text.
+    """
+    if array.dtype.kind not in "US" or array.ndim != 1:
+        raise FormatError(f"{name}: expected a vector of text, got {array.dtype} values of shape {array.shape}.")
+    characters = array.view(np.uint32 if array.dtype.kind == "U" else np.uint8).reshape(len(array), -1)
+    broken = (characters[:, :-1] == 0) & (characters[:, 1:] != 0)
+    if broken.any():  # Arrow takes a NUL character for the end of the name
+        raise FormatError(f"{name}, row {int(np.argmax(broken.any(axis=1)))}: the name holds a NUL character.")
+    try:
+        return pc.cast(pa.array(array), pa.string())
+    except (pa.ArrowException, ValueError, UnicodeError) as error:
+        raise FormatError(f"{name}: holds characters that do not exist ({error}). Save it again.") from error
+
+
+def _refuse_text(array: AnyArray, name: str) -> None:
+    if array.dtype.kind in "US":
+        raise FormatError(f"{name}: holds text, expected numbers or booleans.")

@@ -1,0 +1,225 @@
+"""Tables with typed columns, Parquet and Arrow: which columns are read, what they mean, and what must not be in them.
+
+The columns are those of text tables with a header (`deciban.io.headers`): ``enroll`` and ``test`` (with ``side``) or
+``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds booleans, 1 and
+0, or words; ``class`` the true class; the others are kept as conditions. Read as class scores, every other column of
+numbers is a class. The schema metadata may have a key ``deciban`` with a JSON object, which decides instead::
+
+    {"roles": {"trial": "trial", "sysA": "score", "sysB": "score", "age": "=age"}, "log10": false}
+
+``roles`` says of every column which of the above it is (``=NAME``: a condition), ``log10`` whether scores are common
+logarithms, ``class_scores`` (true) that the score columns are classes, and ``classes`` lists all classes of a class
+key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban.errors import FormatError
+from deciban.io.assemble import assemble
+from deciban.io.contents import Contents, Kind
+from deciban.io.format import Options
+from deciban.io.headers import CONDITION, IDENTITY, IGNORED, ROLES, identity_of, named_roles, parse_columns, roles_of
+from deciban.trials import ClassKey, Origin, TrialTable
+from deciban.trials.frame_columns import is_text, of_strings
+from deciban.trials.frames import description, to_arrow
+
+_HARMLESS = 1 << 25
+"""Values that a file may hold whatever its size."""
+
+_RATIO = 1000
+"""Values, or characters of conditions, per byte of the file above that: equal values take next to no room."""
+
+
+def check_size(n_rows: int, n_columns: int, size: int, name: str) -> None:
+    """Refuse a file that promises more than it can mean.
+
+    Raises
+    ------
+    FormatError
+        If it promises more than 1000 values per byte, and more than 2**25 of them.
+    """
+    if n_rows < 0 or n_rows * max(n_columns, 1) > max(_HARMLESS, _RATIO * size):
+        raise FormatError(
+            f"{name}: promises {n_rows:,} rows of {n_columns} columns in {size:,} bytes. The file is damaged, or made "
+            "to exhaust the memory. If it is right, write it again in parts."
+        )
+
+
+def contents_of(
+    schema: pa.Schema,
+    read: Callable[[Sequence[str]], pa.Table],
+    options: Options,
+    origin: Origin,
+    size: int,
+    kept: Sequence[str] = (),
+) -> Contents:
+    """Tables of trials out of a columnar file.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    read : function
+        Reads the columns of these names, in this order.
+    options : Options
+    origin : Origin
+        ``reading`` is the name of the format.
+    size : int
+        Bytes of the file.
+    kept : sequence of str
+        Columns that are conditions whatever they are called.
+
+    Raises
+    ------
+    FormatError, InputError
+        If something cannot stand where it stands.
+    """
+    name = origin.name
+    _check_names(schema.names, name)
+    said = description(schema)
+    free = [column for column in schema.names if column not in kept]
+    own = _roles(pa.schema([schema.field(column) for column in free]), options, said, name)
+    roles = dict(zip(free, own, strict=True))
+    roles |= {column: CONDITION + column for column in kept}
+    plain = {column: role for column, role in roles.items() if _is_plain(schema.field(column), role, name)}
+    skipped = [column for column, role in roles.items() if role != IGNORED and column not in plain]
+    if not plain:
+        raise FormatError(f"{name}: holds no column that could be read; there are {', '.join(schema.names) or 'none'}.")
+    table = read(list(plain))
+    check_size(len(table), len(plain), size, name)
+    table.validate(full=True)
+    if not len(table):
+        raise FormatError(f"{name}: holds no trial, only the names of columns.")
+    columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
+    origin = replace(origin, reading=_reading(origin.reading, plain))
+    if said.get("class_scores") is True and options.need is None:
+        options = replace(options, need="class-scores")
+    options = replace(options, log10=options.log10 or said.get("log10") is True)
+    contents = assemble(
+        columns, list(plain.values()), list(plain), origin=origin, system=options.name or "system", options=options
+    )
+    classes = said.get("classes")
+    if _are_names(classes) and "class" in plain.values() and contents.index is not None:
+        label = columns[list(plain.values()).index("class")]
+        contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=classes))
+    notes = tuple(f"column {column} ({schema.field(column).type}) was not read." for column in skipped)
+    return replace(contents, notes=contents.notes + notes)
+
+
+def table_of(contents: Contents) -> pa.Table:
+    """All tables of trials of an input as one Arrow table.
+
+    Raises
+    ------
+    InputError
+        As in `deciban.trials.to_arrow`.
+    """
+    values = (*contents.systems, contents.key, contents.class_scores, contents.class_key)
+    tables: list[TrialTable] = [table for table in values if table is not None]
+    if not tables and contents.index is not None:
+        tables = [contents.index]
+    return to_arrow(*tables)
+
+
+def _check_names(names: Sequence[str], name: str) -> None:
+    twice = [column for column in names if names.count(column) > 1]
+    if twice:
+        raise FormatError(f"{name}: two columns are called {twice[0]!r}. Rename one.")
+
+
+def _roles(schema: pa.Schema, options: Options, said: Mapping[str, Any], name: str) -> Sequence[str]:
+    headers = schema.names
+    if options.columns is not None:
+        chosen = parse_columns(options.columns)
+        if isinstance(chosen, Mapping):
+            return named_roles(chosen, headers, name)
+        if len(chosen) != len(headers):
+            raise FormatError(f"{name}: --columns names {len(chosen)} columns, there are {len(headers)}.")
+        return chosen
+    recorded = said.get("roles")
+    if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
+        return [recorded[header] for header in headers]
+    roles = roles_of(headers, name)
+    if options.need != "class-scores":
+        return roles
+    # What has no other meaning and is a number is the score of a class.
+    sides = identity_of(roles)
+    return [
+        "score" if _is_number(schema.field(at).type) and role not in sides else role for at, role in enumerate(roles)
+    ]
+
+
+def _are_roles(roles: Sequence[object]) -> bool:
+    known = all(isinstance(role, str) and (role in ROLES or role.startswith(CONDITION)) for role in roles)
+    single = [role for role in roles if role != "score"]
+    return known and len(set(single)) == len(single)
+
+
+def _are_names(names: object) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+def _is_plain(field: pa.Field, role: str, name: str) -> bool:
+    """Whether a column holds one plain value per row; one that matters has to."""
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    plain = is_text(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+    if not plain and role != IGNORED and not role.startswith(CONDITION):
+        raise FormatError(
+            f"{name}: column {field.name}, the {role}, holds {field.type} values. Expected one plain value per row."
+        )
+    return bool(plain) and role != IGNORED
+
+
+def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: str) -> pa.ChunkedArray:
+    """A column with one kind of text, and no missing value where each row needs one."""
+    if pa.types.is_dictionary(column.type):
+        column = of_strings(column) if is_text(column.type.value_type) else column
+        values = column.type.value_type
+        if role.startswith(CONDITION) or role == "score" or not is_text(values) or _holds_null(column):
+            _check_length(column, header, size, name)
+            column = pc.cast(column, values)
+    if is_text(column.type) and column.type != pa.string():
+        column = pc.cast(column, pa.string())
+    if role in IDENTITY:
+        what = f"the name of the {role}"
+    else:
+        what = {"score": "the score", "label": "the label", "class": "the class"}.get(role, "")
+    if what and column.null_count:
+        row = int(np.argmax(np.asarray(column.is_null())))
+        raise FormatError(f"{name}, row {row}: {what} is missing (column {header}). Every trial needs one.")
+    return column
+
+
+def _holds_null(column: pa.ChunkedArray) -> bool:
+    return any(chunk.dictionary.null_count for chunk in column.chunks)
+
+
+def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) -> None:
+    """Refuse long text that a few bytes repeat in every row, before it is spread out."""
+    n_bytes = 0
+    for chunk in column.chunks:
+        if is_text(chunk.dictionary.type) and len(chunk.dictionary):
+            lengths = pc.cast(pc.binary_length(pc.cast(chunk.dictionary, pa.large_binary())), pa.int64())
+            n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
+    if n_bytes > max(8 * _HARMLESS, _RATIO * size):
+        raise FormatError(
+            f"{name}: column {header} would be {n_bytes:,} bytes long. Leave it out when writing the file."
+        )
+
+
+def _reading(format_name: str, roles: Mapping[str, str]) -> str:
+    return f"{format_name} " + " ".join(f"{role}={column!r}" for column, role in roles.items())
+
+
+READS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")

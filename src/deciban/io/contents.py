@@ -1,0 +1,131 @@
+"""What one input holds, whatever format it is in: the common language of all readers and writers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from deciban.errors import FormatError
+from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+
+Kind: TypeAlias = Literal["index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"]
+Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap
+
+KIND_OF: dict[type, Kind] = {
+    Index: "index",
+    Key: "key",
+    Scores: "scores",
+    ClassScores: "class-scores",
+    ClassKey: "class-key",
+    Quality: "quality",
+    SegmentQuality: "segment-quality",
+    IdMap: "id-map",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Contents:
+    """What one input holds; what it does not hold is None or empty.
+
+    Attributes
+    ----------
+    origin : Origin
+        What messages call the input, and in ``reading`` how it was understood.
+    index : Index or None
+        The trials, whenever there are any.
+    key : Key or None
+    systems : tuple of Scores
+        One for each score column.
+    class_scores : ClassScores or None
+    class_key : ClassKey or None
+    quality : Quality or None
+    segment_quality : SegmentQuality or None
+    id_map : IdMap or None
+    words : mapping of str to bool
+        The label words that occur, and whether each means target.
+    notes : tuple of str
+        What a user should be told about this input.
+    """
+
+    origin: Origin
+    index: Index | None = None
+    key: Key | None = None
+    systems: tuple[Scores, ...] = ()
+    class_scores: ClassScores | None = None
+    class_key: ClassKey | None = None
+    quality: Quality | None = None
+    segment_quality: SegmentQuality | None = None
+    id_map: IdMap | None = None
+    words: Mapping[str, bool] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, item: Item, *more: Item) -> Contents:
+        """Put tables into one input, as a writer wants them: scores with their key, for example."""
+        items: dict[Kind, Item] = {KIND_OF[type(one)]: one for one in (item, *more)}
+        systems = tuple(one for one in (item, *more) if isinstance(one, Scores))
+        trials = next((one.trials for one in items.values() if isinstance(one, Index | Key | Scores)), None)
+        fields = {kind.replace("-", "_"): one for kind, one in items.items() if kind not in ("scores", "index")}
+        origin = Origin("data") if trials is None else trials.origin
+        return cls(origin=origin, index=None if trials is None else Index(trials), systems=systems, **fields)  # type: ignore[arg-type]
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What is here, richest first."""
+        held: dict[Kind, object] = {
+            "scores": self.systems,
+            "key": self.key,
+            "class-scores": self.class_scores,
+            "class-key": self.class_key,
+            "quality": self.quality,
+            "segment-quality": self.segment_quality,
+            "id-map": self.id_map,
+            "index": self.index,
+        }
+        return tuple(kind for kind, value in held.items() if value is not None and value != ())
+
+    @property
+    def scores(self) -> Scores:
+        """The scores, if there is exactly one system.
+
+        Raises
+        ------
+        FormatError
+            If there is none, or more than one.
+        """
+        if len(self.systems) == 1:
+            return self.systems[0]
+        if not self.systems:
+            raise FormatError(f"{self.origin.name}: holds no scores. It was read as {self.origin.reading}.")
+        names = [system.name for system in self.systems]
+        raise FormatError(
+            f"{self.origin.name}: holds the scores of {len(names)} systems: {', '.join(names)}. Choose one: "
+            f"columns='score={names[0]},...' (--columns)."
+        )
+
+    @property
+    def label_counts(self) -> str:
+        """How many targets and non-targets there are, and by which words."""
+        if self.key is None:
+            return "no labels"
+        told = {side: sorted(word for word, means in self.words.items() if means == side) for side in (True, False)}
+        if not self.words or told == {True: ["target"], False: ["nontarget"]}:
+            return f"{self.key.n_tar:,} target · {self.key.n_non:,} non-target"
+        target, nontarget = (" (" + ", ".join(told[side]) + ")" for side in (True, False))
+        return f"{self.key.n_tar:,} target{target} · {self.key.n_non:,} non-target{nontarget}".replace(" ()", "")
+
+
+def require(contents: Contents, kinds: Sequence[Kind], format_name: str) -> None:
+    """Refuse to write what a format has no room for.
+
+    Raises
+    ------
+    FormatError
+        If the contents are of none of these kinds.
+    """
+    if not set(kinds) & set(contents.kinds):
+        raise FormatError(
+            f"{format_name} holds {' or '.join(kinds)}, but {contents.origin.name} is {' and '.join(contents.kinds)}. "
+            "Choose another format (--to)."
+        )

@@ -1,0 +1,69 @@
+"""Arrow IPC, also called Feather: one row per trial, one column per name, score, label or condition.
+
+Columns and metadata as in Parquet (`deciban.io.columnar`). Both formats are read, the one for files (``ARROW1``, the
+same as Feather version 2) and the one for streams, with the compression that Arrow itself may apply to its buffers. The
+one for files is written, uncompressed, so that other programs can map it into memory; names are dictionaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from deciban.errors import FormatError
+from deciban.io.columnar import READS, contents_of, table_of
+from deciban.io.contents import Contents
+from deciban.io.format import BinaryFormat, Options
+from deciban.io.guard import only_format_errors
+from deciban.io.source import Source
+from deciban.trials import Origin
+
+
+def _recognizes(source: Source) -> bool:
+    return source.kind == "Arrow"
+
+
+def _read(source: Source, options: Options) -> Contents:
+    if source.head.startswith(b"FEA1"):
+        raise FormatError(
+            f"{source.name}: Feather version 1, which is no longer written. Save it with pyarrow.feather.write_feather."
+        )
+    with only_format_errors(source.name, "Arrow"):
+        schema = _opened(source, None).schema
+
+        def read(columns: Sequence[str]) -> pa.Table:
+            fields = sorted(schema.get_field_index(column) for column in columns)
+            return _opened(source, fields).read_all().select(list(columns))
+
+        return contents_of(schema, read, options, Origin(source.name, "arrow"), source.size)
+
+
+def _opened(source: Source, fields: Sequence[int] | None) -> Any:
+    """A reader of these fields of a file or stream."""
+    opened = source.seekable()
+    stream = pa.OSFile(str(opened)) if isinstance(opened, Path) else pa.BufferReader(opened.getbuffer())
+    chosen = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
+    is_file = source.head.startswith(b"ARROW1")
+    return pa.ipc.open_file(stream, options=chosen) if is_file else pa.ipc.open_stream(stream, options=chosen)
+
+
+def _write(contents: Contents, stream: IO[bytes]) -> None:
+    table = table_of(contents)
+    with pa.ipc.new_file(stream, table.schema) as file:
+        file.write_table(table)
+
+
+FORMAT = BinaryFormat(
+    keeps_conditions=True,
+    name="arrow",
+    summary="Columns as in Parquet; Arrow IPC file (Feather 2) or stream",
+    reads=READS,
+    writes=READS,
+    recognizes=_recognizes,
+    read=_read,
+    write=_write,
+    endings=(".arrow", ".feather", ".ipc"),
+)

@@ -1,0 +1,74 @@
+"""ASVspoof 5: scores and keys of both tracks with tabs and a header, and the protocols of the data.
+
+Track 1, countermeasures: scores and key (``asvspoof5``)::
+
+    filename        cm-score                filename        cm-label
+    E_0000000001    0.01                    E_0000000001    bonafide
+
+Track 2, spoofing-robust speaker verification: scores of three systems, and key (``asvspoof5-sasv``)::
+
+    spk      filename       cm-score   asv-score   sasv-score           spk      filename       cm-label   asv-label
+    E_0101   E_0000000001   4.762      -1.022      1.870                E_0101   E_0000000001   bonafide   target
+
+The label is ``asv-label``: target, nontarget or spoof, where spoof counts as non-target; ``cm-label`` is kept as a
+condition. Choose a system with ``columns="enroll=spk,test=filename,score=sasv-score"``.
+
+Protocols of the training and development data, without a header (``asvspoof5-protocol``)::
+
+    T_4850 T_0000000000 F - - - AC3 A05 spoof -
+
+Scores and keys were seen in the evaluation package of the organizers, the protocols in programs that read them.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban.io.format import TextFormat
+
+
+def _spoof_words(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    """Call non-targets that are not bona fide ``spoof`` again."""
+    if not {"label", "=cm-label"} <= set(columns):
+        return columns
+    spoofed = pc.and_(pc.equal(columns["=cm-label"], "spoof"), pc.equal(columns["label"], "nontarget"))
+    return columns | {"label": pc.if_else(spoofed, "spoof", columns["label"])}
+
+
+FORMATS = (
+    TextFormat(
+        name="asvspoof5",
+        summary="TAB, header `filename cm-score`; key `filename cm-label`",
+        reads=("scores", "key"),
+        writes=("scores", "key"),
+        lines=("trial score", "trial label *"),
+        header={"trial": "filename", "score": "cm-score", "label": "cm-label"},
+        delimiter="\t",
+        words=("bonafide", "spoof"),
+    ),
+    TextFormat(
+        name="asvspoof5-sasv",
+        summary="TAB, header `spk filename cm-score asv-score sasv-score`; key `spk filename cm-label asv-label`",
+        reads=("scores", "key"),
+        writes=("scores", "key"),
+        lines=("enroll test score", "enroll test =cm-label label *"),
+        header={
+            "enroll": "spk",
+            "test": "filename",
+            "score": "cm-score|asv-score|sasv-score",
+            "=cm-label": "cm-label",
+            "label": "asv-label",
+        },
+        delimiter="\t",
+        undo=_spoof_words,
+    ),
+    TextFormat(
+        name="asvspoof5-protocol",
+        summary="protocol of 10 columns: `speaker trial gender codec codec_q codec_seed attack_tag attack label -`",
+        reads=("key",),
+        writes=("key",),
+        lines=("=speaker trial =gender =codec =codec_q =codec_seed =attack_tag =attack label =tmp",),
+        words=("bonafide", "spoof"),
+    ),
+)

@@ -1,0 +1,214 @@
+"""HDF5 files of the BOSARIS toolkit's layout. One file holds one table.
+
+===============  =====================================================================================================
+index            ``/ID/row_ids`` (m models), ``/ID/column_ids`` (n segments), ``/trial_mask`` uint8 m x n: 1 for a trial
+key              ``/ID/*``; ``/trial_mask`` int8 m x n: +1 target, -1 non-target, 0 no trial; ``/file_format`` = "2.0".
+                 Version 1 (read only): no ``/file_format`` but ``/target_mask`` and ``/nontarget_mask`` of 0 and 1
+scores           ``/ID/*``; ``/scores`` float64 or float32 m x n; ``/score_mask`` uint8 m x n: 1 for a trial
+quality          ``/ID/*``; ``/modelQ`` q x m; ``/segQ`` q x n; ``/score_mask``; ``/ID/has_row``, ``/ID/has_column``:
+                 1 for a model or segment that has measures (optional: all have)
+segment quality  ``/ids`` (n), ``/values`` float64 q x n
+id map           ``/left_ids``, ``/right_ids``
+===============  =====================================================================================================
+
+Names are strings of fixed or variable length, ASCII or UTF-8; ours are UTF-8, as long as the longest. Our matrices are
+contiguous and not compressed; a full mask of ours has no cells but a fill value of 1: every HDF5 reader sees ones.
+Names of quality measures are a list of ours, ``/measures`` (or ``/model_measures`` and ``/seg_measures``), that is left
+out for q1, q2, ... Condition columns, and an order of trials that is not row by row, have no place here.
+
+A file is recognized by ``/ID/row_ids`` and ``/ID/column_ids`` together with one of the matrices, by ``/ids`` and
+``/values``, or by ``/left_ids`` and ``/right_ids``; hyperion's files are told apart by their conditions.
+"""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+import numpy as np
+
+from deciban.errors import FormatError
+from deciban.io.contents import Contents, Kind
+from deciban.io.format import BinaryFormat, Options
+from deciban.io.gridded import (
+    QualitySide,
+    item_to_write,
+    matrix_of,
+    named_measures,
+    quality_sides,
+    shape_of,
+    signed_mask,
+)
+from deciban.io.grids import Grid, measures_of
+from deciban.io.hdf5 import Hdf5, opened, places, present
+from deciban.io.hdf5_arrays import (
+    created,
+    read_flags,
+    read_mask,
+    read_matrix,
+    read_names,
+    read_word,
+    write_mask,
+    write_names,
+)
+from deciban.io.matrices import Matrix
+from deciban.io.source import Source
+from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+
+NAME = "bosaris-hdf5"
+KINDS: tuple[Kind, ...] = ("scores", "key", "quality", "segment-quality", "id-map", "index")
+
+_GRID = places("/ID/row_ids", "/ID/column_ids")
+_MATRICES = places("/scores", "/trial_mask", "/target_mask", "/nontarget_mask", "/modelQ", "/segQ")
+_LISTS = places("/ids", "/values"), places("/left_ids", "/right_ids")
+CONDITIONS = tuple(sorted(places(*(f"{at}/{side}_cond" for at in ("", "/ID") for side in ("model", "seg", "trial")))))
+"""Where hyperion keeps what else it knows."""
+
+
+def is_grid(there: frozenset[str]) -> bool:
+    """Whether names and a matrix lie where BOSARIS keeps them."""
+    return there >= _GRID and bool(there & _MATRICES)
+
+
+def _recognizes(source: Source) -> bool:
+    there = present(source)
+    return (is_grid(there) and not there.intersection(CONDITIONS)) or any(there >= one for one in _LISTS)
+
+
+def _read(source: Source, options: Options) -> Contents:
+    with opened(source) as file:
+        if file.has("/ids") and not file.has("/ID/row_ids"):
+            return _read_segment_quality(file)
+        if file.has("/left_ids") and not file.has("/ID/row_ids"):
+            left, right = read_names(file, "/left_ids"), read_names(file, "/right_ids")
+            id_map = IdMap.from_columns(left.values, right.values, source=file.name)
+            return Contents(origin=Origin(file.name, f"{NAME} id map"), id_map=id_map)
+        return read_grid(file, options, NAME)
+
+
+def read_grid(file: Hdf5, options: Options, name: str) -> Contents:
+    """Read a file of models x segments.
+
+    Raises
+    ------
+    FormatError
+        If it holds none, or more than one.
+    """
+    models, segments = read_names(file, "/ID/row_ids"), read_names(file, "/ID/column_ids")
+    grid = Grid(file.name, name, models, segments, options)
+    if file.has("/scores") + file.has("/trial_mask") + (file.has("/target_mask") or file.has("/nontarget_mask")) > 1:
+        raise FormatError(
+            f"{file.name}: holds scores and masks of a key or an index at once, but a file of this layout holds one "
+            "table. Write them to files of their own."
+        )
+    if file.has("/scores"):
+        mask = read_mask(file, "/score_mask") if file.has("/score_mask") else None
+        return grid.scores(read_matrix(file, "/scores"), mask)
+    if file.has("/modelQ") or file.has("/segQ"):
+        return _read_quality(file, grid)
+    if file.has("/trial_mask"):
+        is_key = _says_key(file)
+        return grid.trial_mask((read_matrix if is_key else read_mask)(file, "/trial_mask"), is_key=is_key)
+    return grid.key(read_matrix(file, "/target_mask"), read_matrix(file, "/nontarget_mask"))
+
+
+def _says_key(file: Hdf5) -> bool | None:
+    """Keys have a version, index files have none; a file without one may still come from a tool that forgot it."""
+    if not file.has("/file_format"):
+        return None
+    version = read_word(file, "/file_format")
+    if version != "2.0":
+        raise FormatError(f"{file.name}, /file_format: version {version[:20]!r} of key files is not known, only 2.0.")
+    return True
+
+
+def _optional_names(file: Hdf5, path: str) -> list[str] | None:
+    return read_names(file, path).values.to_pylist() if file.has(path) else None
+
+
+def _read_segment_quality(file: Hdf5) -> Contents:
+    table, notes = measures_of(
+        read_names(file, "/ids"), read_matrix(file, "/values"), _optional_names(file, "/measures"), file.name
+    )
+    return Contents(origin=Origin(file.name, f"{NAME} segment quality"), segment_quality=table, notes=notes)
+
+
+def _read_quality(file: Hdf5, grid: Grid) -> Contents:
+    def side(path: str) -> Matrix | None:
+        return read_matrix(file, path) if file.has(path) else None
+
+    def flags(path: str, n_flags: int) -> Any:
+        return read_flags(file, path, n_flags) if file.has(path) else None
+
+    return grid.quality(
+        (side("/modelQ"), side("/segQ")),
+        (flags("/ID/has_row", grid.shape[0]), flags("/ID/has_column", grid.shape[1])),
+        (_optional_names(file, "/model_measures"), _optional_names(file, "/seg_measures")),
+        read_mask(file, "/score_mask") if file.has("/score_mask") else None,
+    )
+
+
+def _write(contents: Contents, stream: IO[bytes]) -> None:
+    item = item_to_write(contents, KINDS, NAME)
+    with created(stream) as file:
+        if isinstance(item, Scores):
+            grid, matrix = matrix_of(item.trials, item.score)
+            _write_ids(file, *grid.names)
+            file.create_dataset("scores", data=matrix)
+            write_mask(file, "score_mask", grid.mask, shape_of(grid))
+        elif isinstance(item, Key):
+            grid, matrix = signed_mask(item)
+            _write_ids(file, *grid.names)
+            file.create_dataset("trial_mask", data=matrix)
+            file.create_dataset("file_format", data=np.bytes_("2.0"))
+        elif isinstance(item, Index):
+            grid, _ = item.trials.as_grid()
+            _write_ids(file, *grid.names)
+            write_mask(file, "trial_mask", grid.mask, shape_of(grid))
+        elif isinstance(item, Quality):
+            _write_quality(file, item)
+        elif isinstance(item, SegmentQuality):
+            write_names(file, "ids", item.names)
+            file.create_dataset("values", data=item.values.T)
+            _write_measures(file, "measures", named_measures(item))
+        elif isinstance(item, IdMap):
+            write_names(file, "left_ids", item.left)
+            write_names(file, "right_ids", item.right)
+
+
+def _write_ids(file: Any, models: Any, segments: Any) -> None:
+    write_names(file, "ID/row_ids", models)
+    write_names(file, "ID/column_ids", segments)
+
+
+def _write_quality(file: Any, quality: Quality) -> None:
+    models, segments, mask = quality_sides(quality, NAME)
+    _write_ids(file, models.names, segments.names)
+    written: tuple[tuple[str, str, str, QualitySide], ...] = (
+        ("modelQ", "ID/has_row", "model_measures", models),
+        ("segQ", "ID/has_column", "seg_measures", segments),
+    )
+    for path, has, measures, side in written:
+        file.create_dataset(path, data=side.values)
+        file.create_dataset(has, data=side.has.view(np.uint8))
+        _write_measures(file, measures, side.measures)
+    if quality.trials is not None:
+        write_mask(file, "score_mask", mask, (len(models.names), len(segments.names)))
+
+
+def _write_measures(file: Any, path: str, measures: tuple[str, ...] | None) -> None:
+    if measures is not None:
+        import pyarrow as pa
+
+        write_names(file, path, pa.array(measures, pa.string()))
+
+
+FORMAT = BinaryFormat(
+    name=NAME,
+    summary="BOSARIS HDF5: index, key (versions 1 and 2), scores, quality, segment quality, id map",
+    reads=("scores", "key", "index", "quality", "segment-quality", "id-map"),
+    writes=KINDS,
+    recognizes=_recognizes,
+    read=_read,
+    write=_write,
+    endings=(".h5", ".hdf5"),
+)

@@ -1,0 +1,286 @@
+"""MATLAB files of the BOSARIS toolkit's layout: one struct variable. Read in versions 5 (``-v6``, ``-v7``) and 7.3.
+
+========  =======================================================================================================
+``ndx``   ``modelset`` (m x 1 cells of text), ``segset`` (n x 1), ``trialmask`` (m x n logical)
+``key``   ``modelset``, ``segset``, ``tar``, ``non`` (m x n logical)
+``scr``   ``modelset``, ``segset``, ``scoremat`` (m x n double or single), ``scoremask`` (m x n logical)
+``qual``  of segments: ``ids`` (n x 1 cells), ``values`` (q x n); of both sides: ``modelset``, ``segset``, ``modelQ``
+          (q x m), ``segQ`` (q x n), ``hasmodel``, ``hasseg`` (1 x m, 1 x n logical), ``scoremask``. Unverified
+``idmap``  ``leftids``, ``rightids`` (cells of text). Unverified
+========  =======================================================================================================
+
+Names of quality measures are a list of ours (``measures``; ``modelmeasures``, ``segmeasures``), left out for q1, q2...
+Version 5 is written unless version 7.3 is asked for by name (``bosaris-mat73``), which has room for more than 2 GB.
+
+A file is recognized by its header alone, and the name of its struct tells what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import IO, Any, TypeAlias, cast
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import FormatError
+from deciban.io.contents import KIND_OF, Contents, Item, Kind
+from deciban.io.format import BinaryFormat, Options
+from deciban.io.gridded import item_to_write, matrix_of, named_measures, quality_sides, shape_of, without_nul
+from deciban.io.grids import Grid, measures_of
+from deciban.io.hdf5 import Hdf5, only_format_errors, opened
+from deciban.io.matlab5 import Value, load_struct, variables
+from deciban.io.matlab73 import read_cells, read_field, write_struct
+from deciban.io.matrices import Matrix, Names
+from deciban.io.source import Source
+from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+from deciban.types import AnyArray, BoolArray
+
+NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
+KINDS: tuple[Kind, ...] = ("scores", "key", "quality", "segment-quality", "id-map", "index")
+_LARGEST = 2**31 - 1
+"""Bytes that a variable of version 5 may have."""
+
+Fields: TypeAlias = dict[str, "list[str] | AnyArray"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Struct:
+    """A struct of either version: how its fields are looked up, and what messages call them."""
+
+    source: str
+    variable: str
+    has: Callable[[str], bool]
+    cells: Callable[[str], list[str]]
+    numbers: Callable[[str], Matrix]
+
+    def names(self, field: str) -> Names:
+        """The names in a cell array."""
+        place = f"{self.source}, {self.variable}.{field}"
+        if not self.has(field):
+            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+        return Names(pa.array(self.cells(field), pa.string()), place)
+
+    def matrix(self, field: str) -> Matrix:
+        """The numbers of a matrix."""
+        if not self.has(field):
+            raise FormatError(f"{self.source}, {self.variable}.{field}: there is no such field. Save the struct again.")
+        return self.numbers(field)
+
+    def optional(self, field: str) -> Matrix | None:
+        """The numbers of a matrix that need not be there."""
+        return self.numbers(field) if self.has(field) else None
+
+    def flags(self, field: str) -> BoolArray | None:
+        """A list of 0 and 1 that need not be there."""
+        return np.ravel(self.numbers(field).only((0, 1)) == 1) if self.has(field) else None
+
+    def words(self, field: str) -> list[str] | None:
+        """A list of words that need not be there."""
+        return self.cells(field) if self.has(field) else None
+
+
+def _read(source: Source, options: Options) -> Contents:
+    if source.head.startswith(b"MATLAB 5.0"):
+        with only_format_errors(source.name, "MATLAB"):
+            found = variables(source)
+            variable = _chosen(source, list(found), options)
+            return _contents(_of_version_5(source, variable, load_struct(source, variable, *found[variable])), options)
+    with opened(source) as file:
+        variable = _chosen(source, [one for one in _READERS if file.has(f"/{one}")], options)
+        return _contents(_of_version_73(file, variable), options)
+
+
+def _chosen(source: Source, found: list[str], options: Options) -> str:
+    """The variable to read: the only one whose name is known, or the one that holds what is needed."""
+    known = [one for one in _READERS if one in found]
+    wanted = {"scores": "scr", "key": "key", "index": "ndx", "id-map": "idmap"}.get(options.need or "", "")
+    if len(known) > 1 and wanted in known:
+        return wanted
+    if len(known) == 1:
+        return known[0]
+    if known:
+        raise FormatError(f"{source.name}: holds {' and '.join(known)}. Save the one that is meant to its own file.")
+    there = f"; there are {', '.join(sorted(found)[:20])}" if found else ""
+    raise FormatError(f"{source.name}: no variable {', '.join(_READERS)} of the BOSARIS layout{there}.")
+
+
+def _of_version_5(source: Source, variable: str, fields: Mapping[str, Value]) -> _Struct:
+    def cells(field: str) -> list[str]:
+        value = fields[field]
+        if isinstance(value, list):
+            return value
+        if isinstance(value, np.ndarray) and not value.size:
+            return []
+        raise FormatError(f"{source.name}, {variable}.{field}: expected a cell array of text. In MATLAB: cellstr(...).")
+
+    def numbers(field: str) -> Matrix:
+        value = fields[field]
+        if isinstance(value, np.ndarray) and value.ndim == 2:
+            return Matrix.of(value, f"{source.name}, {variable}.{field}")
+        raise FormatError(f"{source.name}, {variable}.{field}: expected a matrix of numbers.")
+
+    return _Struct(source.name, variable, fields.__contains__, cells, numbers)
+
+
+def _of_version_73(file: Hdf5, variable: str) -> _Struct:
+    def path(field: str) -> str:
+        return f"/{variable}/{field}"
+
+    return _Struct(
+        file.name,
+        variable,
+        lambda field: file.has(path(field)),
+        lambda field: read_cells(file, path(field)),
+        lambda field: read_field(file, path(field)),
+    )
+
+
+def _contents(struct: _Struct, options: Options) -> Contents:
+    return _READERS[struct.variable](struct, options)
+
+
+def _grid(struct: _Struct, options: Options) -> Grid:
+    return Grid(struct.source, NAME, struct.names("modelset"), struct.names("segset"), options)
+
+
+def _read_index(struct: _Struct, options: Options) -> Contents:
+    return _grid(struct, options).trial_mask(struct.matrix("trialmask"), is_key=False)
+
+
+def _read_key(struct: _Struct, options: Options) -> Contents:
+    return _grid(struct, options).key(struct.matrix("tar"), struct.matrix("non"))
+
+
+def _read_scores(struct: _Struct, options: Options) -> Contents:
+    return _grid(struct, options).scores(struct.matrix("scoremat"), struct.optional("scoremask"))
+
+
+def _read_quality(struct: _Struct, options: Options) -> Contents:
+    if struct.has("ids"):
+        table, notes = measures_of(
+            struct.names("ids"), struct.matrix("values"), struct.words("measures"), struct.source
+        )
+        return Contents(origin=Origin(struct.source, f"{NAME} segment quality"), segment_quality=table, notes=notes)
+    return _grid(struct, options).quality(
+        (struct.optional("modelQ"), struct.optional("segQ")),
+        (struct.flags("hasmodel"), struct.flags("hasseg")),
+        (struct.words("modelmeasures"), struct.words("segmeasures")),
+        struct.optional("scoremask"),
+    )
+
+
+def _read_id_map(struct: _Struct, options: Options) -> Contents:  # noqa: ARG001  # all readers are called alike
+    left, right = struct.names("leftids"), struct.names("rightids")
+    id_map = IdMap.from_columns(left.values, right.values, source=struct.source)
+    return Contents(origin=Origin(struct.source, f"{NAME} id map"), id_map=id_map)
+
+
+_READERS: dict[str, Callable[[_Struct, Options], Contents]] = {
+    "ndx": _read_index,
+    "key": _read_key,
+    "scr": _read_scores,
+    "qual": _read_quality,
+    "idmap": _read_id_map,
+}
+_VARIABLE_OF: dict[Kind, str] = {
+    "index": "ndx",
+    "key": "key",
+    "scores": "scr",
+    "quality": "qual",
+    "segment-quality": "qual",
+    "id-map": "idmap",
+}
+
+
+def _listed(names: pa.Array) -> list[str]:
+    return list(without_nul(names, "MATLAB").to_pylist())
+
+
+def _full(mask: BoolArray | None, shape: tuple[int, int]) -> BoolArray:
+    return np.ones(shape, np.bool_) if mask is None else mask
+
+
+def _fields_of(item: Item) -> Fields:
+    """What a struct holds of a table."""
+    if isinstance(item, IdMap):
+        return {"leftids": _listed(item.left), "rightids": _listed(item.right)}
+    if isinstance(item, SegmentQuality):
+        called = named_measures(item)
+        fields: Fields = {"ids": _listed(item.names), "values": item.values.T}
+        return fields if called is None else fields | {"measures": list(called)}
+    if isinstance(item, Quality):
+        return _fields_of_quality(item)
+    if isinstance(item, Scores):
+        grid, scores = matrix_of(item.trials, item.score)
+        matrices: Fields = {"scoremat": scores, "scoremask": _full(grid.mask, shape_of(grid))}
+    elif isinstance(item, Key):
+        grid, targets = matrix_of(item.trials, item.is_target)
+        matrices = {"tar": targets, "non": _full(grid.mask, shape_of(grid)) & ~targets}
+    else:
+        assert isinstance(item, Index)  # noqa: S101  # the kinds that can be written are these
+        grid, _ = item.trials.as_grid()
+        matrices = {"trialmask": _full(grid.mask, shape_of(grid))}
+    return {"modelset": _listed(grid.names[0]), "segset": _listed(grid.names[1])} | matrices
+
+
+def _fields_of_quality(quality: Quality) -> Fields:
+    models, segments, mask = quality_sides(quality, NAME)
+    fields: Fields = {"modelset": _listed(models.names), "segset": _listed(segments.names)}
+    for side, called in ((models, "model"), (segments, "seg")):
+        fields |= {f"{called}Q": side.values, f"has{called}": side.has[None, :]}
+        if side.measures is not None:
+            fields[f"{called}measures"] = list(side.measures)
+    if quality.trials is not None:
+        fields["scoremask"] = _full(mask, (len(models.names), len(segments.names)))
+    return fields
+
+
+def _write(contents: Contents, stream: IO[bytes]) -> None:
+    import scipy.io
+
+    item = item_to_write(contents, KINDS, NAME)
+    fields = _fields_of(item)
+    n_bytes = sum(value.nbytes if isinstance(value, np.ndarray) else 0 for value in fields.values())
+    if n_bytes > _LARGEST:
+        raise FormatError(
+            f"{NAME}: {n_bytes:,} bytes do not fit a MATLAB file of version 5, which ends at 2 GB. Choose {NAME73} or "
+            "bosaris-hdf5."
+        )
+    struct = {field: _column(value) if isinstance(value, list) else value for field, value in fields.items()}
+    scipy.io.savemat(cast("Any", stream), {_VARIABLE_OF[KIND_OF[type(item)]]: struct})
+
+
+def _column(texts: list[str]) -> AnyArray:
+    cells = np.empty((len(texts), 1), object)
+    cells[:, 0] = texts
+    return cells
+
+
+def _write73(contents: Contents, stream: IO[bytes]) -> None:
+    item = item_to_write(contents, KINDS, NAME73)
+    write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
+
+
+FORMATS = (
+    BinaryFormat(
+        name=NAME,
+        summary="BOSARIS MATLAB structs ndx, key, scr, and unverified qual and idmap; versions 5 and 7.3 are read",
+        reads=("scores", "key", "index", "quality", "segment-quality", "id-map"),
+        writes=KINDS,
+        recognizes=lambda source: source.head.startswith(b"MATLAB 5.0 MAT-file"),
+        read=_read,
+        write=_write,
+        endings=(".mat",),
+    ),
+    BinaryFormat(
+        name=NAME73,
+        summary="the same in MATLAB version 7.3 (HDF5), written when asked for by name",
+        reads=("scores", "key", "index", "quality", "segment-quality", "id-map"),
+        writes=KINDS,
+        recognizes=lambda source: source.head.startswith(b"MATLAB 7.3 MAT-file"),
+        read=_read,
+        write=_write73,
+    ),
+)

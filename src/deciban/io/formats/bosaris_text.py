@@ -1,0 +1,130 @@
+"""Text files of BOSARIS that are no lists of trials: quality measures of segments, and id maps.
+
+Quality measures: the first line says how many there are, the others hold a name and so many numbers::
+
+    2
+    seg1 0.75 20.5
+    seg2 0.5 13.25
+
+Id maps: what a name on the left is called on the right::
+
+    model1 seg1
+    model2 seg7
+
+The lists of trials (index, key and scores) are the lines of the format ``kaldi``. Names of measures have no place in
+this format; they come back as q1, q2, ...
+"""
+
+from __future__ import annotations
+
+import re
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import FormatError, InputError
+from deciban.io.contents import Contents
+from deciban.io.fields import check_names
+from deciban.io.format import BinaryFormat, Options
+from deciban.io.layout import is_number, split
+from deciban.io.source import Source, numbered_lines, read_text
+from deciban.trials import IdMap, Origin, SegmentQuality
+
+
+def _fields(source: Source, name: str) -> list[tuple[int, list[str]]]:
+    lines = [(number, split(line, " ")) for number, line in numbered_lines(read_text(source), source.name)]
+    if not lines:
+        raise FormatError(f"{source.name}: the file is empty. Expected {name}.")
+    return lines
+
+
+def _read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+    (number, first), *lines = _fields(source, "quality measures")
+    if len(first) != 1 or not re.fullmatch("[1-9][0-9]{0,17}", first[0]):
+        raise FormatError(
+            f"{source.name}:{number}: expected the number of quality measures alone on the first line, got "
+            f"{' '.join(first)[:80]!r}."
+        )
+    n_measures = int(first[0])
+    for number, fields in lines:
+        if len(fields) != n_measures + 1:
+            raise FormatError(
+                f"{source.name}:{number}: expected a name and {n_measures} quality measures, got {len(fields)} "
+                f"columns: {' '.join(fields)[:80]!r}."
+            )
+        wrong = [field for field in fields[1:] if not is_number(field) or not np.isfinite(float(field))]
+        if wrong:
+            raise FormatError(f"{source.name}:{number}: the quality measure {wrong[0]!r} is not a finite number.")
+    if not lines:
+        raise FormatError(f"{source.name}: holds no segment, only the number of quality measures.")
+    origin = Origin(source.name, "bosaris-quality")
+    try:
+        quality = SegmentQuality.of(
+            [fields[0] for _, fields in lines],
+            np.array([[float(field) for field in fields[1:]] for _, fields in lines]),
+            origin=origin,
+        )
+    except InputError as error:
+        raise FormatError(str(error)) from error
+    return Contents(origin=origin, segment_quality=quality)
+
+
+def _write_quality(contents: Contents, stream: IO[bytes]) -> None:
+    quality = contents.segment_quality
+    assert quality is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
+    check_names(quality.names, "segment", "bosaris-quality", " ", first=True)
+    stream.write(b"%d\n" % quality.values.shape[1])
+    for name, values in zip(quality.names.to_pylist(), quality.values.tolist(), strict=True):
+        stream.write(f"{name} {' '.join(map(repr, values))}\n".encode())
+
+
+def _read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+    lines = _fields(source, "an id map")
+    for number, fields in lines:
+        if len(fields) != 2:
+            raise FormatError(
+                f"{source.name}:{number}: expected 2 columns (left right), got {len(fields)}: "
+                f"{' '.join(fields)[:80]!r}."
+            )
+    try:
+        left, right = (pa.array([fields[i] for _, fields in lines], pa.string()) for i in range(2))
+        id_map = IdMap.from_columns(left, right, source=source.name)
+    except InputError as error:
+        raise FormatError(str(error)) from error
+    return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
+
+
+def _write_id_map(contents: Contents, stream: IO[bytes]) -> None:
+    id_map = contents.id_map
+    assert id_map is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
+    check_names(id_map.left, "left name", "bosaris-idmap", " ", first=True)
+    check_names(id_map.right, "right name", "bosaris-idmap", " ", first=False)
+    for left, right in zip(id_map.left.to_pylist(), id_map.right.to_pylist(), strict=True):
+        stream.write(f"{left} {right}\n".encode())
+
+
+def _never(source: Source) -> bool:  # noqa: ARG001  # a text file could be many things: these are asked for
+    return False
+
+
+FORMATS = (
+    BinaryFormat(
+        name="bosaris-quality",
+        summary="first line `q`, then `segment v1 ... vq`",
+        reads=("segment-quality",),
+        writes=("segment-quality",),
+        recognizes=_never,
+        read=_read_quality,
+        write=_write_quality,
+    ),
+    BinaryFormat(
+        name="bosaris-idmap",
+        summary="`left right`",
+        reads=("id-map",),
+        writes=("id-map",),
+        recognizes=_never,
+        read=_read_id_map,
+        write=_write_id_map,
+    ),
+)

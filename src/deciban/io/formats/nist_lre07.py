@@ -1,0 +1,112 @@
+"""NIST language recognition evaluations of 2007 to 2011: one line for each segment and language.
+
+Test, target language, set, segment, decision (``t`` or ``f``), score; the files of the scorer add the true language::
+
+    general_lr english closed_set lid00001 t 0.875
+    general_lr farsi closed_set lid00001 f 0.125
+
+    general_lr english closed_set lid00001 t 0.875 english.american
+
+The lines become a table of class scores, languages in the order of their first occurrence; decisions are left out.
+Every segment needs a score for every language, and all lines must be of one test and one set: cut other files up first.
+
+The seven columns were seen in a recipe (Kaldi's for LRE 2007) that writes them for the scorer of NIST; that the
+evaluations of 2009 and 2011 kept the order is from memory, so this format is never guessed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.compute as pc
+
+from deciban.errors import FormatError, InputError
+from deciban.io.contents import Contents
+from deciban.io.format import BinaryFormat, Options, TextFormat
+from deciban.io.layout import Layout, split
+from deciban.io.source import Source, numbered_lines, read_text
+from deciban.io.table import line_of_row, parse_table
+from deciban.trials import ClassKey, ClassScores, Index, Origin, Trials
+from deciban.trials.names import encode
+from deciban.types import IntArray
+
+_ROLES = ("=test", "=language", "=set", "trial", "=decision", "score")
+_TRUE = "=true language"
+
+
+def _read(source: Source, options: Options) -> Contents:
+    data = read_text(source)
+    first = next(numbered_lines(data, source.name), None)
+    if first is None:
+        raise FormatError(f"{source.name}: the file is empty. Expected one line for each segment and language.")
+    with_key = len(split(first[1], " ")) > len(_ROLES)
+    roles = (*_ROLES, _TRUE) if with_key else _ROLES
+    lines = TextFormat(name="nist-lre07", summary="", reads=(), lines=())
+    layout = Layout(lines, roles, " ")
+    origin = Origin(source.name, str(layout), lambda row: line_of_row(data, layout, row, source.name))
+    system = options.name or "system"
+    trials = (listed := parse_table(data, layout, origin, system, Options(need="scores")).scores).trials
+    for name in ("test", "set"):
+        found = pc.unique(trials.condition(name)).to_pylist()
+        if len(found) > 1:
+            raise FormatError(
+                f"{source.name}: lines of more than one {name}: {', '.join(found[:5])}. Each needs a file of its own."
+            )
+    languages, classes = encode(trials.condition("language"))
+    rows = _complete(trials, languages, classes.to_pylist())
+    origin = Origin(source.name, str(layout))
+    segments = Trials.of({"trial": trials.names[0]}, origin=origin)
+    try:
+        scores = ClassScores.of(segments, classes.to_pylist(), listed.score[rows], name=system)
+        key = _key(trials, segments, rows) if with_key else None
+    except InputError as error:
+        raise FormatError(f"{source.name}: {error}") from error
+    return Contents(origin=origin, index=Index(segments), class_scores=scores, class_key=key)
+
+
+def _complete(trials: Trials, languages: IntArray, classes: list[str]) -> IntArray:
+    """For each segment and language the row of its line."""
+    segments = trials.codes[0]
+    cells = segments.astype(np.int64) * len(classes) + languages
+    order = np.argsort(cells, kind="stable")
+    again = np.flatnonzero(cells[order[1:]] == cells[order[:-1]])
+    if len(again):
+        row = int(order[1:][again].min())
+        raise FormatError(
+            f"{trials.origin.where(row)}: a second line of segment {trials.name_of(row)} for {classes[languages[row]]}."
+        )
+    if len(cells) < len(trials.names[0]) * len(classes):
+        at = int(np.argmax(np.append(cells[order], -1) != np.arange(len(cells) + 1)))
+        segment, language = divmod(at, len(classes))
+        raise FormatError(
+            f"{trials.origin.name}: segment {trials.names[0][segment].as_py()!r} has no line for {classes[language]}. "
+            "Every segment needs a score for every language."
+        )
+    return order.reshape(-1, len(classes))
+
+
+def _key(trials: Trials, segments: Trials, rows: IntArray) -> ClassKey:
+    codes, names = encode(trials.condition(_TRUE[1:]))
+    true = codes[rows]
+    differs = (true != true[:, :1]).any(axis=1)
+    if differs.any():
+        segment = int(np.argmax(differs))
+        column = int(np.argmax(true[segment] != true[segment, 0]))
+        raise FormatError(
+            f"{trials.origin.where(int(rows[segment, column]))}: the true language of {segments.name_of(segment)} is "
+            "not the same on all its lines."
+        )
+    return ClassKey.of(segments, names.take(true[:, 0]))
+
+
+def _never(source: Source) -> bool:  # noqa: ARG001  # from memory in part: only by name
+    return False
+
+
+FORMAT = BinaryFormat(
+    name="nist-lre07",
+    summary="`test language set segment t|f score [true language]`, a line for each segment and language",
+    reads=("class-scores", "class-key"),
+    recognizes=_never,
+    read=_read,
+    verified=False,
+)

@@ -1,0 +1,164 @@
+"""Parquet: one row per trial, one column per name, score, label or condition; a file, or a folder of files.
+
+Columns as in text tables with a header, for example ``enroll``, ``test``, ``score``, ``label``; see
+`deciban.io.columnar` for their names, and for the JSON object in the metadata key ``deciban`` that says what columns
+with other names are. Names and labels are text (plain or dictionary) or whole numbers, scores floats or integers::
+
+    enroll: string   test: string   gender: string   sysA_score: double   sysB_score: float   label: string
+    ann              x              f                1.5                  0.25                target
+
+A folder is read as one table: its files in the order of their names, sub-folders ``gender=f`` (as Hive, Spark, pandas
+and polars write them) become condition columns. Files that begin with ``_`` or ``.`` are passed over.
+
+Written with zstd, names as dictionaries, floats as they are; the order of the trials is kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from deciban.errors import FormatError
+from deciban.io.columnar import READS, check_size, contents_of, table_of
+from deciban.io.contents import Contents
+from deciban.io.format import BinaryFormat, Options
+from deciban.io.guard import only_format_errors
+from deciban.io.source import Source
+from deciban.trials import Origin
+from deciban.trials.frame_columns import is_text
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def _recognizes(source: Source) -> bool:
+    return source.kind in ("Parquet", "folder")
+
+
+def _read(source: Source, options: Options) -> Contents:
+    if source.is_folder:
+        return _read_folder(source, options)
+    with only_format_errors(source.name, "Parquet"):
+        file = _opened(source, ())
+        origin = Origin(source.name, "parquet")
+        return contents_of(
+            file.schema_arrow, lambda columns: _columns_of(source, columns), options, origin, source.size
+        )
+
+
+def _opened(source: Source, text: Sequence[str]) -> Any:
+    """The file, with these columns as dictionaries; what its footer promises was checked."""
+    import pyarrow.parquet as pq
+
+    opened = source.seekable()
+    file = pq.ParquetFile(os.fspath(opened) if isinstance(opened, Path) else opened, read_dictionary=list(text))
+    meta, size = file.metadata, source.size
+    groups = [meta.row_group(at) for at in range(meta.num_row_groups)]
+    n_rows = sum(group.num_rows for group in groups)
+    if n_rows != meta.num_rows or any(group.num_rows < 0 for group in groups):
+        raise FormatError(
+            f"{source.name}: promises {meta.num_rows:,} rows, its parts {n_rows:,}. Write the file again."
+        )
+    check_size(n_rows, 1, size, source.name)
+    n_bytes = sum(group.total_byte_size for group in groups)
+    check_size(n_bytes // 8, 1, size, source.name)
+    return file
+
+
+def _columns_of(source: Source, columns: Sequence[str]) -> pa.Table:
+    schema = _opened(source, ()).schema_arrow
+    text = [column for column in columns if is_text(schema.field(column).type)]
+    file = _opened(source, text)
+    check_size(file.metadata.num_rows, len(columns), source.size, source.name)
+    return file.read(columns=list(columns)).select(list(columns))
+
+
+def _read_folder(source: Source, options: Options) -> Contents:
+    root = Path(source.path)
+    paths = sorted(path for path in root.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(root)))
+    if not paths:
+        raise FormatError(f"{source.name}: a folder without files. Expected Parquet files.")
+    parts: list[tuple[Source, dict[str, str | None]]] = [(Source(path), _partition(path, root)) for path in paths]
+    first, keys = parts[0]
+    for part, found in parts:
+        if part.kind != "Parquet":
+            raise FormatError(f"{part.name}: no Parquet file. A folder that is read as one table holds nothing else.")
+        if list(found) != list(keys):
+            raise FormatError(f"{part.name}: lies in other partitions than {first.name}. Sort the files into one kind.")
+    with only_format_errors(first.name, "Parquet"):
+        schema = _opened(first, ()).schema_arrow
+        for key in keys:
+            if key in schema.names:
+                raise FormatError(f"{first.name}: {key} is a column and a partition. Leave out one of them.")
+        whole = schema
+        for key in keys:
+            whole = whole.append(pa.field(key, pa.string()))
+
+    def read(columns: Sequence[str]) -> pa.Table:
+        return _unified([_part(part, found, columns, schema.names) for part, found in parts])
+
+    with only_format_errors(source.name, "Parquet"):
+        origin = Origin(source.name, f"parquet, {len(parts)} files,")
+        size = sum(part.size for part, _ in parts)
+        return contents_of(whole, read, options, origin, size, kept=list(keys))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _partition(path: Path, root: Path) -> dict[str, str | None]:
+    """Names and values of the folders ``name=value`` above a file."""
+    found: dict[str, str | None] = {}
+    for folder in path.relative_to(root).parts[:-1]:
+        key, sign, value = folder.partition("=")
+        if sign:
+            found[unquote(key)] = None if value == _NO_VALUE else unquote(value)
+    return found
+
+
+def _part(
+    source: Source, partition: Mapping[str, str | None], columns: Sequence[str], expected: Sequence[str]
+) -> pa.Table:
+    with only_format_errors(source.name, "Parquet"):
+        there = _opened(source, ()).schema_arrow.names
+        if sorted(there) != sorted(expected):
+            raise FormatError(
+                f"{source.name}: has the columns {', '.join(there)}, the first file {', '.join(expected)}. Files "
+                "that are read as one table have the same columns."
+            )
+        table = _columns_of(source, [column for column in columns if column in expected])
+        for key, value in partition.items():
+            if key in columns:
+                table = table.append_column(key, pa.repeat(pa.scalar(value, pa.string()), len(table)))
+        return table.select(list(columns))
+
+
+def _unified(tables: Sequence[pa.Table]) -> pa.Table:
+    """One table; where files differ in the type of a column, in the type that has room for both."""
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+
+
+def _write(contents: Contents, stream: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    table = table_of(contents)
+    names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+    pq.write_table(table, stream, compression="zstd", use_dictionary=names or False)
+
+
+FORMAT = BinaryFormat(
+    keeps_conditions=True,
+    name="parquet",
+    summary="Columns as in a table with header (`enroll`, `test`, `score`, `label`, ...); a file or a folder of them",
+    reads=READS,
+    writes=READS,
+    recognizes=_recognizes,
+    read=_read,
+    write=_write,
+    endings=(".parquet", ".parq", ".pq"),
+)

@@ -1,0 +1,41 @@
+"""Whatever a library raises over a damaged file becomes our own error, which names the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from deciban.errors import DecibanError, FormatError
+from deciban.io.assemble import RowError
+
+
+@contextmanager
+def only_format_errors(name: str, kind: str) -> Iterator[None]:
+    """Turn every error inside the block into a `FormatError` that begins with the name of the file.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the file.
+    kind : str
+        What the file should be, for messages.
+
+    Examples
+    --------
+    >>> with only_format_errors("dev.npy", "npy"):
+    ...     raise KeyError("shape")
+    Traceback (most recent call last):
+    deciban.errors.FormatError: dev.npy: damaged, or not npy as it should be (KeyError: 'shape'). Write the file again.
+    """
+    try:
+        yield
+    except RowError as error:
+        place = name if error.row is None else f"{name}, row {error.row}"
+        raise FormatError(f"{place}: {error}.") from error
+    except DecibanError as error:
+        message = str(error)
+        raise FormatError(message if message.startswith(name) else f"{name}: {message}") from error
+    # Libraries for binary files raise whatever their code stumbles over; none of it is a fault of the caller.
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise FormatError(f"{name}: damaged, or not {kind} as it should be ({said}). Write the file again.") from error

@@ -1,0 +1,298 @@
+"""Names and matrices in HDF5 files: read once, without a copy, and written so that reading costs nothing more."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import FormatError
+from deciban.io.gridded import without_nul
+from deciban.io.hdf5 import LIBRARY_ERRORS, Hdf5
+from deciban.io.hdf5_chunks import cells
+from deciban.io.hdf5_heap import strings
+from deciban.io.matrices import Matrix, Names, holds_nan
+from deciban.types import AnyArray, BoolArray
+
+_BLOCK = 1 << 20
+"""Bytes read at a time: few enough to be looked through for NaN while the processor still has them at hand."""
+
+_LARGE = 1 << 24
+"""Bytes from which on two threads read faster than one: most of the time goes into new pages of memory."""
+
+
+def read_names(file: Hdf5, path: str) -> Names:
+    """Names from a dataset of strings of fixed or variable length, ASCII or UTF-8.
+
+    Raises
+    ------
+    FormatError
+        If it holds anything else.
+    """
+    import h5py
+
+    dataset = file.dataset(path)
+    where = f"{file.name}, {path}"
+    text = h5py.check_string_dtype(dataset.dtype)
+    if text is None:
+        raise FormatError(f"{where}: expected names (strings), but it holds {_told(dataset.dtype)}.")
+    if dataset.ndim > 2 or dataset.size != max(dataset.shape, default=1):
+        raise FormatError(f"{where}: expected a list of names, got an array of shape {dataset.shape}.")
+    if text.length is None:
+        raw = strings(file, dataset, where)
+    else:
+        raw = np.ravel(cells_of(dataset, where)).tolist()
+        padding = dataset.id.get_type().get_strpad()
+        if padding == h5py.h5t.STR_SPACEPAD:
+            raw = [name.rstrip(b" ") for name in raw]
+        elif padding == h5py.h5t.STR_NULLTERM:
+            raw = [name.partition(b"\0")[0] for name in raw]
+    return Names(decoded(raw, where), where)
+
+
+def decoded(raw: Sequence[bytes], where: str) -> pa.Array:
+    """Names from their bytes in UTF-8.
+
+    Raises
+    ------
+    FormatError
+        If one is not UTF-8, or holds a NUL character.
+    """
+    try:
+        names = pa.array(raw, pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        names = None
+    if names is not None and b"\0" not in b"".join(raw):
+        return names
+    for row, name in enumerate(raw):
+        try:
+            rule = "holds a NUL character" if "\0" in name.decode() else None
+        except UnicodeDecodeError as error:
+            rule = f"is not UTF-8 ({error.reason} at byte {error.start})"
+        if rule is not None:
+            raise FormatError(f"{where}: name {row} {rule}: {name[:60]!r}. Write the names in UTF-8.")
+    raise FormatError(f"{where}: more than 2 GB of names.")
+
+
+def _told(dtype: np.dtype[Any]) -> str:
+    return "references or objects" if dtype.kind == "O" else f"{dtype} values"
+
+
+def read_mask(file: Hdf5, path: str) -> Matrix:
+    """As `read_matrix`, for a mask, whose cells are not even made if they are ones that were never stored.
+
+    Raises
+    ------
+    FormatError
+        As `read_matrix`.
+    """
+    dataset = _matrix(file, path)
+    if dataset.size and dataset.id.get_storage_size() == 0 and dataset.fillvalue == 1:
+        return Matrix(None, dataset.shape, f"{file.name}, {path}")
+    return read_matrix(file, path)
+
+
+def _matrix(file: Hdf5, path: str) -> Any:
+    dataset = file.unsized(path)
+    if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
+        told = _told(dataset.dtype)
+        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, but it holds {told}.")
+    if dataset.shape is None or len(dataset.shape) != 2:
+        raise FormatError(f"{file.name}, {path}: expected a matrix, got an array of shape {dataset.shape}.")
+    return dataset
+
+
+def read_matrix(file: Hdf5, path: str) -> Matrix:
+    """Numbers from a two-dimensional dataset, in the byte order of this machine.
+
+    Raises
+    ------
+    FormatError
+        If it holds no numbers, or promises more of them than were stored.
+    """
+    dataset = _matrix(file, path)
+    file.check_size(dataset, path)
+    bare = _read_bare(file, dataset)
+    if bare is None:
+        values = cells_of(dataset, f"{file.name}, {path}")
+        has_nan = holds_nan(values)
+    else:
+        values, has_nan = bare
+    return Matrix(values, dataset.shape, f"{file.name}, {path}", has_nan=has_nan)
+
+
+def cells_of(dataset: Any, where: str) -> AnyArray:
+    """All cells of a dataset of numbers or strings of fixed length, in the byte order of this machine.
+
+    Raises
+    ------
+    FormatError
+        If a chunk is damaged.
+    """
+    import h5py
+
+    kind = dataset.dtype
+    if dataset.chunks is None:
+        values = np.empty(dataset.shape, kind.newbyteorder("="))
+        if values.size:
+            dataset.read_direct(values)
+        return values
+    if kind.kind != "S" and not h5py.h5t.py_create(kind, logical=True).equal(dataset.id.get_type()):
+        raise FormatError(f"{where}: numbers of an unusual type. Rewrite the file with h5repack -l CONTI.")
+    if kind == np.bool_:  # other bytes than 0 and 1 are no booleans, and the reader of masks will say so
+        return cells(dataset, where, np.dtype(np.int8), int(dataset.fillvalue))
+    values = cells(dataset, where, kind, dataset.fillvalue)
+    return values.astype(kind.newbyteorder("="), copy=False)
+
+
+def _read_bare(file: Hdf5, dataset: Any) -> tuple[AnyArray, bool] | None:
+    """Read cells that lie in the file as they lie in memory, and tell whether one is NaN. None if they do not.
+
+    This is what `numpy.load` does. HDF5 takes as long, but looking for NaN afterwards would fetch every cell again.
+    """
+    import h5py
+
+    types = {"float64": h5py.h5t.IEEE_F64LE, "float32": h5py.h5t.IEEE_F32LE}
+    called = dataset.dtype.name
+    bare = called in types and dataset.id.get_type().equal(types[called])
+    offset = dataset.id.get_offset() if bare and dataset.chunks is None else None
+    if file.path is None or offset is None or sys.byteorder != "little" or not dataset.size:
+        return None
+    values = np.empty(dataset.shape, called)
+    flat = values.reshape(-1)
+    n_parts = 2 if values.nbytes >= _LARGE else 1
+    cuts = [len(flat) * i // n_parts for i in range(n_parts + 1)]
+    path, width = file.path, values.itemsize
+
+    def part(i: int) -> bool | None:
+        return _fill(path, offset + cuts[i] * width, flat[cuts[i] : cuts[i + 1]])
+
+    if n_parts == 1:
+        told = [part(0)]
+    else:
+        with ThreadPoolExecutor(n_parts) as pool:
+            told = list(pool.map(part, range(n_parts)))
+    if None in told:
+        raise FormatError(f"{file.name}, {dataset.name}: cut off. Copy the file again.")
+    return values, any(told)
+
+
+def _fill(path: Path, offset: int, flat: AnyArray) -> bool | None:
+    """Fill an array from a place in a file on, and tell whether a number is NaN; None if the file is too short."""
+    step = _BLOCK // flat.itemsize
+    has_nan = False
+    with path.open("rb", buffering=0) as stream:
+        stream.seek(offset)
+        for start in range(0, len(flat), step):
+            block = flat[start : start + step]
+            left = block.data.cast("B")
+            while len(left):
+                n_read = stream.readinto(left)
+                if not n_read:
+                    return None
+                left = left[n_read:]
+            has_nan = has_nan or bool(np.isnan(block.max()))
+    return has_nan
+
+
+def read_word(file: Hdf5, path: str) -> str:
+    """One string.
+
+    Raises
+    ------
+    FormatError
+        If it is anything else.
+    """
+    words = read_names(file, path).values
+    if len(words) != 1:
+        raise FormatError(f"{file.name}, {path}: expected one string, got {len(words)}.")
+    return str(words[0].as_py())
+
+
+class _Told:
+    """A stream that remembers how writing to it failed: HDF5 goes on for a while, and then fails in another way."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.failure: OSError | None = None
+
+    def write(self, data: memoryview) -> int:
+        try:
+            return self.stream.write(data)
+        except OSError as error:
+            self.failure = self.failure or error
+            raise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
+    """A new HDF5 file in a stream that can be written and sought.
+
+    Raises
+    ------
+    OSError
+        If the stream takes no more: a full disk.
+    """
+    import h5py
+
+    told = _Told(stream)
+    try:
+        with h5py.File(told, "w", userblock_size=user_block) as file:
+            yield file
+    except LIBRARY_ERRORS:
+        if told.failure is None:
+            raise
+    if told.failure is not None:
+        raise told.failure
+
+
+def write_names(file: Any, path: str, names: pa.Array) -> None:
+    """Write names as UTF-8 strings of the length of the longest.
+
+    Raises
+    ------
+    FormatError
+        If a name holds a NUL character, which would end it.
+    """
+    import h5py
+
+    raw = without_nul(names, "HDF5").cast(pa.binary()).to_pylist()
+    longest = max(map(len, raw), default=0) or 1
+    file.create_dataset(path, data=np.array(raw, h5py.string_dtype("utf-8", longest)))
+
+
+def write_mask(file: Any, path: str, mask: BoolArray | None, shape: tuple[int, int]) -> None:
+    """Write which cells are trials; a full mask is not stored but the fill value of a dataset that has no cells."""
+    if mask is None:
+        file.create_dataset(path, shape, np.uint8, fillvalue=1)
+    else:
+        file.create_dataset(path, data=mask.view(np.uint8))
+
+
+def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:
+    """A list of 0 and 1.
+
+    Raises
+    ------
+    FormatError
+        If there are not as many, or other values.
+    """
+    dataset = file.dataset(path)
+    if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8 or dataset.size != n_flags:
+        raise FormatError(
+            f"{file.name}, {path}: expected {n_flags:,} numbers 0 or 1, got {_told(dataset.dtype)} of shape "
+            f"{dataset.shape}."
+        )
+    values = np.ravel(cells_of(dataset, f"{file.name}, {path}"))
+    if not np.isin(values, (0, 1)).all():
+        raise FormatError(f"{file.name}, {path}: expected 0 or 1, got {values[~np.isin(values, (0, 1))][0]}.")
+    return np.asarray(values == 1)

@@ -1,0 +1,88 @@
+"""Cells of HDF5 datasets that are stored in chunks, unpacked without the HDF5 library.
+
+The library (2.0.0) crashes on a chunk that is shorter than its checksum, and unpacks a chunk to whatever it unpacks to.
+So the library only says where the chunks are; what they hold is unpacked here, to as many bytes as a chunk has and no
+more. Filters: the reference of ``H5Pset_deflate``, ``H5Pset_shuffle`` and ``H5Pset_fletcher32``.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+
+from deciban.errors import FormatError
+from deciban.types import AnyArray
+
+DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
+_WORDS = 1 << 16
+"""Words of a checksum that are added up at a time, so that no sum overflows."""
+
+
+def cells(dataset: Any, where: str, kind: np.dtype[Any], fill: object = 0) -> AnyArray:
+    """All cells of a dataset whose storage and size were checked, with their bytes as they are in the file.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset
+    where : str
+        What messages call it.
+    kind : dtype
+        What the bytes of a cell are.
+    fill : object
+        The value of cells that were never written.
+
+    Raises
+    ------
+    FormatError
+        If a chunk is damaged.
+    """
+    found = np.full(dataset.shape, fill, kind)
+    plan = dataset.id.get_create_plist()
+    filters = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
+    chunks: list[tuple[int, ...]] = []
+    dataset.id.chunk_iter(lambda chunk: chunks.append(chunk.chunk_offset))
+    n_bytes = math.prod(dataset.chunks) * kind.itemsize
+    for offset in chunks:
+        skipped, data = dataset.id.read_direct_chunk(offset)
+        for at in reversed(range(len(filters))):
+            if not skipped >> at & 1:
+                data = _undone(filters[at], data, n_bytes, kind.itemsize)
+        if data is None or len(data) != n_bytes:
+            raise FormatError(f"{where}: the chunk at {offset} is damaged. Copy the file again.")
+        place = tuple(slice(start, start + length) for start, length in zip(offset, dataset.chunks, strict=True))
+        target = found[place]
+        target[...] = np.frombuffer(data, kind).reshape(dataset.chunks)[tuple(map(slice, target.shape))]
+    return found
+
+
+def _undone(number: int, data: bytes | None, n_bytes: int, width: int) -> bytes | None:
+    """What a filter made something of, which has at most ``n_bytes`` and a checksum; None if it cannot be."""
+    if data is None:
+        return None
+    if number == FLETCHER32:
+        return data[:-4] if len(data) > 4 and _sums(data[:-4]) == _stored_sums(data[-4:]) else None
+    if number == DEFLATE:
+        return zlib.decompressobj().decompress(data, n_bytes + 5)
+    if len(data) % width:  # shuffled are whole cells, and the rest stays where it is
+        return None
+    return np.frombuffer(data, np.uint8).reshape(width, -1).T.tobytes()
+
+
+def _stored_sums(data: bytes) -> tuple[int, int]:
+    value = int.from_bytes(data, "little")
+    return (value & 0xFFFF) % 0xFFFF, (value >> 16) % 0xFFFF
+
+
+def _sums(data: bytes) -> tuple[int, int]:
+    """Fletcher's checksum: sum of all words, and sum of all such sums on the way, modulo 65535."""
+    words = np.frombuffer(data + bytes(len(data) % 2), ">u2").astype(np.uint64)
+    first = second = 0
+    for start in range(0, len(words), _WORDS):
+        part = words[start : start + _WORDS]
+        weights = np.arange(len(part), 0, -1, dtype=np.uint64)
+        second = (second + len(part) * first + int((weights * part).sum())) % 0xFFFF
+        first = (first + int(part.sum())) % 0xFFFF
+    return first, second

@@ -1,0 +1,127 @@
+"""What the columns of a table with named columns mean; the same for text, Parquet, Arrow and data frames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from deciban.errors import FormatError, InputError
+
+IDENTITY = ("enroll", "test", "side", "trial")
+ROLES = (*IDENTITY, "score", "label", "class")
+IGNORED = "-"
+CONDITION = "="
+"""A role that begins with this sign is a condition column of the name that follows."""
+
+Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
+
+_HEADERS = {
+    "enroll": "enroll enrol enrollment enrolment enroll_id enrol_id enrollment_id enrolment_id model modelid model_id "
+    "claimed_id utt1 id1 enroll_utt",
+    "test": "test test_id testid segment segmentid segment_id seg segid probe probe_id utt2 id2 test_utt",
+    "side": "side",
+    "trial": "trial trial_id trialid utt utt_id utterance filename file file_id recording",
+    "score": "score scores llr",
+    "label": "label labels targettype target_type is_target truth key cm-label",
+    "class": "class language true_class language_code",
+}
+ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
+_SCORE_HEADER = re.compile(r"(.+[-_. ])?(score|llr)([-_. ].+)?")
+
+
+def role_of(header: str) -> str:
+    """The role that the name of a column suggests; a condition of that name if none."""
+    name = header.strip().casefold()
+    if name in ROLE_OF_HEADER:
+        return ROLE_OF_HEADER[name]
+    return "score" if _SCORE_HEADER.fullmatch(name) else CONDITION + header.strip()
+
+
+def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
+    """The roles of named columns; several may be scores, each of another system.
+
+    Raises
+    ------
+    FormatError
+        If two columns could both be the same side or label of a trial.
+
+    Examples
+    --------
+    >>> roles_of(["modelid", "segmentid", "side", "gender", "LLR"], "trials.tsv")
+    ('enroll', 'test', 'side', '=gender', 'score')
+    >>> roles_of(["segmentid", "cm-score"], "cm.tsv")
+    ('trial', 'score')
+    """
+    roles = [role_of(header) for header in headers]
+    if {"enroll", "test"} <= set(roles):
+        spare = "trial"
+    else:
+        spare = "side"
+        roles = ["trial" if role in ("enroll", "test") else role for role in roles]
+    roles = [CONDITION + header if role == spare else role for role, header in zip(roles, headers, strict=True)]
+    for role in ROLES:
+        same = [header for header, r in zip(headers, roles, strict=True) if r == role]
+        if role != "score" and len(same) > 1:
+            raise FormatError(
+                f"{name}: columns {' and '.join(same)} could both be the {role}. Choose one: "
+                f"--columns {role}={same[0]},..."
+            )
+    return tuple(roles)
+
+
+def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -> tuple[str, ...]:
+    """The roles of columns that the user named: ``{"trial": "utt", "score": "sysA|sysB"}``, by header or number from 1.
+
+    Columns that are not named are kept as conditions where there is a header.
+
+    Raises
+    ------
+    FormatError
+        If there is no such column.
+    """
+    by_number = all(part.isdigit() for column in columns.values() for part in column.split("|"))
+    roles = [IGNORED if by_number else CONDITION + header for header in headers]
+    for role, column in columns.items():
+        parts = [column] if column in headers else column.split("|")
+        for part in parts:
+            at = int(part) - 1 if by_number else headers.index(part) if part in headers else -1
+            if not 0 <= at < len(headers):
+                raise FormatError(f"{name}: no column {part!r} for the {role}; there are {', '.join(headers)}.")
+            roles[at] = role
+    return tuple(roles)
+
+
+def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
+    """Columns as a list of roles in order, or as roles with the header name (or number) of their column.
+
+    Raises
+    ------
+    InputError
+        If a role is unknown or given twice.
+    """
+    if isinstance(columns, str):
+        parts = [part.strip() for part in columns.split(",")]
+        named = [part.split("=", 1) for part in parts]
+        mixed = {len(pair) == 2 and bool(pair[0]) for pair in named}
+        if len(mixed) > 1 and not any(part.startswith(CONDITION) for part in parts):
+            raise InputError(
+                f"columns: {columns!r} mixes names and positions. Write enroll,test,score or score=llr,..."
+            )
+        columns = parts if not all(mixed) else dict(named)
+    in_order = not isinstance(columns, Mapping)
+    for role in columns:
+        free = in_order and (role == IGNORED or (role.startswith(CONDITION) and len(role) > 1))
+        doubled = list(columns).count(role) > 1 and role not in (IGNORED, "score")
+        if doubled or (role not in ROLES and not free):
+            raise InputError(
+                f"columns: {role!r} is {'given twice' if doubled else 'unknown'}. The roles are {', '.join(ROLES)}, "
+                "- for a column to ignore, and =NAME for one to keep under that name."
+            )
+    return dict(columns) if isinstance(columns, Mapping) else list(columns)
+
+
+def identity_of(roles: Sequence[str]) -> tuple[str, ...]:
+    """The columns that identify a trial; none if there are no such columns."""
+    sides = tuple(role for role in IDENTITY if role in roles)
+    return sides if sides in (("enroll", "test"), ("enroll", "test", "side"), ("trial",)) else ()

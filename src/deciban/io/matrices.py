@@ -1,0 +1,123 @@
+"""Names and matrices as they come from binary files, with the place that messages call them by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import FormatError
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
+
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of a file, and what messages call them."""
+
+    values: pa.Array
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Numbers of a file.
+
+    Attributes
+    ----------
+    values : array or None
+        None for ones that were never stored: a full mask.
+    shape : tuple of int
+    place : str
+        What messages call it.
+    has_nan : bool
+    """
+
+    values: AnyArray | None
+    shape: tuple[int, ...]
+    place: str
+    has_nan: bool = False
+
+    @classmethod
+    def of(cls, values: AnyArray, place: str) -> Matrix:
+        """Numbers that are in memory."""
+        return cls(values, values.shape, place, has_nan=holds_nan(values))
+
+    def transposed(self) -> Matrix:
+        """The same with rows and columns swapped."""
+        values = None if self.values is None else np.ascontiguousarray(self.values.T)
+        return replace(self, values=values, shape=self.shape[::-1])
+
+    def only(self, allowed: Sequence[int]) -> AnyArray:
+        """The numbers, none of which is any but these.
+
+        Raises
+        ------
+        FormatError
+            At the first cell that holds anything else.
+        """
+        if self.values is None:
+            return np.ones(self.shape, np.int8)
+        known = np.logical_or.reduce([self.values == value for value in allowed])
+        if not known.all():
+            row, column = np.unravel_index(int(np.argmin(known)), known.shape)
+            found, rule = self.values[row, column], ", ".join(map(str, allowed))
+            raise FormatError(
+                f"{self.place}: the mask holds {found} in row {row}, column {column}, but only {rule} mean anything."
+            )
+        return self.values
+
+    def ticked(self) -> BoolArray | None:
+        """Which cells of a mask of 0 and 1 are set; None for all of them.
+
+        Raises
+        ------
+        FormatError
+            If it holds anything else.
+        """
+        if self.values is None:
+            return None
+        set_cells = self.values == 1
+        if set_cells.all():
+            return None
+        self.only((0, 1))
+        return np.asarray(set_cells)
+
+
+def holds_nan(values: AnyArray) -> bool:
+    """Whether one of the numbers is NaN."""
+    return bool(values.dtype.kind == "f" and values.size and np.isnan(np.max(values)))
+
+
+def floats(matrix: Matrix) -> ScoreArray:
+    """Numbers as float64 or float32, exactly as they are.
+
+    Raises
+    ------
+    FormatError
+        If one fits neither.
+    """
+    values = matrix.values
+    if values is None:
+        return np.ones(matrix.shape)
+    if values.dtype.kind == "f":
+        return values.astype(np.float32) if values.itemsize < 4 else values
+    return whole(values, matrix.place)
+
+
+def whole(values: AnyArray, place: str) -> FloatArray:
+    """Integers as float64.
+
+    Raises
+    ------
+    FormatError
+        If one does not fit exactly.
+    """
+    if values.dtype.kind in "iu" and values.itemsize == 8 and values.size:
+        extreme = max(int(values.max()), -int(values.min()))
+        if extreme > _LARGEST_EXACT_INTEGER:
+            raise FormatError(f"{place}: holds an integer beyond 2**53 ({extreme}), which no float is equal to.")
+    return values.astype(np.float64)

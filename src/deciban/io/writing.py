@@ -1,0 +1,131 @@
+"""Writing of tables in any known format: whole or not at all, exact, in the order of the trials."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from deciban.errors import FormatError, InputError
+from deciban.io.atomic import atomic_write
+from deciban.io.contents import Contents, Item, require
+from deciban.io.format import BinaryFormat, Format
+from deciban.io.formats import by_name, for_ending, formats
+from deciban.io.lines import write_text
+from deciban.io.source import PathLike, display_name
+
+_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),  # no name and no time: same data, same bytes
+    ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
+    # Arrow closes the stream that it is given.
+    ".zst": lambda stream: pa.CompressedOutputStream(os.fdopen(os.dup(stream.fileno()), "wb"), "zstd"),
+}
+
+
+def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None = None) -> Format:  # noqa: A002
+    """Write tables of trials to a file.
+
+    Parameters
+    ----------
+    item : Index, Key, Scores, ClassScores, ClassKey, Quality, SegmentQuality, IdMap or Contents
+    path : path
+        Replaced as a whole when everything is written. ``.gz``, ``.bz2`` and ``.zst`` compress; ``-`` is standard
+        output.
+    *more : the same
+        What belongs to the same trials: a key with its scores, the scores of further systems.
+    format : str, optional
+        Name of the format; left out, the ending of the file decides, and where that says nothing (``.txt``) lists are
+        written as ``kaldi`` (two names), ``nist-sre`` (two names and a side) or ``trial`` (one).
+
+    Returns
+    -------
+    Format
+        The format that was written.
+
+    Raises
+    ------
+    FormatError
+        If the format cannot hold these tables, or not these names.
+    InputError
+        If there is no such format.
+    OSError
+        If the file cannot be written, for example because the disk is full; an old file is still there then.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from deciban import Scores
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.txt"
+    >>> write(Scores.of({"enroll": ["ann", "bob"], "test": ["x", "y"]}, [0.1, -2.0]), path).name
+    'kaldi'
+    >>> print(path.read_text(), end="")
+    ann x 0.1
+    bob y -2
+    """
+    contents = item if isinstance(item, Contents) else Contents.of(item, *more)
+    chosen = _chosen(contents, path, format)
+    if not chosen.writes:
+        writable = ", ".join(name for name, one in formats().items() if one.writes)
+        raise InputError(f"format: {chosen.name} is read, not written. These are written: {writable}.")
+    require(contents, chosen.writes, chosen.name)
+    ending = Path(str(path)).suffix.casefold()
+    with _opened(path) as stream:
+        if ending in _PACKED:
+            with tempfile.TemporaryFile() as plain:
+                _write_plain(contents, chosen, plain)
+                plain.seek(0)
+                with _PACKED[ending](stream) as packed:
+                    shutil.copyfileobj(plain, packed, 1 << 20)
+        else:
+            _write_plain(contents, chosen, stream)
+    return chosen
+
+
+def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
+    if name is not None:
+        return by_name(name)
+    found = for_ending(display_name(path))
+    if found is not None:
+        return found
+    listed = {("enroll", "test"): "kaldi", ("enroll", "test", "side"): "nist-sre", ("trial",): "trial"}
+    special = {"class-scores": "nist-lre", "class-key": "nist-lre"}
+    special |= {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
+    kind = contents.kinds[0] if contents.kinds else "nothing"
+    sides = contents.index.trials.sides if contents.index is not None else ()
+    default = special.get(kind) or listed.get(sides)
+    if default is None:
+        raise FormatError(
+            f"{display_name(path)}: its ending does not say in which format to write {kind}. Name one: "
+            f"--to {', '.join(one for one, f in formats().items() if set(f.writes) & set(contents.kinds))}."
+        )
+    return by_name(default)
+
+
+def _write_plain(contents: Contents, chosen: Format, stream: IO[bytes]) -> None:
+    if isinstance(chosen, BinaryFormat):
+        assert chosen.write is not None  # noqa: S101  # the caller saw that it writes
+        chosen.write(contents, stream)
+    else:
+        write_text(contents, chosen, stream)
+
+
+@contextlib.contextmanager
+def _opened(path: PathLike) -> Iterator[IO[bytes]]:
+    if str(path) != "-":
+        with atomic_write(path) as stream:
+            yield stream
+        return
+    with tempfile.TemporaryFile() as aside:  # standard output cannot be sought in, and gets all or nothing
+        yield aside
+        aside.seek(0)
+        shutil.copyfileobj(aside, sys.stdout.buffer, 1 << 20)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,262 @@
+"""Many classes: scores of segments for named classes, and which class is true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.errors import InputError, KeyMismatchError
+from deciban.trials.lists import NO_CONDITIONS, Trials
+from deciban.trials.matching import Duplicates, JoinReport, Missing, match, picked
+from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.trials.tables import TrialTable
+from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+
+
+def _class_names(classes: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(plain_names(classes, "classes").to_pylist())
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError(f"classes: expected at least 2 distinct names, got {', '.join(map(repr, names)) or 'none'}.")
+    return names
+
+
+def _trials(ids: Mapping[str, NamesLike] | Trials, conditions: Mapping[str, Any]) -> Trials:
+    if isinstance(ids, Trials) and conditions:
+        raise InputError("conditions: these trials have their own already. Pass names, or no conditions.")
+    return ids if isinstance(ids, Trials) else Trials.of(ids, conditions=conditions)
+
+
+def _matrix(score: ArrayLike) -> ScoreArray:
+    try:
+        matrix = np.asarray(score)
+    except ValueError as error:
+        raise InputError(f"score: cannot be read as a matrix: {error}.") from error
+    if not matrix.size or matrix.dtype in (np.float32, np.float64):
+        return matrix
+    return _validate.scores(matrix.ravel(), "score").reshape(matrix.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassScores(TrialTable):
+    """Scores of segments for each of several classes.
+
+    Attributes
+    ----------
+    trials : Trials
+        The segments, one name each.
+    classes : tuple of str
+    score : (n_segments, n_classes) float array
+    name : str
+        What tables and legends call the system.
+    """
+
+    trials: Trials
+    classes: tuple[str, ...]
+    score: ScoreArray
+    name: str = "system"
+    conflict: ClassVar[str] = "has two different sets of scores"
+
+    @classmethod
+    def of(
+        cls,
+        ids: Mapping[str, NamesLike] | Trials,
+        classes: Sequence[str],
+        score: ArrayLike,
+        *,
+        name: str = "system",
+        conditions: Mapping[str, Any] = NO_CONDITIONS,
+    ) -> ClassScores:
+        """Make class scores from names and a matrix.
+
+        Raises
+        ------
+        InputError
+            If the shapes do not fit, a score is NaN, or the names of the classes are not distinct.
+
+        Examples
+        --------
+        >>> ClassScores.of({"trial": ["a", "b"]}, ["cat", "dog"], [[0.0, -1.0], [-2.0, 0.0]]).score.shape
+        (2, 2)
+        """
+        trials = _trials(ids, conditions)
+        called, matrix = _class_names(classes), _matrix(score)
+        if matrix.shape != (len(trials), len(called)):
+            raise InputError(
+                f"score: expected {len(trials)} segments x {len(called)} classes, got shape {matrix.shape}."
+            )
+        if matrix.size and np.isnan(np.max(matrix)):
+            row = int(np.argmax(np.isnan(matrix).any(axis=1)))
+            raise InputError(
+                f"{trials.origin.where(row)}: a score of {trials.name_of(row)} is NaN. Infinite scores are allowed, "
+                "NaN is not."
+            )
+        return cls(trials, called, matrix, name)
+
+    @property
+    def content(self) -> AnyArray:
+        """Same as ``score``."""
+        return self.score
+
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> ClassScores:
+        return replace(self, trials=trials, score=self.score[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassKey(TrialTable):
+    """Which class every segment is of.
+
+    Attributes
+    ----------
+    trials : Trials
+    classes : tuple of str
+    label : (n_segments,) int array
+        Positions in ``classes``.
+    """
+
+    trials: Trials
+    classes: tuple[str, ...]
+    label: IntArray
+    conflict: ClassVar[str] = "is of two classes at once"
+
+    @classmethod
+    def of(
+        cls,
+        ids: Mapping[str, NamesLike] | Trials,
+        label: NamesLike,
+        *,
+        classes: Sequence[str] | None = None,
+        conditions: Mapping[str, Any] = NO_CONDITIONS,
+    ) -> ClassKey:
+        """Make a class key from names of segments and of their classes.
+
+        Parameters
+        ----------
+        ids : mapping of str to names, or Trials
+        label : sequence of str
+            Name of the class of every segment.
+        classes : sequence of str, optional
+            All classes in their order; those that occur, sorted, when left out.
+        conditions : mapping, optional
+
+        Raises
+        ------
+        InputError
+            If there is not one label per segment, or one is not among the classes.
+
+        Examples
+        --------
+        >>> ClassKey.of({"trial": ["a", "b"]}, ["dog", "cat"]).label
+        array([1, 0])
+        """
+        trials = _trials(ids, conditions)
+        codes, names = encode(label, "label")
+        if len(codes) != len(trials):
+            raise InputError(f"label: {len(codes)} labels for {len(trials)} segments.")
+        called = _class_names(sorted(names.to_pylist()) if classes is None else classes)
+        places = positions(names, encode(list(called))[1])
+        if (places < 0).any():
+            row = int(np.argmax(places[codes] < 0))
+            raise InputError(
+                f"{trials.origin.where(row)}: class {names[int(codes[row])].as_py()!r} is not among the classes "
+                f"{', '.join(called)}."
+            )
+        return cls(trials, called, places[codes])
+
+    @property
+    def content(self) -> AnyArray:
+        """Same as ``label``."""
+        return self.label
+
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> ClassKey:
+        return replace(self, trials=trials, label=self.label[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignedClasses:
+    """The class scores of segments whose class is known.
+
+    Attributes
+    ----------
+    scores : ClassScores
+        On the trials of the key, in its order.
+    label : (n_segments,) int array
+        The true classes, as positions in ``classes``.
+    report : JoinReport
+    """
+
+    scores: ClassScores
+    label: IntArray
+    report: JoinReport
+
+    @property
+    def name(self) -> str:
+        """What tables and legends call the system."""
+        return self.scores.name
+
+    @property
+    def trials(self) -> Trials:
+        """The segments that are left, in the order of the key."""
+        return self.scores.trials
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes in the order of the scores."""
+        return self.scores.classes
+
+    @property
+    def score(self) -> ScoreArray:
+        """Scores, (n_segments, n_classes)."""
+        return self.scores.score
+
+
+def align_classes(
+    scores: ClassScores, key: ClassKey, missing: Missing = "error", *, duplicates: Duplicates = "error"
+) -> AlignedClasses:
+    """Find the class scores of every segment of a key. Classes are matched by name.
+
+    Parameters
+    ----------
+    scores : ClassScores
+    key : ClassKey
+        Its classes may stand in another order, and it need not know all classes that were scored.
+    missing : {"error", "drop"} or float
+        What to do about segments without scores: refuse, leave them out, or give them this score for every class.
+    duplicates : {"error", "keep-one"}
+        What to do about a segment that occurs twice with the same content. Different content is always an error.
+
+    Returns
+    -------
+    AlignedClasses
+
+    Raises
+    ------
+    KeyMismatchError
+        If segments are missing, duplicate or conflicting, or a segment is of a class that has no scores.
+
+    Examples
+    --------
+    >>> scores = ClassScores.of({"trial": ["a", "b"]}, ["cat", "dog"], [[2.0, -1.0], [0.0, 1.0]])
+    >>> aligned = align_classes(scores, ClassKey.of({"trial": ["b", "a"]}, ["dog", "cat"]))
+    >>> aligned.score.tolist(), aligned.label.tolist()
+    ([[0.0, 1.0], [2.0, -1.0]], [1, 0])
+    """
+    place_of = {name: at for at, name in enumerate(scores.classes)}
+    place = np.array([place_of.get(name, -1) for name in key.classes])
+    unknown = np.flatnonzero(place[key.label] < 0)
+    if len(unknown):
+        row = int(unknown[0])
+        raise KeyMismatchError(
+            f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class "
+            f"{key.classes[int(key.label[row])]!r} ({len(unknown):,} segments of such classes), but "
+            f"{scores.trials.origin.name} has scores for {', '.join(scores.classes)} only. Take these segments out of "
+            "the key, or use scores for all of its classes."
+        )
+    found = match([scores], key, missing, duplicates)
+    score = picked(scores.score, found.rows[0], missing)
+    aligned = replace(scores, trials=found.key.trials, score=score)
+    return AlignedClasses(aligned, place[found.key.label], found.report)

@@ -1,0 +1,378 @@
+"""Lists of trials: identities are encoded once as integers, and the order is the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban.errors import InputError
+from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.types import AnyArray, BoolArray, IntArray
+
+PAIR = ("enroll", "test")
+PAIR_SIDE = ("enroll", "test", "side")
+SINGLE = ("trial",)
+ROW = ("row",)
+"""What identifies a trial: two names, two names and a channel, one name, or (without names) its row."""
+
+_CHUNK = 1 << 16
+
+_SPARSEST = 1000
+"""Cells of a matrix per trial, above which nobody can have meant a matrix."""
+
+NO_CONDITIONS: Mapping[str, pa.Array] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a table came from, for messages.
+
+    ``name`` is what messages call it, ``reading`` how it was understood, ``line`` finds the line of a row, and
+    ``place`` names a row in any other way.
+    """
+
+    name: str
+    reading: str = ""
+    line: Callable[[int], int | None] | None = None
+    place: Callable[[int], str] | None = None
+
+    def where(self, row: int) -> str:
+        """Name the place of a row: ``file:line``, or the row itself where there are no lines."""
+        if self.place is not None:
+            return self.place(row)
+        line = None if self.line is None else self.line(row)
+        return f"{self.name}, row {row}" if line is None else f"{self.name}:{line}"
+
+    def taken(self, rows: IntArray) -> Origin:
+        """The same source for a selection of its rows."""
+        return replace(self, line=None, place=lambda row: self.where(int(rows[row])))
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """A list of trials, in the user's order.
+
+    Stored as a list of codes, or as a grid (every first name against every second name, row by row, or those where
+    ``mask`` is True): whichever it came as. Nobody needs to know: ``codes`` and ``as_grid`` give either.
+
+    Attributes
+    ----------
+    sides : tuple of str
+        What identifies a trial: ``("enroll", "test")``, ``("enroll", "test", "side")``, ``("trial",)``, ``("row",)``.
+    names : tuple of pyarrow string arrays
+        The distinct names of each side. Some may have no trial.
+    listed : tuple of int arrays, or None
+        For each side and trial the position of its name; None for a grid.
+    mask : (n_enroll, n_test) bool array, or None
+        Which cells of a grid are trials; None for all of them.
+    origin : Origin
+    conditions : mapping of str to pyarrow array
+        What else is known of every trial: gender, channel, speaker, ...
+    """
+
+    sides: tuple[str, ...]
+    names: tuple[pa.Array, ...]
+    listed: tuple[IntArray, ...] | None = None
+    mask: BoolArray | None = None
+    origin: Origin = field(default_factory=lambda: Origin("trials"))
+    conditions: Mapping[str, pa.Array] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        ids: Mapping[str, NamesLike],
+        *,
+        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        origin: Origin | None = None,
+    ) -> Trials:
+        """Make a list of trials from names, one column per side.
+
+        Raises
+        ------
+        InputError
+            If the columns are none that identify a trial, or differ in length.
+
+        Examples
+        --------
+        >>> trials = Trials.of({"enroll": ["ann", "ann"], "test": ["x", "y"]}, conditions={"gender": ["f", "f"]})
+        >>> len(trials), trials.sides, trials.name_of(1)
+        (2, ('enroll', 'test'), '(ann, y)')
+        """
+        sides = tuple(ids)
+        if sides not in (PAIR, PAIR_SIDE, SINGLE, ROW):
+            raise InputError(f"ids: trials are identified by enroll and test (and side), or by trial, not by {sides}.")
+        columns = [encode(values, side) for side, values in ids.items()]
+        extra = {name: _condition(name, values) for name, values in conditions.items()}
+        lengths = {side: len(codes) for side, (codes, _) in zip(sides, columns, strict=True)}
+        lengths |= {name: len(values) for name, values in extra.items()}
+        if len(set(lengths.values())) != 1:
+            raise InputError(f"ids: expected columns of one length, got {lengths}.")
+        listed, names = tuple(codes for codes, _ in columns), tuple(names for _, names in columns)
+        return cls(sides, names, listed, origin=origin or Origin("trials"), conditions=extra)
+
+    @classmethod
+    def of_grid(
+        cls, enroll: NamesLike, test: NamesLike, mask: BoolArray | None = None, *, origin: Origin | None = None
+    ) -> Trials:
+        """Make a list of trials from two lists of distinct names: all pairs, or those where ``mask`` is True.
+
+        Raises
+        ------
+        InputError
+            If a name occurs twice, or the mask has another shape.
+        """
+        names = tuple(_distinct(values, side) for side, values in zip(PAIR, (enroll, test), strict=True))
+        shape = (len(names[0]), len(names[1]))
+        if mask is not None:
+            if mask.shape != shape or mask.dtype != np.bool_:
+                raise InputError(f"mask: expected {shape} booleans, got {mask.dtype} of shape {mask.shape}.")
+            mask = None if mask.all() else mask
+        return cls(PAIR, names, None, mask, origin or Origin("trials"))
+
+    @classmethod
+    def of_rows(
+        cls, n_rows: int, *, conditions: Mapping[str, Any] = NO_CONDITIONS, origin: Origin | None = None
+    ) -> Trials:
+        """Make a list of trials that have no names but their row numbers, from 0.
+
+        Raises
+        ------
+        InputError
+            If a condition has not one value per row.
+        """
+        rows: AnyArray = np.arange(n_rows, dtype=np.int32)
+        extra = {name: _condition(name, values) for name, values in conditions.items()}
+        if any(len(values) != n_rows for values in extra.values()):
+            lengths = {name: len(values) for name, values in extra.items()}
+            raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
+        names = (pa.array(rows).cast(pa.string()),)
+        return cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra)
+
+    def __len__(self) -> int:
+        if self.listed is not None:
+            return len(self.listed[0])
+        return len(self.names[0]) * len(self.names[1]) if self.mask is None else self._n_marked
+
+    @cached_property
+    def _n_marked(self) -> int:
+        return 0 if self.mask is None else int(np.count_nonzero(self.mask))
+
+    @cached_property
+    def codes(self) -> tuple[IntArray, ...]:
+        """For each side and trial the position of its name."""
+        if self.listed is not None:
+            return self.listed
+        n_test = len(self.names[1])
+        if self.mask is None:
+            rows = np.arange(len(self.names[0]), dtype=np.int32)
+            return np.repeat(rows, n_test), np.tile(np.arange(n_test, dtype=np.int32), len(rows))
+        enroll, test = np.nonzero(self.mask)
+        return enroll.astype(np.int32), test.astype(np.int32)
+
+    def column(self, side: str) -> pa.DictionaryArray:
+        """The names of one side, one per trial, dictionary-encoded."""
+        at = self.sides.index(side)
+        return pa.DictionaryArray.from_arrays(pa.array(self.codes[at]), self.names[at])
+
+    def name_of(self, row: int) -> str:
+        """Name one trial for a message."""
+        if self.listed is None and self.mask is None:
+            where: tuple[int, ...] = divmod(row, len(self.names[1]))
+        else:
+            where = tuple(int(codes[row]) for codes in self.codes)
+        return "(" + ", ".join(names[at].as_py() for names, at in zip(self.names, where, strict=True)) + ")"
+
+    def codes_in(self, other: Trials) -> IntArray:
+        """One integer per trial, equal for the same trial in both lists; -1 where ``other`` lacks one of its names.
+
+        Raises
+        ------
+        InputError
+            If ``other`` has 2**63 or more possible combinations of names.
+        """
+        other.n_possible  # noqa: B018  # refuses what does not fit
+        places = [positions(mine, theirs) for mine, theirs in zip(self.names, other.names, strict=True)]
+        if self.listed is None:
+            return self._grid_codes(places[0], places[1], len(other.names[1]))
+        if len(places) == 1:
+            return places[0][self.listed[0]]
+        combined = np.empty(len(self), np.int64)
+        for start in range(0, len(self), _CHUNK):  # in pieces that stay in the cache
+            part = slice(start, start + _CHUNK)
+            combined[part] = places[0][self.listed[0][part]]
+            unknown = combined[part] < 0
+            for place, codes, theirs in zip(places[1:], self.listed[1:], other.names[1:], strict=True):
+                code = place[codes[part]]
+                unknown |= code < 0
+                combined[part] *= len(theirs)
+                combined[part] += code
+            combined[part][unknown] = -1
+        return combined
+
+    def _grid_codes(self, enroll: IntArray, test: IntArray, n_test: int) -> IntArray:
+        cells = enroll.astype(np.int64)[:, None] * n_test + test
+        cells[enroll < 0] = -1
+        cells[:, test < 0] = -1
+        return cells.ravel() if self.mask is None else cells[self.mask]
+
+    @cached_property
+    def n_possible(self) -> int:
+        """How many trials these names could make.
+
+        Raises
+        ------
+        InputError
+            If they are 2**63 or more.
+        """
+        possible = 1
+        for names in self.names:
+            possible *= len(names)
+        if possible >= 2**63:
+            raise InputError(f"{self.origin.name}: 2**63 or more possible combinations of names.")
+        return possible
+
+    def take(self, rows: IntArray | BoolArray) -> Trials:
+        """Some of the trials, by row number or by a mask over the trials; names without a trial are left out.
+
+        Raises
+        ------
+        InputError
+            If a mask is not as long as the list, or there is no such row.
+        """
+        rows = self.row_numbers(rows)
+        listed: list[IntArray] = []
+        names = []
+        for codes, known in zip(self.codes, self.names, strict=True):
+            picked: AnyArray = codes[rows]
+            used = np.zeros(len(known), np.bool_)
+            used[picked] = True
+            new_code: AnyArray = np.cumsum(used, dtype=np.int32) - 1
+            listed.append(new_code[picked])
+            names.append(known if used.all() else known.filter(pa.array(used)))
+        conditions = {name: values.take(pa.array(rows)) for name, values in self.conditions.items()}
+        return replace(
+            self,
+            names=tuple(names),
+            listed=tuple(listed),
+            mask=None,
+            origin=self.origin.taken(rows),
+            conditions=conditions,
+        )
+
+    def with_names(self, at: int, names: pa.Array) -> Trials:
+        """The same trials with other names on one side, one for each of its names; several may become one."""
+        recoded, distinct = encode(names, self.sides[at])
+        all_names = (*self.names[:at], distinct, *self.names[at + 1 :])
+        if len(distinct) == len(names):
+            return replace(self, names=all_names)
+        codes = list(self.codes)
+        codes[at] = recoded[codes[at]]
+        return replace(self, names=all_names, listed=tuple(codes), mask=None)
+
+    def row_numbers(self, rows: IntArray | BoolArray) -> IntArray:
+        """Row numbers from 0, whether rows are given by number or by a mask.
+
+        Raises
+        ------
+        InputError
+            As in `take`.
+        """
+        chosen: AnyArray = np.asarray(rows)
+        if chosen.ndim == 1 and chosen.dtype == np.bool_ and len(chosen) == len(self):
+            return np.flatnonzero(chosen)
+        if chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not len(chosen)):
+            if not len(chosen) or (chosen.min() >= 0 and chosen.max() < len(self)):
+                return chosen.astype(np.int64, copy=False)
+            bad = chosen[(chosen < 0) | (chosen >= len(self))][0]
+            raise InputError(f"rows: no row {bad} in {self.origin.name}; there are {len(self):,}, counted from 0.")
+        raise InputError(
+            f"rows: expected row numbers or {len(self):,} booleans, got {chosen.dtype} values of shape {chosen.shape}."
+        )
+
+    def condition(self, name: str) -> pa.Array:
+        """One condition column.
+
+        Raises
+        ------
+        InputError
+            If there is none of this name.
+        """
+        if name not in self.conditions:
+            there = ", ".join(self.conditions) or "none"
+            raise InputError(f"{self.origin.name}: no condition {name!r}; there are {there}.")
+        return self.conditions[name]
+
+    def as_grid(self) -> tuple[Trials, IntArray | None]:
+        """The same trials as a grid, and the cell of every trial (None if they are in the order of the grid already).
+
+        Raises
+        ------
+        InputError
+            If a trial is not a pair of names, or occurs twice.
+        """
+        if self.sides != PAIR:
+            raise InputError(
+                f"{self.origin.name}: a matrix has room for trials of enroll and test, these are identified by "
+                f"{', '.join(self.sides)}."
+            )
+        if self.listed is None:
+            return self, None
+        shape = len(self.names[0]), len(self.names[1])
+        if self.n_possible > _SPARSEST * len(self) + (1 << 24):
+            raise InputError(
+                f"{self.origin.name}: a matrix of {shape[0]:,} x {shape[1]:,} cells for {len(self):,} trials would be "
+                "nearly empty. Choose a format that lists trials (kaldi, table, parquet)."
+            )
+        cells = self.codes_in(self)
+        mask = np.zeros(shape, np.bool_)
+        mask.ravel()[cells] = True
+        grid = replace(self, listed=None, mask=None if mask.all() else mask, conditions=NO_CONDITIONS)
+        if len(grid) < len(self):
+            order = np.argsort(cells, kind="stable")
+            row = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
+            raise InputError(
+                f"{self.origin.where(row)}: trial {self.name_of(row)} occurs twice; a matrix has one cell."
+            )
+        return grid, None if np.all(cells[1:] > cells[:-1]) else cells
+
+    def densest(self) -> Trials:
+        """The same trials as a full grid where they are one, listed row by row; else as they are."""
+        if self.listed is None or self.sides != PAIR or not len(self) or len(self) != self.n_possible:
+            return self
+        enroll, test = (codes.reshape(len(self.names[0]), -1) for codes in self.listed)
+        in_order = np.array_equal(enroll[:, 0], np.arange(len(enroll))) and np.array_equal(
+            test[0], range(test.shape[1])
+        )
+        full = in_order and np.all(enroll == enroll[:, :1]) and np.all(test == test[:1])
+        return replace(self, listed=None) if full else self
+
+
+def _distinct(values: NamesLike, side: str) -> pa.Array:
+    listed = plain_names(values, side)
+    codes, names = encode(listed, side)
+    if len(names) < len(codes):
+        seen = np.bincount(codes)
+        twice = names[int(np.argmax(seen > 1))].as_py()
+        raise InputError(
+            f"{side}: {len(codes) - len(names)} of {len(codes)} names repeat another one, the first {twice!r}. The "
+            "rows and columns of a matrix need distinct names; names that were cut off at 100 characters look alike."
+        )
+    return listed
+
+
+def _condition(name: str, values: Any) -> pa.Array:
+    try:
+        column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{name}: cannot hold these values ({error}).") from error
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column

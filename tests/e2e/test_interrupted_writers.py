@@ -1,0 +1,72 @@
+"""A writer that is killed, or runs out of disk, leaves the old file or the new one, never half of one."""
+
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from deciban import Scores, read_scores
+from deciban.io import write
+
+ENDINGS = [".txt", ".csv", ".txt.gz", ".csv.zst", ".h5", ".mat", ".parquet", ".arrow", ".npz"]
+
+
+@pytest.fixture(scope="module")
+def long_scores():
+    enroll, test = np.meshgrid(np.arange(300), np.arange(200), indexing="ij")
+    names = {"enroll": [f"m{i}" for i in enroll.ravel()], "test": [f"s{i}" for i in test.ravel()]}
+    return Scores.of(names, np.random.default_rng(1).normal(size=enroll.size))
+
+
+@pytest.fixture
+def small_file():
+    """Limit the size of files, as a full disk would; the signal that comes with it would end the tests."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_full_disk_is_an_error_and_the_old_file_stays(ending, tmp_path, long_scores, small_file):
+    path = tmp_path / f"scores{ending}"
+    old = Scores.of({"enroll": ["a"], "test": ["b"]}, [0.5])
+    write(old, path)
+    before = path.read_bytes()
+    small_file(20_000)
+    with pytest.raises(OSError, match=r"."):
+        write(long_scores, path)
+    small_file(resource.RLIM_INFINITY)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+_WRITE = """
+import sys
+from deciban import read_scores
+from deciban.io import write
+scores = read_scores(sys.argv[1])
+print("ready", flush=True)
+for _ in range(1000):
+    write(scores, sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("ending", [".txt", ".h5", ".parquet"])
+def test_a_killed_writer_leaves_a_whole_file(ending, tmp_path, long_scores):
+    source, target = tmp_path / "source.npz", tmp_path / f"scores{ending}"
+    write(long_scores, source)
+    old = Scores.of({"enroll": ["a"], "test": ["b"]}, [0.5])
+    for round_ in range(5):
+        write(old, target)
+        with subprocess.Popen([sys.executable, "-c", _WRITE, source, target], stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(0.013 * round_)
+            process.kill()
+        found = read_scores(target)
+        assert np.array_equal(found.score, old.score) or np.array_equal(found.score, long_scores.score)

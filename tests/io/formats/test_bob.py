@@ -1,0 +1,101 @@
+"""Score files of Bob."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import FormatError
+from deciban.io.contents import Contents
+from deciban.trials import Key, Scores
+from support.text_formats import (
+    any_double,
+    assert_same,
+    conditions_of,
+    golden,
+    names,
+    names_of,
+    read_bytes,
+    written,
+)
+
+PROBES = ["ann/probe_1.png", "bob/probe_7.png", "bob/probe_7.png"]
+
+
+def test_four_columns():
+    contents = golden("bob4.scores")
+    assert contents.origin.reading == "bob4 'enroll =real_id test score'"
+    assert names_of(contents.scores.trials) == list(zip(["ann", "ann", "bob"], PROBES, strict=True))
+    assert contents.scores.score.tolist() == [5.25, -1.5, 4.0]
+    assert contents.key.is_target.tolist() == [True, False, True]
+    assert conditions_of(contents.key.trials) == {"real_id": ["ann", "bob", "bob"]}
+    assert golden("bob4.scores", need="key").key.n_tar == 2
+
+
+def test_five_columns():
+    contents = golden("bob5.scores")
+    assert contents.origin.reading == "bob5 '=claimed_id enroll =real_id test score'"
+    assert names_of(contents.scores.trials) == list(zip(["model_1", "model_1", "model_2"], PROBES, strict=True))
+    assert contents.key.is_target.tolist() == [True, False, True]
+    assert conditions_of(contents.key.trials) == {
+        "claimed_id": ["ann", "ann", "bob"],
+        "real_id": ["ann", "bob", "bob"],
+    }
+
+
+@pytest.mark.parametrize("name", ["bob4", "bob5"])
+def test_files_are_written_as_they_came(name):
+    lines = b"ann%s ann ann/1 5.25\nann%s bob bob/7 -1.5\n".replace(b"%s", b" m" if name == "bob5" else b"")
+    assert written(read_bytes(lines, format=name), name) == lines
+
+
+_rows = st.lists(st.tuples(names(), names(), st.sampled_from(["a", "b"]), names(), any_double), min_size=1, max_size=6)
+
+
+@given(_rows)
+def test_trials_come_back(rows):
+    rows = [("~" + claimed, "~" + model, real, test, score) for claimed, model, real, test, score in rows]
+    for name, text in (
+        ("bob4", "".join(f"{claimed} {real} {test} {score!r}\n" for claimed, _, real, test, score in rows)),
+        ("bob5", "".join(f"{claimed} {model} {real} {test} {score!r}\n" for claimed, model, real, test, score in rows)),
+    ):
+        contents = read_bytes(text.encode(), format=name)
+        conditions = tuple(conditions_of(contents.index.trials))
+        back = read_bytes(written(contents, name), format=name, need="scores")
+        assert_same(back, contents, conditions=conditions)
+
+
+def test_labels_say_who_targets_are():
+    ids = {"enroll": ["ann", "bob"], "test": ["x", "y"]}
+    scores, key = Scores.of(ids, [1.0, 2.0]), Key.of(ids, [True, True])
+    assert written(Contents.of(scores, key), "bob4") == b"ann ann x 1\nbob bob y 2\n"
+    assert written(Contents.of(scores, key), "bob5") == b"ann ann ann x 1\nbob bob bob y 2\n"
+
+
+def test_who_a_non_target_is_must_be_known():
+    ids = {"enroll": ["ann", "bob"], "test": ["x", "y"]}
+    scores, key = Scores.of(ids, [1.0, 2.0]), Key.of(ids, [True, False])
+    with pytest.raises(
+        FormatError, match="trials, row 1: bob4: 'bob' is claimed in a non-target trial, but who it really"
+    ):
+        written(Contents.of(scores, key), "bob4")
+    with pytest.raises(FormatError, match="bob5 cannot hold trials: neither labels nor a condition column real_id"):
+        written(Contents.of(scores), "bob5")
+    scores = Scores.of(ids, [1.0, 2.0], conditions={"real_id": ["ann", "bob"]})
+    with pytest.raises(
+        FormatError, match="row 1: bob4: the trial is a nontarget, but 'bob' is claimed and 'bob' is real"
+    ):
+        written(Contents.of(scores, key), "bob4")
+
+
+def test_four_columns_do_not_pass_a_model_off_as_a_person():
+    with pytest.raises(
+        FormatError, match=":1: bob4: the trial is a target, but 'model_1' is claimed and 'ann' is real"
+    ):
+        written(golden("bob5.scores"), "bob4")
+
+
+def test_hostile_lines():
+    with pytest.raises(FormatError, match=":2: expected 4 columns .*, got 3"):
+        read_bytes(b"a a x 1\nb a y\n", need="scores", format="bob4")
+    with pytest.raises(FormatError, match=":2: the score 'z' is not a number"):
+        read_bytes(b"a m a x 1\nb m a y z\n", need="scores", format="bob5")

@@ -1,0 +1,475 @@
+"""MATLAB files of the BOSARIS layout: golden files by scipy, h5py and by hand, round trips, and files made to harm."""
+
+import io
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.errors import FormatError, InputError
+from deciban.io.formats import bosaris_mat, for_ending
+from deciban.trials import IdMap, Index, Key, Scores, Trials
+from support.hdf5_files import (
+    ALL_PAIRS,
+    KEY,
+    KEY_TRUTH,
+    MASK,
+    MASKED_PAIRS,
+    MASKED_SCORES,
+    MODELS,
+    SCORES,
+    SEGMENTS,
+    again,
+    assert_same_bits,
+    assert_same_quality,
+    assert_same_trials,
+    at_most,
+    damage,
+    grids,
+    h5,
+    keys,
+    name,
+    pairs,
+    qualities,
+    read,
+    refused,
+    scores,
+    segment_qualities,
+    sound_or_refused,
+    written,
+)
+
+VERSIONS = ["bosaris-mat", "bosaris-mat73"]
+
+
+def column(texts):
+    """A cell array of text for scipy."""
+    cells = np.empty((len(texts), 1), object)
+    cells[:, 0] = texts
+    return cells
+
+
+NAMES = {"modelset": column(MODELS), "segset": column(SEGMENTS)}
+
+
+def mat5(path, variables, **how):
+    """Write a file of version 5 with scipy."""
+    scipy.io.savemat(path, variables, **how)
+    return path
+
+
+def mat73(path, variable, fields):
+    """Write a struct as MATLAB does in version 7.3, with h5py: rows and columns swapped, cells by reference."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        home, cells = file.create_group(variable), file.create_group("#refs#")
+        home.attrs["MATLAB_class"] = np.bytes_("struct")
+        for field, value in fields.items():
+            if isinstance(value, list):
+                references = []
+                for i, text in enumerate(value):
+                    units = np.frombuffer(text.encode("utf-16-le"), np.uint16)
+                    cell = cells.create_dataset(f"{field}{i}", data=units[:, None] if text else np.zeros(2, np.uint64))
+                    cell.attrs["MATLAB_class"] = np.bytes_("char")
+                    if not text:
+                        cell.attrs["MATLAB_empty"] = np.uint8(1)
+                    references.append(cell.ref)
+                home.create_dataset(field, data=np.array([references], h5py.ref_dtype), dtype=h5py.ref_dtype)
+            else:
+                home.create_dataset(field, data=np.asarray(value).T, **({"compression": "gzip"} if value.size else {}))
+    with path.open("r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM")
+    return path
+
+
+# What others write
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_scores_of_version_5(tmp_path, packed):
+    fields = NAMES | {"scoremat": SCORES, "scoremask": MASK.astype(bool)}
+    path = mat5(tmp_path / "scr.mat", {"other": np.eye(3), "scr": fields}, do_compression=packed)
+    contents = read(path)
+    assert contents.kinds == ("scores", "index")
+    assert contents.origin.reading == "bosaris-mat scores"
+    assert pairs(contents.scores.trials) == MASKED_PAIRS
+    assert_same_bits(contents.scores.score, MASKED_SCORES)
+
+
+def test_scores_of_version_73(tmp_path):
+    fields = {"modelset": MODELS, "segset": SEGMENTS, "scoremat": SCORES, "scoremask": MASK}
+    contents = read(mat73(tmp_path / "scr.mat", "scr", fields))
+    assert pairs(contents.scores.trials) == MASKED_PAIRS
+    assert_same_bits(contents.scores.score, MASKED_SCORES)
+    assert contents.notes == ()
+    assert_same_bits(read(tmp_path / "scr.mat", "bosaris-mat").scores.score, MASKED_SCORES)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int8, np.uint16, np.int64])
+def test_other_types_of_numbers(tmp_path, kind):
+    values = np.array([[1, 2, 3], [4, 5, 6]], kind)
+    for path in (
+        mat5(tmp_path / "5.mat", {"scr": NAMES | {"scoremat": values}}),
+        mat73(tmp_path / "73.mat", "scr", {"modelset": MODELS, "segset": SEGMENTS, "scoremat": values}),
+    ):
+        contents = read(path)
+        assert_same_bits(contents.scores.score, values.ravel().astype(np.float32 if kind == np.float32 else float))
+        assert pairs(contents.scores.trials) == ALL_PAIRS
+        assert "there is no mask" in contents.notes[0]
+
+
+def test_keys_and_indexes(tmp_path):
+    key = {"tar": KEY == 1, "non": KEY == -1}
+    lists = {"modelset": MODELS, "segset": SEGMENTS}
+    for path in (mat5(tmp_path / "5.mat", {"key": NAMES | key}), mat73(tmp_path / "73.mat", "key", lists | key)):
+        assert read(path).key.is_target.tolist() == KEY_TRUTH
+        assert pairs(read(path).key.trials) == [("ann", "x"), ("ann", "z"), ("bob", "x"), ("bob", "y")]
+    index = {"trialmask": MASK}
+    for path in (mat5(tmp_path / "5.mat", {"ndx": NAMES | index}), mat73(tmp_path / "73.mat", "ndx", lists | index)):
+        assert read(path).kinds == ("index",)
+        assert pairs(read(path).index.trials) == MASKED_PAIRS
+
+
+def test_id_maps_and_quality(tmp_path):
+    path = mat5(tmp_path / "map.mat", {"idmap": {"leftids": column(["m1", "m2"]), "rightids": column(["ann", "ann"])}})
+    assert read(path).id_map.right.to_pylist() == ["ann", "ann"]
+    path = mat5(tmp_path / "q.mat", {"qual": {"ids": column(["x", "y"]), "values": np.array([[1.0, 2.0]])}})
+    assert read(path).segment_quality.values.tolist() == [[1.0], [2.0]]
+    both = NAMES | {
+        "modelQ": np.array([[1.0, 2.0]]),
+        "segQ": np.array([[3.0, 4.0, 5.0]]),
+        "hasmodel": np.array([[0, 1]]),
+    }
+    quality = read(mat5(tmp_path / "both.mat", {"qual": both})).quality
+    assert quality.enroll.names.to_pylist() == ["bob"]
+    assert quality.test.values.ravel().tolist() == [3, 4, 5]
+    assert quality.trials is None
+
+
+def element(kind, data, order="<"):
+    """One data element of a file of version 5."""
+    return struct.pack(order + "II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def array(kind, shape, *parts, name=b"", order="<", flags=0):
+    """One array of a file of version 5, by hand."""
+    dims = struct.pack(f"{order}{len(shape)}i", *shape)
+    head = element(6, struct.pack(order + "II", kind | flags, 0), order) + element(5, dims, order)
+    return element(14, head + element(1, name, order) + b"".join(parts), order)
+
+
+def text(string, kind, code, order="<"):
+    """A text as MATLAB writes it: as many characters as there are units of UTF-16."""
+    return array(4, (1, len(string.encode("utf-16-le")) // 2), element(kind, string.encode(code), order), order=order)
+
+
+def record(fields, name=b"scr", order="<"):
+    """A struct."""
+    names = b"".join(field.encode().ljust(32, b"\0") for field in fields)
+    width = struct.pack(order + "IIi", 5, 4, 32) + bytes(4)
+    return array(2, (1, 1), width, element(1, names, order), *fields.values(), name=name, order=order)
+
+
+def cells(*texts, order="<"):
+    return array(1, (len(texts), 1), *texts, order=order)
+
+
+def file5(path, *variables, order="<"):
+    """A file of version 5, by hand."""
+    mark = b"IM" if order == "<" else b"MI"
+    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(order + "H", 0x0100) + mark + b"".join(variables))
+    return path
+
+
+def sound(order="<", code="utf-16-le"):
+    """Fields of one model and two segments."""
+    numbers = array(6, (1, 2), element(9, struct.pack(order + "2d", 1.5, -2.0), order), order=order)
+    return {
+        "modelset": cells(text("Ü\U0001f600", 4, code, order), order=order),
+        "segset": cells(text("x", 16, "utf-8", order), text("ÿ", 16, "utf-8", order), order=order),
+        "scoremat": numbers,
+    }
+
+
+@pytest.mark.parametrize(("order", "code"), [("<", "utf-16-le"), (">", "utf-16-be")])
+def test_text_of_any_plane_in_both_byte_orders(tmp_path, order, code):
+    found = read(file5(tmp_path / "hand.mat", record(sound(order, code), order=order), order=order)).scores
+    assert pairs(found.trials) == [("Ü\U0001f600", "x"), ("Ü\U0001f600", "ÿ")]
+    assert found.score.tolist() == [1.5, -2.0]
+
+
+def test_whole_numbers_may_be_stored_small(tmp_path):
+    fields = sound() | {"scoremat": array(6, (1, 2), element(1, struct.pack("2b", 3, -4)))}
+    assert_same_bits(read(file5(tmp_path / "hand.mat", record(fields))).scores.score, np.array([3.0, -4.0]))
+
+
+def test_names_may_come_nested(tmp_path):
+    fields = sound() | {"modelset": cells(cells(text("ann", 16, "utf-8")))}
+    assert pairs(read(file5(tmp_path / "hand.mat", record(fields))).scores.trials)[0] == ("ann", "x")
+
+
+def test_of_several_variables_the_needed_one_is_read(tmp_path):
+    score, key = NAMES | {"scoremat": SCORES}, NAMES | {"tar": KEY == 1, "non": KEY == -1}
+    path = mat5(tmp_path / "two.mat", {"scr": score, "key": key})
+    assert read(path, need="scores").kinds == ("scores", "index")
+    assert read(path, need="key").kinds == ("key", "index")
+    refused(path, "holds key and scr")
+    refused(mat5(tmp_path / "none.mat", {"scores": score}), "no variable ndx, key, scr, .*there are scores")
+    refused(mat73(tmp_path / "none73.mat", "scores", {"scoremat": SCORES}), "no variable ndx, key, scr")
+
+
+# What we write
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(item=scores())
+def test_scores_come_back(version, item):
+    with tempfile.TemporaryDirectory() as folder:
+        back = again(Path(folder), item, version).scores
+    assert_same_trials(back.trials, item.trials)
+    assert_same_bits(back.score, item.score)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(item=keys())
+def test_keys_come_back(version, item):
+    with tempfile.TemporaryDirectory() as folder:
+        back = again(Path(folder), item, version).key
+    assert_same_trials(back.trials, item.trials)
+    assert back.is_target.tolist() == item.is_target.tolist()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(trials=grids())
+def test_indexes_come_back(version, trials):
+    with tempfile.TemporaryDirectory() as folder:
+        assert_same_trials(again(Path(folder), Index(trials), version).index.trials, trials)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(item=segment_qualities())
+def test_segment_qualities_come_back(version, item):
+    with tempfile.TemporaryDirectory() as folder:
+        assert_same_quality(again(Path(folder), item, version).segment_quality, item)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(item=qualities())
+def test_qualities_come_back(version, item):
+    with tempfile.TemporaryDirectory() as folder:
+        back = again(Path(folder), item, version).quality
+    assert_same_quality(back.enroll, item.enroll)
+    assert_same_quality(back.test, item.test)
+    assert (back.trials is None) == (item.trials is None)
+    if item.trials is not None:
+        assert pairs(back.trials) == pairs(item.trials)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(mapping=st.dictionaries(name, name, min_size=1, max_size=5))
+def test_id_maps_come_back(version, mapping):
+    with tempfile.TemporaryDirectory() as folder:
+        back = again(Path(folder), IdMap.of(mapping), version).id_map
+    assert dict(zip(back.left.to_pylist(), back.right.to_pylist(), strict=True)) == mapping
+
+
+def test_scipy_reads_what_we_write(tmp_path):
+    trials = Trials.of_grid(MODELS, SEGMENTS, MASK == 1)
+    (tmp_path / "s.mat").write_bytes(written(Scores(trials, MASKED_SCORES), "bosaris-mat"))
+    loaded = scipy.io.loadmat(tmp_path / "s.mat")["scr"]
+    assert [one[0] for one in loaded["modelset"][0, 0][:, 0]] == MODELS
+    assert loaded["scoremask"][0, 0].tolist() == MASK.tolist()
+    assert loaded["scoremat"][0, 0][MASK == 1].tolist() == MASKED_SCORES.tolist()
+    (tmp_path / "k.mat").write_bytes(written(Key(trials, np.array(KEY_TRUTH)), "bosaris-mat"))
+    loaded = scipy.io.loadmat(tmp_path / "k.mat")["key"]
+    assert loaded["tar"][0, 0].tolist() == (KEY == 1).tolist()
+    assert loaded["non"][0, 0].tolist() == (KEY == -1).tolist()
+
+
+def test_h5py_reads_what_we_write_as_matlab_would(tmp_path):
+    trials = Trials.of_grid(MODELS, ["x", "", "ü"], MASK == 1)
+    path = tmp_path / "s.mat"
+    path.write_bytes(written(Scores(trials, MASKED_SCORES), "bosaris-mat73"))
+    head = path.read_bytes()[:512]
+    assert head.startswith(b"MATLAB 7.3 MAT-file")
+    assert head[124:128] == b"\x00\x02IM"
+    with h5py.File(path) as file:
+        assert file["scr"].attrs["MATLAB_class"] == b"struct"
+        assert file["scr/scoremat"].attrs["MATLAB_class"] == b"double"
+        assert file["scr/scoremat"][()].T[MASK == 1].tolist() == MASKED_SCORES.tolist()
+        mask = file["scr/scoremask"]
+        assert (mask.attrs["MATLAB_class"], mask.attrs["MATLAB_int_decode"]) == (b"logical", 1)
+        assert mask[()].T.tolist() == MASK.tolist()
+        assert file["scr/segset"].shape == (1, 3)
+        assert file["scr/segset"].attrs["MATLAB_class"] == b"cell"
+        found = [file[one] for one in file["scr/segset"][0]]
+        assert [one.attrs["MATLAB_class"] for one in found] == [b"char"] * 3
+        assert found[1].attrs["MATLAB_empty"] == 1
+        assert found[2][()].tolist() == [[ord("ü")]]
+
+
+def test_endings_and_what_has_no_place(monkeypatch):
+    assert for_ending("a.mat").name == "bosaris-mat"
+    with pytest.raises(InputError, match="room for trials of enroll and test"):
+        written(Scores.of({"trial": ["a"]}, [1.0]), "bosaris-mat")
+    with pytest.raises(FormatError, match="NUL"):
+        written(Index.of({"enroll": ["a\0"], "test": ["x"]}), "bosaris-mat73")
+    monkeypatch.setattr(bosaris_mat, "_LARGEST", 53)
+    with pytest.raises(FormatError, match="54 bytes .* 2 GB. Choose bosaris-mat73"):
+        written(Scores(Trials.of_grid(MODELS, SEGMENTS), SCORES.ravel()), "bosaris-mat")
+
+
+# What is wrong, or meant to harm
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"scoremat": np.ones((2, 4))}, r"scr.scoremat has shape \(2, 4\), .*scoremask has"),
+        ({"scoremat": MASK * 1j}, "complex numbers"),
+        ({"scoremat": scipy.sparse.csc_matrix(MASK * 1.0)}, "holds a sparse matrix"),
+        ({"scoremat": {"a": 1}}, "an array of class 2"),
+        ({"scoremat": "text"}, "scoremat: expected a matrix of numbers"),
+        ({"scoremat": np.ones((2, 3, 1, 2))}, "scoremat: expected a matrix of numbers"),
+        ({"scoremask": MASK.T}, r"scoremat has shape \(2, 3\), .*scoremask has \(3, 2\)"),
+        ({"scoremask": MASK * 2}, "scoremask: the mask holds 2 in row 0, column 0"),
+        ({"scoremat": np.where(MASK, np.nan, 0)}, r"scr.scoremat: the scores of 4 trials are NaN, .*\(ann, x\)"),
+        ({"modelset": column(["a" * 100] * 2)}, "scr.modelset: 1 of 2 names repeat .*cut names off"),
+        ({"modelset": np.array(["ann", "bob"])}, "text of|expected a cell array"),
+        ({"modelset": column([1.0, 2.0])}, "a cell that holds no text"),
+        ({"modelset": np.empty((0, 0))}, "holds no trials|has shape"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path, changed, message):
+    fields = NAMES | {"scoremat": SCORES, "scoremask": MASK} | changed
+    refused(mat5(tmp_path / "bad.mat", {"scr": fields}), message)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"modelset": np.ones((2, 1))}, "modelset: expected a cell array of text, but it holds float64"),
+        ({"scoremat": np.ones((2, 4))}, r"/scr/scoremat has shape \(2, 4\)"),
+        ({"modelset": ["a", "a"]}, "modelset: 1 of 2 names repeat"),
+    ],
+)
+def test_what_does_not_fit_in_version_73_is_refused(tmp_path, changed, message):
+    fields = {"modelset": MODELS, "segset": SEGMENTS, "scoremat": SCORES} | changed
+    refused(mat73(tmp_path / "bad.mat", "scr", fields), message)
+
+
+def test_missing_and_sparse_fields(tmp_path):
+    refused(mat5(tmp_path / "a.mat", {"scr": NAMES}), "scr.scoremat: there is no such field")
+    refused(mat5(tmp_path / "b.mat", {"scr": {"scoremat": SCORES}}), "scr.modelset: there is no such field")
+    refused(mat5(tmp_path / "c.mat", {"scr": SCORES}), "the variable scr is not one struct")
+    path = mat73(tmp_path / "d.mat", "scr", {"modelset": MODELS, "segset": SEGMENTS})
+    with h5py.File(path, "a") as file:
+        file["scr/scoremat/jc"] = [1, 2]
+    refused(path, "scoremat: a sparse matrix")
+
+
+def test_references_are_looked_at_too(tmp_path):
+    path = mat73(tmp_path / "scr.mat", "scr", {"modelset": MODELS, "segset": SEGMENTS, "scoremat": SCORES})
+    raw = tmp_path / "secret.raw"
+    raw.write_bytes(bytes(6))
+    with h5py.File(path, "a") as file:
+        secret = file.create_dataset("#refs#/secret", (3, 1), "u2", external=[(str(raw), 0, 6)])
+        huge = file.create_dataset("#refs#/huge", (10**12, 1), "u2")
+        square = file.create_dataset("#refs#/square", data=np.ones((2, 2), np.uint16))
+        half = file.create_dataset("#refs#/half", data=np.array([[0xD83D]], np.uint16))
+        evil = (secret, huge, square, half, file["scr"], None)
+        references = [h5py.Reference() if one is None else one.ref for one in evil]
+    told = ("other files", "promises", "one line of text", "surrogate|decode", "group", "refers to nothing")
+    for reference, message in zip(references, told, strict=True):
+        with h5py.File(path, "a") as file:
+            file["scr/modelset"][0, 1] = reference
+        refused(path, message)
+
+
+def test_many_references_to_one_long_text_are_refused(tmp_path):
+    path = mat73(tmp_path / "scr.mat", "scr", {"modelset": ["a" * 50000], "segset": SEGMENTS, "scoremat": SCORES})
+    with h5py.File(path, "a") as file:
+        reference = file["scr/modelset"][0, 0]
+        del file["scr/modelset"]
+        file["scr"].create_dataset("modelset", data=np.array([[reference] * 3000], h5py.ref_dtype))
+    refused(path, "the names are longer than the file")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"modelset": array(1, (1 << 30, 1))}, "promises 1,073,741,824 cells"),
+        ({"scoremat": array(6, (1 << 20, 1 << 20), element(9, bytes(16)))}, "promises 1,099,511,627,776 cells"),
+        ({"modelset": cells(array(4, (1, 1 << 30), element(16, b"")))}, "promises 1,073,741,824 cells"),
+        ({"scoremat": array(6, (-1, -2), element(9, bytes(16)))}, r"dimensions \(-1, -2\)"),
+        ({"scoremat": array(6, (1, 3), element(9, bytes(16)))}, "16 bytes for 3 float64 numbers"),
+        ({"scoremat": array(6, (1, 2), element(77, bytes(16)))}, "numbers stored as type 77"),
+        ({"scoremat": array(6, (1, 2))}, "expected the cells of the array"),
+        ({"scoremat": array(16, (1, 1), b"")}, "holds a function"),
+        ({"scoremat": array(17, (1, 1), b"")}, "holds an object"),
+        ({"scoremat": array(3, (1, 1), b"")}, "holds an object"),
+        ({"modelset": cells(text("é", 1, "latin-1"))}, "damaged"),
+        ({"modelset": cells(text("a", 9, "utf-8"))}, "text stored as type 9"),
+        ({"modelset": cells(array(4, (2, 1), element(16, b"ab")))}, r"text of \(2, 1\) characters"),
+        ({"modelset": array(1, (2, 1), text("a", 16, "utf-8"))}, "1 values of 2 cells"),
+        ({"modelset": cells(cells(cells(cells(cells(cells(text("a", 16, "utf-8")))))))}, "cells within cells"),
+    ],
+)
+def test_arrays_that_promise_too_much_or_the_wrong_thing(tmp_path, fields, message):
+    path = file5(tmp_path / "evil.mat", record(sound() | fields))
+    with at_most(1 << 22):
+        refused(path, message)
+
+
+def test_compressed_bombs_are_refused(tmp_path):
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    mebibyte = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    start = zlib.compressobj(9, zlib.DEFLATED, -15)
+    head = array(2, (1, 1), name=b"scr")
+    head = struct.pack("<II", 14, 1 << 31) + head[8:]
+    packed = b"x\x9c" + start.compress(head) + start.flush(zlib.Z_FULL_FLUSH) + 300 * mebibyte
+    path = file5(tmp_path / "bomb.mat", struct.pack("<II", 15, len(packed)) + packed)
+    refused(path, "unpacks to more than")
+
+
+def test_files_cut_off_anywhere_are_refused(tmp_path):
+    path = file5(tmp_path / "cut.mat", record(sound()))
+    data = path.read_bytes()
+    for length in range(19, len(data) - 8, 8):
+        path.write_bytes(data[:length])
+        refused(path, "cut off|promises|no variable|not a MATLAB|without", "bosaris-mat")
+
+
+def _mat5(variables, **how):
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, variables, **how)
+    return stream.getvalue()
+
+
+_SOUND = {
+    "scores": _mat5({"scr": NAMES | {"scoremat": SCORES, "scoremask": MASK}}),
+    "packed": _mat5({"scr": NAMES | {"scoremat": SCORES, "scoremask": MASK}}, do_compression=True),
+    "key": _mat5({"key": NAMES | {"tar": KEY == 1, "non": KEY == -1}}),
+    "73": written(Scores(Trials.of_grid(MODELS, SEGMENTS, MASK == 1), MASKED_SCORES), "bosaris-mat73"),
+}
+
+
+@given(st.sampled_from(sorted(_SOUND)).flatmap(lambda kind: damage(_SOUND[kind])))
+def test_damage_is_refused_or_does_no_harm(data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.mat"
+        path.write_bytes(data)
+        sound_or_refused(path, "bosaris-mat")
+
+
+def test_other_files_are_not_taken_for_matlab(tmp_path):
+    refused(
+        h5(tmp_path / "a.h5", {"scr/modelset": SCORES}), "/scr/modelset: expected a cell array of text", "bosaris-mat"
+    )

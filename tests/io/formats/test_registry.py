@@ -1,0 +1,121 @@
+"""Adding a format is one module, one test module with a file of another hand, and one row of the documentation."""
+
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deciban.io.formats as home
+from deciban import FormatError, InputError
+from deciban.io.format import BinaryFormat, TextFormat
+from deciban.io.formats import formats
+from support.text_formats import GOLDEN, read_bytes
+
+ROOT = Path(__file__).parents[3]
+MODULES = sorted(module.name for module in pkgutil.iter_modules(home.__path__) if not module.name.startswith("_"))
+LETTERS = {
+    "scores": "S",
+    "key": "K",
+    "index": "I",
+    "class-scores": "C",
+    "class-key": "T",
+    "quality": "Q",
+    "segment-quality": "q",
+    "id-map": "M",
+}
+
+
+def rows():
+    """The rows of the tables of formats: name to the other cells."""
+    found = {}
+    for line in (ROOT / "docs" / "formats.md").read_text().splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 5 and (name := re.fullmatch(r"`([^`]+)`", cells[0])):
+            assert name[1] not in found, f"{name[1]} has two rows"
+            found[name[1]] = cells[1:]
+    return found
+
+
+def test_every_format_has_one_row_and_every_row_is_a_format():
+    assert sorted(rows()) == sorted(formats())
+
+
+@pytest.mark.parametrize("name", formats())
+def test_rows_say_what_is_read_and_written(name):
+    form, (_, reads, writes, remarks) = formats()[name], rows()[name]
+    assert set(reads.split()) == {LETTERS[kind] for kind in form.reads}
+    # "S with K": only together.
+    assert set(writes.replace(" with K", "").split()) == {LETTERS[kind] for kind in form.writes} - (
+        {"K"} if "with K" in writes else set()
+    )
+    assert form.verified or "unverified" in remarks
+    assert all(ending in remarks for ending in form.endings)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_format_has_tests(module):
+    text = Path(__file__).with_name(f"test_{module}.py").read_text()
+    # Files by hand, or by a writer that is not ours.
+    assert re.search(r"golden\(|hdf5_files|h5py|savemat|pyarrow|pa\.|numpy|np\.", text)
+
+
+@pytest.mark.parametrize("name", [name for name, one in formats().items() if isinstance(one, TextFormat)])
+def test_every_text_format_has_a_file_by_hand(name):
+    assert list(GOLDEN.glob(f"{name}.*"))
+
+
+BYTES = st.one_of(
+    st.binary(max_size=200),
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    "a",
+                    "b",
+                    "1",
+                    "2",
+                    "-1.5",
+                    "inf",
+                    "nan",
+                    "1e999",
+                    "target",
+                    "spoof",
+                    "bonafide",
+                    "\n",
+                    " ",
+                    "\t",
+                    ",",
+                ),
+                *("modelid\tsegmentid\tside\tLLR\n", "segmentid\teng\tfra\n", "hypothesis,llr\n", "trial,score\n", '"'),
+                *("filename\tcm-score\n", "#", "\r", "9" * 5000, "\x00", "\t", "t eng c s1 t 1\n", "é"),
+            ]
+        ),
+        max_size=30,
+    ).map(lambda parts: "".join(parts).encode()),
+)
+
+
+@given(BYTES, st.sampled_from(sorted(formats())), st.sampled_from([None, *LETTERS]))
+def test_only_our_own_errors_come_out(data, name, need):
+    try:
+        read_bytes(data, format=name, need=need)
+    except (FormatError, InputError) as error:
+        assert str(error)
+
+
+@given(BYTES, st.sampled_from([None, *LETTERS]))
+def test_only_our_own_errors_come_out_of_guesses(data, need):
+    try:
+        read_bytes(data, need=need)
+    except (FormatError, InputError) as error:
+        assert str(error)
+
+
+def test_binary_formats_recognize_no_text():
+    for one in formats().values():
+        assert isinstance(one, TextFormat | BinaryFormat)
+        assert one.summary
+        assert one.reads

@@ -1,0 +1,121 @@
+"""Inputs that are more than one file, and tables of several systems."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from deciban import FormatError, InputError, KeyMismatchError, evaluate_files, read_index, read_key, read_scores
+from deciban.io import read_contents
+
+
+def names(table):
+    return [table.trials.name_of(row) for row in range(len(table.trials))]
+
+
+def test_a_pattern_is_one_input(tmp_path):
+    (tmp_path / "part-2.txt").write_text("bob x 3\nbob y 4\n")
+    (tmp_path / "part-1.txt").write_text("ann x 1\nann y 2\n")
+    scores = read_scores(tmp_path / "part-*.txt")
+    assert scores.score.tolist() == [1, 2, 3, 4]
+    assert names(scores) == ["(ann, x)", "(ann, y)", "(bob, x)", "(bob, y)"]
+    assert scores.trials.origin.where(2) == f"{tmp_path}/part-2.txt:1"
+    assert scores.trials.origin.reading == "2 files, kaldi 'enroll test score'"
+
+
+def test_a_pattern_without_files(tmp_path):
+    with pytest.raises(InputError, match="no file matches this pattern"):
+        read_scores(tmp_path / "*.txt")
+
+
+def test_files_of_one_input_must_be_alike(tmp_path):
+    (tmp_path / "a.txt").write_text("ann x 1\n")
+    (tmp_path / "b.txt").write_text("bob y 0.5 target\nbob z 0.7 nontarget\n")
+    with pytest.raises(FormatError, match=r"b.txt: holds scores and key and index, .*a.txt scores and index"):
+        read_scores(tmp_path / "*.txt")
+
+
+def test_a_folder_of_parquet_files_is_one_input(tmp_path):
+    for gender, names_ in {"f": ["a", "b"], "m": ["c"]}.items():
+        (tmp_path / f"gender={gender}").mkdir()
+        table = pa.table({"trial": names_, "score": [0.5] * len(names_), "label": ["target"] * len(names_)})
+        pyarrow.parquet.write_table(table, tmp_path / f"gender={gender}" / "part.parquet")
+    key = read_key(tmp_path)
+    assert names(key) == ["(a)", "(b)", "(c)"]
+    assert key.keep(where={"gender": "m"}).trials.name_of(0) == "(c)"
+
+
+TWO = "trial,sysA_score,sysB_score,label\na,1,4,target\nb,-1,0,nontarget\nc,2,-9,target\nd,-2,1,nontarget\n"
+
+
+def test_several_score_columns_are_several_systems(tmp_path):
+    path = tmp_path / "both.csv"
+    path.write_text(TWO)
+    results = evaluate_files(path)
+    assert [system.name for system in results.systems] == ["sysA_score", "sysB_score"]
+    assert results.systems[0].eer == 0
+    assert results.systems[1].eer > 0
+    with pytest.raises(FormatError, match="scores of 2 systems: sysA_score, sysB_score. Choose one"):
+        read_scores(path)
+    assert read_scores(path, columns="trial=trial,score=sysB_score").score.tolist() == [4, 0, -9, 1]
+    systems = read_contents(path, columns={"trial": "trial", "score": "sysB_score|sysA_score"}).systems
+    assert [system.name for system in systems] == ["sysA_score", "sysB_score"]
+
+
+def test_only_trials_of_a_condition(tmp_path):
+    (tmp_path / "scores.txt").write_text("a 1\nb -1\nc 2\nd -2\n")
+    (tmp_path / "key.csv").write_text("trial,label,phase\na,target,x\nb,nontarget,x\nc,target,y\nd,nontarget,x\n")
+    results = evaluate_files(tmp_path / "scores.txt", tmp_path / "key.csv", where={"phase": "x"})
+    assert (results.systems[0].n_tar, results.systems[0].n_non) == (1, 2)
+    assert "only  trials with phase = x" in results.facts
+    with pytest.raises(InputError, match="no trial has phase = 'z'; there are x, y"):
+        evaluate_files(tmp_path / "scores.txt", tmp_path / "key.csv", where={"phase": "z"})
+
+
+def test_matching_by_order_is_asked_for(tmp_path):
+    (tmp_path / "scores.txt").write_text("1.5\n-0.5\n2.5\n")
+    (tmp_path / "key.txt").write_text("a x target\nb y nontarget\nc z target\n")
+    files = tmp_path / "scores.txt", tmp_path / "key.txt"
+    with pytest.raises(KeyMismatchError, match="by row, .* by enroll and test.*--by-order"):
+        evaluate_files(*files, columns="score")
+    results = evaluate_files(*files, columns="score", by_order=True)
+    assert results.systems[0].eer == 0
+    assert "join  by order: the names of the trials were not compared" in results.facts
+    (tmp_path / "scores.txt").write_text("1.5\n-0.5\n")
+    with pytest.raises(KeyMismatchError, match="holds 2 scores, .* 3 trials"):
+        evaluate_files(*files, columns="score", by_order=True)
+
+
+def test_common_logarithms_count_as_such(tmp_path):
+    (tmp_path / "scores.txt").write_text("a 1 target\nb -1 nontarget\n".replace(" 1 ", " 1.0 "))
+    (tmp_path / "nats.txt").write_text(
+        f"a {np.log(10)!r} target\nb {-np.log(10)!r} nontarget\n".replace("np.float64(", "").replace(")", "")
+    )
+    in_log10 = evaluate_files(tmp_path / "scores.txt", log10=True).systems[0]
+    assert in_log10.cllr == evaluate_files(tmp_path / "nats.txt").systems[0].cllr
+    assert in_log10.cllr < evaluate_files(tmp_path / "scores.txt").systems[0].cllr
+
+
+def test_lir_or_a_plain_table_is_not_guessed(tmp_path):
+    path = tmp_path / "lrs.csv"
+    path.write_text("trial,llr,hypothesis\na,1.5,1\nb,-2,0\n")
+    with pytest.raises(FormatError, match=r"could be .*lir.* or .*table"):
+        read_scores(path)
+    assert read_scores(path, format="lir").log10
+    assert not read_scores(path, format="table").log10
+
+
+def test_an_index_of_anything(tmp_path):
+    for text in ("ann x\nbob y\n", "ann x 1.5\nbob y 2\n", "ann x target\nbob y nontarget\n"):
+        (tmp_path / "f.txt").write_text(text)
+        assert names(read_index(tmp_path / "f.txt")) == ["(ann, x)", "(bob, y)"]
+
+
+def test_arrays_without_names_meet_by_row(tmp_path):
+    np.save(tmp_path / "scores.npy", np.array([1.0, -1.0, 2.0]))
+    np.save(tmp_path / "key.npy", np.array([1, 0, 1]))
+    results = evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")
+    assert (results.systems[0].n_tar, results.systems[0].eer) == (2, 0)
+    np.save(tmp_path / "key.npy", np.array([1, 0, 1, 1]))
+    with pytest.raises(KeyMismatchError, match="1 of 4 key trials have no score"):
+        evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")

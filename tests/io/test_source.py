@@ -1,0 +1,281 @@
+"""Bytes of inputs: what they are, how they are unpacked, and what is refused before it does harm."""
+
+import bz2
+import gzip
+import io
+import os
+import pickle
+import threading
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import FormatError
+from deciban.io.source import Source, read_text
+
+TEXT = b"ann x 1.5\nbob y -2\n"
+
+
+def zstd(data):
+    return pa.Codec("zstd").compress(data, asbytes=True)
+
+
+SKIPPABLE = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "zstd": zstd}
+TOOL = {"gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd": "zstd -dc"}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(data, name="file.txt"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize("codec", COMPRESS)
+@pytest.mark.parametrize("parts", [[TEXT], [TEXT[:7], TEXT[7:]], [b"", TEXT, b""]])
+def test_compressed_bytes_whatever_the_ending(write, codec, parts):
+    source = Source(write(b"".join(COMPRESS[codec](part) for part in parts)))
+    assert source.head == source.data == TEXT
+    assert (source.kind, source.is_binary, source.size) == ("text", False, len(TEXT))
+    assert source.seekable().read() == TEXT
+    assert read_text(source) == TEXT
+
+
+def test_frames_that_parallel_tools_write(write):
+    assert read_text(write(SKIPPABLE + zstd(TEXT[:5]) + SKIPPABLE + zstd(TEXT[5:]))) == TEXT
+
+
+def test_tapes_pad_gzip_with_zeros(write):
+    assert read_text(write(gzip.compress(TEXT) + bytes(500))) == TEXT
+
+
+@pytest.mark.parametrize("codec", COMPRESS)
+def test_megabytes_come_out_whole(write, codec):
+    text = b"".join(b"model_%d segment_%d %d\n" % (i % 91, i, i % 7) for i in range(150_000))
+    assert read_text(write(COMPRESS[codec](text))) == text
+    noise = np.random.default_rng(0).integers(0, 256, 3 << 20, np.uint8).tobytes()
+    source = Source(write(COMPRESS[codec](noise)))
+    assert source.head == noise[:4096]
+    assert source.data == noise
+
+
+@pytest.mark.parametrize("codec", COMPRESS)
+@pytest.mark.parametrize("harm", ["cut", "cut at the start", "junk", "one byte", "half a second part", "changed"])
+def test_damaged_compression_is_refused(write, codec, harm):
+    noise = np.random.default_rng(1).integers(32, 127, 50_000, np.uint8).tobytes()
+    packed = COMPRESS[codec](noise)
+    harmed = {
+        "cut": packed[:-6],
+        "cut at the start": packed[:14],
+        "junk": packed + b"more lines\n",
+        "one byte": packed + b"\n",
+        "half a second part": packed + packed[:2000],
+        "changed": packed[:11] + bytes(200) + packed[211:],
+    }[harm]
+    with pytest.raises(FormatError, match=r"file.txt: compressed data are damaged or cut off .*Copy the file again"):
+        read_text(write(harmed))
+
+
+@pytest.mark.parametrize("outer", COMPRESS)
+@pytest.mark.parametrize("inner", COMPRESS)
+def test_compressed_twice(write, outer, inner):
+    path = write(COMPRESS[outer](COMPRESS[inner](TEXT)))
+    with pytest.raises(
+        FormatError, match=f"compressed twice, {outer} is the outer one. Unpack that: {TOOL[outer]} FILE"
+    ):
+        Source(path).data
+    with pytest.raises(FormatError, match="compressed twice"):
+        Source(path).head
+
+
+def bomb(codec, n_bytes):
+    """Zeros as `codec` has them, made without having them."""
+    block = bytes(1 << 24)
+    if codec == "zstd":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            for _ in range(n_bytes >> 24):
+                stream.write(block)
+        return sink.getvalue().to_pybytes()
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) if codec == "gzip" else bz2.BZ2File(packed, "wb") as s
+    ):
+        for _ in range(n_bytes >> 24):
+            s.write(block)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("codec", COMPRESS)
+def test_bombs_are_refused_early(write, codec):
+    path = write(bomb(codec, 272 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(FormatError, match=rf"may be a bomb. More than 256 MiB .*{TOOL[codec]} FILE \| deciban"):
+            read_text(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 700 << 20
+    assert set(Source(path).head) == {0}  # a look at the first bytes costs nothing
+
+
+def test_repetitive_lists_of_more_than_the_harmless_size_pass(write):
+    lines = b"".join(b"model_0001 segment_%06d nontarget\n" % i for i in range(20_000))
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=5) as stream:
+        for _ in range(430):
+            stream.write(lines)
+    assert Source(write(packed.getvalue())).size == 430 * len(lines) > 256 << 20
+
+
+@pytest.mark.parametrize("codec", [None, *COMPRESS])
+def test_standard_input(monkeypatch, codec):
+    data = TEXT if codec is None else COMPRESS[codec](TEXT)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    source = Source("-")
+    assert source.name == "standard input"
+    assert (source.head, source.kind, source.size, source.data) == (TEXT, "text", len(TEXT), TEXT)
+    assert source.seekable().read() == TEXT
+    assert not source.is_folder
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(TEXT),))
+    writer.start()
+    source = Source(pipe)
+    assert (source.kind, source.head, source.data) == ("text", TEXT, TEXT)
+    writer.join()
+
+
+KINDS = {
+    "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(64),
+    "NumPy": b"\x93NUMPY\x01\x00",
+    "Parquet": b"PAR1\x15\x04",
+    "Arrow": b"ARROW1\x00\x00",
+    "MATLAB": b"MATLAB 5.0 MAT-file, Platform: GLNXA64",
+    "pickle": pickle.dumps({"scores": [1.0]}),
+    "xz": b"\xfd7zXZ\x00\x00",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("codec", [None, *COMPRESS])
+def test_kinds_by_their_first_bytes(write, kind, codec):
+    data = KINDS[kind] if codec is None else COMPRESS[codec](KINDS[kind])
+    source = Source(write(data))
+    assert (source.kind, source.is_binary) == (kind, True)
+    with pytest.raises(FormatError, match=f"file.txt: this is a {kind} file, expected a text table"):
+        read_text(source)
+
+
+def test_hdf5_below_a_user_block(write):
+    for start in (512, 1024, 2048):
+        assert Source(write(b"MATLAB 7.3".ljust(start) + KINDS["HDF5"])).kind == "HDF5"
+
+
+def test_streams_of_arrow(write):
+    sink = pa.BufferOutputStream()
+    table = pa.table({"trial": ["a"], "score": [1.0]})
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    assert Source(write(sink.getvalue().to_pybytes())).kind == "Arrow"
+
+
+def zipped(name, data):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(name, data)
+    return out.getvalue()
+
+
+def test_zip_archives_other_than_npz(write):
+    saved = io.BytesIO()
+    np.savez(saved, score=np.zeros(3))
+    assert Source(write(saved.getvalue())).kind == "npz"
+    for archive in (zipped("scores.txt", TEXT), zipped("archive/data.pkl", b"\x80\x02}"), b"PK\x05\x06" + bytes(18)):
+        with pytest.raises(FormatError, match=r"this is a zip file.*Of zip archives only .npz is read. Unpack it"):
+            read_text(write(archive))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize("thing", [{"modelset": ["a"]}, ["a"], np.zeros(3)], ids=["dict", "list", "array"])
+def test_pickles_are_never_loaded(write, protocol, compress, thing):
+    with pytest.raises(FormatError, match="this is a pickle file.*deciban never loads pickles"):
+        read_text(write(compress(pickle.dumps(thing, protocol))))
+
+
+def test_objects_pickled_by_old_tools(write):
+    import copyreg
+
+    class Scores:
+        pass
+
+    stream = f"c{copyreg._reconstructor.__module__}\n_reconstructor\np0\n(csidekit.bosaris\n{Scores.__name__}\n"
+    with pytest.raises(FormatError, match="deciban never loads pickles"):
+        read_text(write(gzip.compress(stream.encode())))
+
+
+def test_nul_bytes_name_their_line(write):
+    for where in (1, 2000):
+        data = b"ann x 1\n" * where + b"bob \x00y 2\n"
+        with pytest.raises(FormatError, match=f"file.txt:{where + 1}: holds NUL bytes, so it is not text"):
+            read_text(write(data))
+
+
+def test_a_regular_file_is_handed_on_as_it_is(write):
+    path = write(KINDS["HDF5"])
+    source = Source(path)
+    assert source.seekable() == path
+    assert source.size == len(KINDS["HDF5"])
+    assert "data" not in vars(source)
+
+
+def test_the_head_of_a_big_file_is_not_the_file(tmp_path):
+    path = tmp_path / "sparse"
+    with path.open("wb") as stream:
+        stream.write(b"PAR1\x15")
+        stream.truncate(1 << 40)
+    source = Source(path)
+    assert (source.kind, len(source.head), source.size) == ("Parquet", 4096, 1 << 40)
+
+
+def test_folders(tmp_path):
+    source = Source(tmp_path)
+    assert (source.is_folder, source.kind, source.head, source.is_binary) == (True, "folder", b"", True)
+    with pytest.raises(IsADirectoryError):
+        read_text(source)
+
+
+def test_what_is_missing_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Source(tmp_path / "none").head
+
+
+def test_names_like_file_marks_are_text(write):
+    for text in (b"BZh9 PAR1 1.5\n", b"PAR1\tx\t1\n", b"PKA x 1\n", b"(dp x 1\n", b"ARROW1 x 1\n", b"", b"P*M x 1\n"):
+        assert read_text(write(text)) == text
+
+
+@given(st.sampled_from([b"", *KINDS.values(), *(f(TEXT) for f in COMPRESS.values())]), st.binary(max_size=300))
+def test_only_our_errors_come_out(tmp_path_factory, start, rest):
+    path = tmp_path_factory.getbasetemp() / "fuzzed"
+    path.write_bytes(start[: len(rest) % 37 + 1] + rest)
+    source = Source(path)
+    try:
+        assert source.head == source.data[:4096]
+        read_text(source)
+    except FormatError as error:
+        assert str(error).startswith(str(path))

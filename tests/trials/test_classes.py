@@ -1,0 +1,93 @@
+"""Class scores and class keys: by segment and by the name of the class."""
+
+import numpy as np
+import pytest
+
+from deciban import InputError, KeyMismatchError
+from deciban.trials import ClassKey, ClassScores, JoinReport, Trials, align_classes
+
+SCORES = ClassScores.of({"trial": ["a", "b", "c"]}, ["cat", "dog", "emu"], np.arange(9.0).reshape(3, 3), name="mine")
+
+
+def test_rows_go_with_their_segments():
+    some = SCORES.take(np.array([2, 0]))
+    assert (some.score.tolist(), some.classes, some.name) == ([[6, 7, 8], [0, 1, 2]], SCORES.classes, "mine")
+    key = ClassKey.of({"trial": ["a", "b", "c"]}, ["dog", "cat", "dog"], conditions={"sex": ["f", "m", "m"]})
+    assert key.classes == ("cat", "dog")
+    assert {sex: part.label.tolist() for sex, part in key.split("sex").items()} == {"f": [1], "m": [0, 1]}
+
+
+def test_alignment():
+    key = ClassKey.of({"trial": ["c", "a"]}, ["dog", "cat"], classes=["dog", "cat"])
+    aligned = align_classes(SCORES, key)
+    assert aligned.score.tolist() == [[6, 7, 8], [0, 1, 2]]
+    assert (aligned.label.tolist(), aligned.classes, aligned.name) == ([1, 0], ("cat", "dog", "emu"), "mine")
+    assert aligned.report == JoinReport(matched=2, missing=0, extra=1, duplicate=0)
+    assert [aligned.trials.name_of(row) for row in range(2)] == ["(c)", "(a)"]
+
+
+def test_missing_segments():
+    key = ClassKey.of({"trial": ["z", "a"]}, ["dog", "cat"])
+    with pytest.raises(KeyMismatchError, match=r"1 of 2 key trials have no score in trials, the first \(z\)"):
+        align_classes(SCORES, key)
+    dropped = align_classes(SCORES, key, "drop")
+    assert (dropped.score.tolist(), dropped.label.tolist(), dropped.report.missing) == ([[0, 1, 2]], [0], 1)
+    assert align_classes(SCORES, key, -2.5).score.tolist() == [[-2.5] * 3, [0, 1, 2]]
+
+
+def test_a_class_without_scores_is_named():
+    key = ClassKey.of({"trial": ["a", "b", "c"]}, ["cat", "yak", "yak"])
+    with pytest.raises(KeyMismatchError, match=r"row 1: \(b\) is of class 'yak' \(2 segments of such classes\)"):
+        align_classes(SCORES, key)
+    unused = ClassKey.of({"trial": ["a"]}, ["cat"], classes=["yak", "cat"])
+    assert align_classes(SCORES, unused).label.tolist() == [0]
+
+
+def test_copies_and_conflicts():
+    twice = ClassScores.of({"trial": ["a", "a"]}, ["cat", "dog"], [[1.0, 2.0], [1.0, 2.0]])
+    key = ClassKey.of({"trial": ["a"]}, ["cat"], classes=["cat", "dog"])
+    with pytest.raises(KeyMismatchError, match=r"trial \(a\) occurs more than once"):
+        align_classes(twice, key)
+    kept = align_classes(twice, key, duplicates="keep-one")
+    assert (kept.score.tolist(), kept.report.duplicate) == ([[1, 2]], 1)
+    differs = ClassScores(twice.trials, twice.classes, np.array([[1.0, 2.0], [1.0, 2.5]]))
+    with pytest.raises(
+        KeyMismatchError, match=r"row 0 and trials, row 1: trial \(a\) has two different sets of scores"
+    ):
+        align_classes(differs, key, duplicates="keep-one")
+    two = ClassKey.of({"trial": ["a", "a"]}, ["cat", "dog"])
+    with pytest.raises(KeyMismatchError, match=r"trial \(a\) is of two classes at once"):
+        align_classes(twice, two, duplicates="keep-one")
+
+
+@pytest.mark.parametrize(
+    ("classes", "score", "said"),
+    [
+        (["cat"], [[1.0]], "classes: expected at least 2 distinct names, got 'cat'"),
+        (["cat", "cat"], [[1.0, 2.0]], "classes: expected at least 2 distinct names"),
+        ("ab", [[1.0, 2.0]], "classes: expected a list of names, got one: 'ab'"),
+        (["cat", "dog"], [[1.0]], r"score: expected 1 segments x 2 classes, got shape \(1, 1\)"),
+        (["cat", "dog"], [[1.0, np.nan]], r"row 0: a score of \(s\) is NaN"),
+        (["cat", "dog"], [["1", "2"]], "score: expected real numbers"),
+        (["cat", "dog"], [[2**60 + 1, 1]], "score: integers beyond"),
+        (["cat", "dog"], [[1.0, 2.0], [1.0]], "score: cannot be read as a matrix"),
+    ],
+)
+def test_what_are_no_class_scores(classes, score, said):
+    with pytest.raises(InputError, match=said):
+        ClassScores.of({"trial": ["s"]}, classes, score)
+
+
+def test_numbers_of_any_real_kind():
+    assert ClassScores.of({"trial": ["s"]}, ["cat", "dog"], [[1, 2]]).score.dtype == np.float64
+    assert ClassScores.of({"trial": ["s"]}, ["cat", "dog"], np.zeros((1, 2), np.float32)).score.dtype == np.float32
+    assert ClassScores.of({"trial": ["s"]}, ["cat", "dog"], [[np.inf, -np.inf]]).score.tolist() == [[np.inf, -np.inf]]
+
+
+def test_what_is_no_class_key():
+    with pytest.raises(InputError, match="label: 1 labels for 2 segments"):
+        ClassKey.of({"trial": ["a", "b"]}, ["cat"])
+    with pytest.raises(InputError, match="row 1: class 'dog' is not among the classes cat, emu"):
+        ClassKey.of({"trial": ["a", "b"]}, ["cat", "dog"], classes=["cat", "emu"])
+    with pytest.raises(InputError, match="conditions: these trials have their own already"):
+        ClassKey.of(Trials.of({"trial": ["a"]}), ["cat"], classes=["cat", "dog"], conditions={"sex": ["f"]})
