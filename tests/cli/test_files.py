@@ -41,7 +41,7 @@ def test_convert_says_what_it_did(run, scores, tmp_path):
     assert (code, out, err) == (0, b"ann x 0.5\nann y -2\nbob x 1e-300\n", "")
 
 
-def test_convert_reads_standard_input(run, scores, tmp_path):
+def test_convert_reads_standard_input(run, scores):
     code, out, _ = run("convert", "-", "-", "--to", "table", stdin=scores.read_bytes())
     assert (code, out) == (0, b"enroll,test,score\nann,x,0.5\nann,y,-2\nbob,x,1e-300\n")
 

@@ -15,9 +15,8 @@ import atheris
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 with atheris.instrument_imports(include=["deciban"]):
-    from support.hostile import read_or_refuse, seeds
-
     from deciban.io.formats import formats
+    from support.hostile import read_or_refuse, seeds
 
     formats()
 
@@ -25,7 +24,7 @@ with atheris.instrument_imports(include=["deciban"]):
 def main():
     format_name, options = sys.argv[1], sys.argv[2:]
     kinds = formats()[format_name].reads
-    folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    folder = Path(tempfile.mkdtemp())
     corpus = folder / "corpus"
     corpus.mkdir()
     for number, (name, kind, data) in enumerate(seeds()):

@@ -5,9 +5,9 @@ import warnings
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hostile import read_or_refuse, seeds
 
 from deciban.io.formats import formats
+from support.hostile import read_or_refuse, seeds
 
 edits = st.lists(
     st.tuples(

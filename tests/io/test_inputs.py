@@ -119,3 +119,14 @@ def test_arrays_without_names_meet_by_row(tmp_path):
     np.save(tmp_path / "key.npy", np.array([1, 0, 1, 1]))
     with pytest.raises(KeyMismatchError, match="1 of 4 key trials have no score"):
         evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")
+
+
+def test_a_format_without_a_word_on_what_is_needed(tmp_path):
+    for text, kinds in {
+        "ann x target\nbob y nontarget\n": ("key", "index"),
+        "ann x 1\nbob y 2\n": ("scores", "index"),
+        "ann x\nbob y\n": ("index",),
+    }.items():
+        (tmp_path / "f.txt").write_text(text)
+        assert read_contents(tmp_path / "f.txt", format="kaldi").kinds == kinds
+        assert read_contents(tmp_path / "f.txt").kinds == kinds

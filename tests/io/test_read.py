@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.format import Options
-from deciban.io.layout import find_layout, split
+from deciban.io.text.layout import find_layout, split
 
 
 @pytest.fixture

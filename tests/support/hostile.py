@@ -6,13 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from support.hdf5_files import KEY, MASK, MODELS, SCORES, SEGMENTS, h5
 
 from deciban.errors import DecibanError
 from deciban.io import read_contents, write
 from deciban.io.contents import Contents
 from deciban.io.formats import formats
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
+from support.hdf5_files import KEY, MASK, MODELS, SCORES, SEGMENTS, h5
 
 _NAMES, _ENROLL_TEST = {"ID/row_ids": MODELS, "ID/column_ids": SEGMENTS}, {"enroll_ids": MODELS, "test_ids": SEGMENTS}
 _SETS = {"modelset": [b"ann", b"bob"], "segset": [b"x", b"y", b"z"]}
@@ -95,11 +95,10 @@ def seeds():
 
 
 def _written(name, item):
-    path = Path("/dev/shm" if Path("/dev/shm").is_dir() else ".") / f"deciban-seed-{id(item)}"
-    try:
-        write(Contents.of(item), path, format=name)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "seed"
+        try:
+            write(Contents.of(item), path, format=name)
+        except DecibanError:
+            return None
         return path.read_bytes()
-    except DecibanError:
-        return None
-    finally:
-        path.unlink(missing_ok=True)

@@ -29,7 +29,9 @@ def floats(dtype, shape):
 
 
 def conditions(n):
-    text = st.lists(st.one_of(names, st.sampled_from(["f", None])), min_size=n, max_size=n).map(lambda v: pa.array(v, pa.string()))
+    text = st.lists(st.one_of(names, st.sampled_from(["f", None])), min_size=n, max_size=n).map(
+        lambda v: pa.array(v, pa.string())
+    )
     whole = hnp.arrays(np.int64, n).map(pa.array)
     truth = hnp.arrays(np.bool_, n).map(pa.array)
     real = floats(np.dtype(np.float64), n).map(pa.array)

@@ -66,8 +66,10 @@ def evaluation_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _NAMES = frozenset(
-    ["scores", "key", "dcf", "preset", "format_", "columns", "key_format", "key_columns", "labels", "where"]
-    + ["log10", "by_order", "missing", "duplicates"]
+    (
+        *("scores", "key", "dcf", "preset", "format_", "columns", "key_format", "key_columns", "labels", "where"),
+        *("log10", "by_order", "missing", "duplicates"),
+    )
 )
 
 

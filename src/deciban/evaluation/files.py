@@ -10,7 +10,7 @@ from deciban.errors import InputError
 from deciban.evaluation.result import Evaluation, Results
 from deciban.evaluation.single import DEFAULT_POINTS, PointLike, evaluate
 from deciban.io import Contents, read_contents
-from deciban.io.headers import Columns
+from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike, display_name
 from deciban.trials import Key, Scores, align_systems
 from deciban.trials.join import Duplicates, JoinReport, Missing, refuse_conflicts

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from deciban.io import Contents, read_contents
-from deciban.io.headers import Columns
+from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike
 from deciban.metrics import auc, cllr, min_cllr
 from deciban.trials import Key, Scores, SegmentQuality, Trials

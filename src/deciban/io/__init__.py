@@ -1,11 +1,35 @@
-"""Files in and out: scores, keys, and whole-or-nothing writing."""
+"""Files in and out: tables of trials in every format that is known, and whole-or-nothing writing."""
 
 from __future__ import annotations
 
 from deciban.io.atomic import atomic_write
 from deciban.io.contents import Contents
-from deciban.io.read import read_contents, read_index, read_key, read_scores
+from deciban.io.inputs import read_contents
+from deciban.io.read import (
+    read_class_key,
+    read_class_scores,
+    read_id_map,
+    read_index,
+    read_key,
+    read_quality,
+    read_scores,
+    read_segment_quality,
+)
 from deciban.io.synthetic import write_demo
 from deciban.io.writing import write
 
-__all__ = ["Contents", "atomic_write", "read_contents", "read_index", "read_key", "read_scores", "write", "write_demo"]
+__all__ = [
+    "Contents",
+    "atomic_write",
+    "read_class_key",
+    "read_class_scores",
+    "read_contents",
+    "read_id_map",
+    "read_index",
+    "read_key",
+    "read_quality",
+    "read_scores",
+    "read_segment_quality",
+    "write",
+    "write_demo",
+]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from deciban.errors import FormatError
+from deciban.io.columns.headers import Columns
 from deciban.io.contents import Contents, Kind
 from deciban.io.format import Format
-from deciban.io.headers import Columns
-from deciban.io.read import read_contents
+from deciban.io.inputs import read_contents
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import write
 from deciban.trials import Key, Scores, align

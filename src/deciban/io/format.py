@@ -9,10 +9,10 @@ from typing import IO, TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from deciban.io.contents import Contents, Kind
-from deciban.io.labels import Vocabulary
+from deciban.io.text.labels import Vocabulary
 
 if TYPE_CHECKING:
-    from deciban.io.headers import Columns
+    from deciban.io.columns.headers import Columns
     from deciban.io.source import Source
 
 

@@ -18,7 +18,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from deciban.errors import DecibanError, FormatError, InputError
-from deciban.io.hdf5_chunks import DEFLATE, FLETCHER32, SHUFFLE
 from deciban.io.source import Source
 
 LIBRARY_ERRORS = (
@@ -33,6 +32,7 @@ _SMALL = 1 << 26
 _RATIO = 1100
 """How far a filter can shrink data: deflate reaches 1032 to 1."""
 
+DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 _FILTERS = {DEFLATE: "deflate", SHUFFLE: "shuffle", FLETCHER32: "fletcher32"}
 _REPACK = "Rewrite the file with h5repack -f NONE"
 

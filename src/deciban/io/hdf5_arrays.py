@@ -47,7 +47,7 @@ def read_names(file: Hdf5, path: str) -> Names:
     if text.length is None:
         raw = strings(file, dataset, where)
     else:
-        raw = np.ravel(cells_of(dataset, where)).tolist()
+        raw = np.ravel(cells_of(file, dataset, where)).tolist()
         padding = dataset.id.get_type().get_strpad()
         if padding == h5py.h5t.STR_SPACEPAD:
             raw = [name.rstrip(b" ") for name in raw]
@@ -120,14 +120,14 @@ def read_matrix(file: Hdf5, path: str) -> Matrix:
     file.check_size(dataset, path)
     bare = _read_bare(file, dataset)
     if bare is None:
-        values = cells_of(dataset, f"{file.name}, {path}")
+        values = cells_of(file, dataset, f"{file.name}, {path}")
         has_nan = holds_nan(values)
     else:
         values, has_nan = bare
     return Matrix(values, dataset.shape, f"{file.name}, {path}", has_nan=has_nan)
 
 
-def cells_of(dataset: Any, where: str) -> AnyArray:
+def cells_of(file: Hdf5, dataset: Any, where: str) -> AnyArray:
     """All cells of a dataset of numbers or strings of fixed length, in the byte order of this machine.
 
     Raises
@@ -146,8 +146,8 @@ def cells_of(dataset: Any, where: str) -> AnyArray:
     if kind.kind != "S" and not h5py.h5t.py_create(kind, logical=True).equal(dataset.id.get_type()):
         raise FormatError(f"{where}: numbers of an unusual type. Rewrite the file with h5repack -l CONTI.")
     if kind == np.bool_:  # other bytes than 0 and 1 are no booleans, and the reader of masks will say so
-        return cells(dataset, where, np.dtype(np.int8), int(dataset.fillvalue))
-    values = cells(dataset, where, kind, dataset.fillvalue)
+        return cells(file, dataset, where, np.dtype(np.int8), int(dataset.fillvalue))
+    values = cells(file, dataset, where, kind, dataset.fillvalue)
     return values.astype(kind.newbyteorder("="), copy=False)
 
 
@@ -292,7 +292,7 @@ def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:
             f"{file.name}, {path}: expected {n_flags:,} numbers 0 or 1, got {_told(dataset.dtype)} of shape "
             f"{dataset.shape}."
         )
-    values = np.ravel(cells_of(dataset, f"{file.name}, {path}"))
+    values = np.ravel(cells_of(file, dataset, f"{file.name}, {path}"))
     if not np.isin(values, (0, 1)).all():
         raise FormatError(f"{file.name}, {path}: expected 0 or 1, got {values[~np.isin(values, (0, 1))][0]}.")
     return np.asarray(values == 1)

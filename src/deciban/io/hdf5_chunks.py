@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import FormatError
+from deciban.io.hdf5 import DEFLATE, FLETCHER32, Hdf5
 from deciban.types import AnyArray
 
-DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 _WORDS = 1 << 16
 """Words of a checksum that are added up at a time, so that no sum overflows."""
 
 
-def cells(dataset: Any, where: str, kind: np.dtype[Any], fill: object = 0) -> AnyArray:
+def cells(file: Hdf5, dataset: Any, where: str, kind: np.dtype[Any], fill: object = 0) -> AnyArray:
     """All cells of a dataset whose storage and size were checked, with their bytes as they are in the file.
 
     Parameters
     ----------
+    file : Hdf5
     dataset : h5py.Dataset
     where : str
         What messages call it.
@@ -42,17 +43,17 @@ def cells(dataset: Any, where: str, kind: np.dtype[Any], fill: object = 0) -> An
     found = np.full(dataset.shape, fill, kind)
     plan = dataset.id.get_create_plist()
     filters = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
-    chunks: list[tuple[int, ...]] = []
-    dataset.id.chunk_iter(lambda chunk: chunks.append(chunk.chunk_offset))
+    chunks: list[Any] = []
+    dataset.id.chunk_iter(chunks.append)
     n_bytes = math.prod(dataset.chunks) * kind.itemsize
-    for offset in chunks:
-        skipped, data = dataset.id.read_direct_chunk(offset)
+    for offset, skipped, start, size in chunks:
+        data: bytes | None = file.bytes_at(start, size) if start + size <= file.size else None
         for at in reversed(range(len(filters))):
             if not skipped >> at & 1:
                 data = _undone(filters[at], data, n_bytes, kind.itemsize)
         if data is None or len(data) != n_bytes:
             raise FormatError(f"{where}: the chunk at {offset} is damaged. Copy the file again.")
-        place = tuple(slice(start, start + length) for start, length in zip(offset, dataset.chunks, strict=True))
+        place = tuple(slice(first, first + length) for first, length in zip(offset, dataset.chunks, strict=True))
         target = found[place]
         target[...] = np.frombuffer(data, kind).reshape(dataset.chunks)[tuple(map(slice, target.shape))]
     return found

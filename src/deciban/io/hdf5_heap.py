@@ -34,7 +34,7 @@ def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
         If the heap is damaged, or the strings are longer than the file.
     """
     chunked = dataset.chunks is not None
-    references = np.ravel(cells(dataset, where, _REFERENCE)) if chunked else _contiguous(file, dataset, where)
+    references = np.ravel(cells(file, dataset, where, _REFERENCE)) if chunked else _contiguous(file, dataset, where)
     if int(references["length"].sum(dtype=np.uint64)) > file.size:
         raise FormatError(f"{where}: the names are longer than the whole file. Damaged, or made to fill the memory.")
     heaps: dict[int, tuple[bytes, Mapping[int, int]]] = {}

@@ -35,15 +35,15 @@ def read_field(file: Hdf5, path: str) -> Matrix:
     if file.has(f"{path}/jc"):
         raise FormatError(f"{file.name}, {path}: a sparse matrix, expected a full one. In MATLAB: full(...).")
     dataset = file.dataset(path)
-    if _is_empty(dataset):
+    if _is_empty(file, dataset):
         where = f"{file.name}, {path}"
-        return Matrix.of(np.empty(cells_of(dataset, where)), where)
+        return Matrix.of(np.empty(cells_of(file, dataset, where)), where)
     return read_matrix(file, path).transposed()
 
 
-def _is_empty(dataset: Any) -> bool:
+def _is_empty(file: Hdf5, dataset: Any) -> bool:
     """Whether a dataset stands for an empty array: then it holds the size of that, and one side of it is 0."""
-    return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in cells_of(dataset, dataset.name)
+    return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in cells_of(file, dataset, dataset.name)
 
 
 def read_cells(file: Hdf5, path: str) -> list[str]:
@@ -58,11 +58,11 @@ def read_cells(file: Hdf5, path: str) -> list[str]:
 
     dataset = file.dataset(path)
     if h5py.check_ref_dtype(dataset.dtype) is not h5py.Reference:
-        if _is_empty(dataset):
+        if _is_empty(file, dataset):
             return []
         raise FormatError(f"{file.name}, {path}: expected a cell array of text, but it holds {dataset.dtype} values.")
     if dataset.chunks is not None:
-        cells(dataset, f"{file.name}, {path}", np.dtype(np.uint64))  # so that the library finds no damaged chunk
+        cells(file, dataset, f"{file.name}, {path}", np.dtype(np.uint64))  # so that the library finds no damaged chunk
     texts, total = [], 0
     for i, reference in enumerate(np.ravel(dataset[()])):
         if not reference:
@@ -78,11 +78,11 @@ def read_cells(file: Hdf5, path: str) -> list[str]:
 def _text(file: Hdf5, found: Any, path: str) -> str:
     dataset = file.checked(found, path)
     file.check_size(dataset, path)
-    if _is_empty(dataset):
+    if _is_empty(file, dataset):
         return ""
     if dataset.dtype.kind != "u" or dataset.dtype.itemsize != 2 or dataset.size != max(dataset.shape, default=0):
         raise FormatError(f"{file.name}, {path}: expected one line of text, got {dataset.dtype} of {dataset.shape}.")
-    return np.ravel(cells_of(dataset, path)).astype("<u2").tobytes().decode("utf-16-le")
+    return np.ravel(cells_of(file, dataset, path)).astype("<u2").tobytes().decode("utf-16-le")
 
 
 def write_struct(stream: IO[bytes], name: str, fields: Mapping[str, list[str] | AnyArray]) -> None:

@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.headers import Columns
-from deciban.io.read import read_contents, text_faults
+from deciban.io.columns.headers import Columns
+from deciban.io.inputs import read_contents, text_faults
 from deciban.io.source import PathLike
 from deciban.trials import Index, Scores, Trials
 from deciban.trials.lookup import Wanted

@@ -20,8 +20,8 @@ from deciban.io.atomic import atomic_write
 from deciban.io.contents import Contents, Item, require
 from deciban.io.format import BinaryFormat, Format
 from deciban.io.formats import by_name, for_ending, formats
-from deciban.io.lines import write_text
 from deciban.io.source import PathLike, display_name
+from deciban.io.text.lines import write_text
 
 _PACKED: dict[str, Callable[[IO[bytes]], Any]] = {
     ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),  # no name and no time: same data, same bytes

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.contents import Contents
-from deciban.io.labels import Vocabulary
+from deciban.io.text.labels import Vocabulary
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 from support.tables import again, assert_same_contents, binary_contents, class_contents, read_bytes, written
 

@@ -14,8 +14,8 @@ from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.formats import by_name
-from deciban.io.labels import Vocabulary
 from deciban.io.source import Source
+from deciban.io.text.labels import Vocabulary
 from deciban.trials import Index, Key, Scores, Trials
 from support.tables import again, assert_same_contents, binary_contents, class_contents, read_bytes, written
 

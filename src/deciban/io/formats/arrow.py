@@ -1,8 +1,9 @@
 """Arrow IPC, also called Feather: one row per trial, one column per name, score, label or condition.
 
-Columns and metadata as in Parquet (`deciban.io.columnar`). Both formats are read, the one for files (``ARROW1``, the
-same as Feather version 2) and the one for streams, with the compression that Arrow itself may apply to its buffers. The
-one for files is written, uncompressed, so that other programs can map it into memory; names are dictionaries.
+Columns and metadata as in Parquet (`deciban.io.columns.columnar`). Both formats are read, the one for files
+(``ARROW1``, the same as Feather version 2) and the one for streams, with the compression that Arrow itself may apply
+to its buffers. The one for files is written, uncompressed, so that other programs can map it into memory; names are
+dictionaries.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columnar import READS, contents_of, table_of
+from deciban.io.columns.columnar import READS, contents_of, table_of
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors

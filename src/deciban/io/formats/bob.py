@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError
-from deciban.io.assemble import RowError
+from deciban.io.columns.assemble import RowError
 from deciban.io.format import TextFormat
 
 _Columns = dict[str, pa.Array]

@@ -62,12 +62,12 @@ def _condition(file: Hdf5, path: str, trials: Trials) -> pa.Array | None:
     if path.endswith("trial_cond"):
         if text or dataset.dtype.kind not in "biu" or dataset.shape != shape:
             return None
-        cells = cells_of(dataset, where)
+        cells = cells_of(file, dataset, where)
         return pa.array(cells.ravel() if trials.mask is None else cells[trials.mask])
     side = 0 if path.endswith("model_cond") else 1
     if dataset.shape != (shape[side],) or not (text or dataset.dtype.kind in "biu"):
         return None
-    values: Any = read_names(file, path).values if text else pa.array(cells_of(dataset, where))
+    values: Any = read_names(file, path).values if text else pa.array(cells_of(file, dataset, where))
     return values.take(pa.array(trials.codes[side]))
 
 

@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options, TextFormat
-from deciban.io.layout import Layout, split
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.table import line_of_row, parse_table
+from deciban.io.text.layout import Layout, split
+from deciban.io.text.table import line_of_row, parse_table
 from deciban.trials import ClassKey, ClassScores, Index, Origin, Trials
 from deciban.trials.names import encode
 from deciban.types import IntArray

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays import MOST_CLASSES, as_labels, as_scores, as_truth, read_array
+from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array
+from deciban.io.columns.headers import parse_columns
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors
-from deciban.io.headers import parse_columns
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames import numbered_in_order

@@ -33,10 +33,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError
-from deciban.io.archives import Archive, write_archive
+from deciban.io.arrays.archives import Archive, write_archive
+from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.formats._npz_reader import CONDITION, SYSTEM, Reader
 from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Trials, TrialTable

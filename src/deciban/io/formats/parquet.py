@@ -1,8 +1,9 @@
 """Parquet: one row per trial, one column per name, score, label or condition; a file, or a folder of files.
 
 Columns as in text tables with a header, for example ``enroll``, ``test``, ``score``, ``label``; see
-`deciban.io.columnar` for their names, and for the JSON object in the metadata key ``deciban`` that says what columns
-with other names are. Names and labels are text (plain or dictionary) or whole numbers, scores floats or integers::
+`deciban.io.columns.columnar` for their names, and for the JSON object in the metadata key ``deciban`` that says what
+columns with other names are. Names and labels are text (plain or dictionary) or whole numbers, scores floats or
+integers::
 
     enroll: string   test: string   gender: string   sysA_score: double   sysB_score: float   label: string
     ann              x              f                1.5                  0.25                target
@@ -24,7 +25,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columnar import READS, check_size, contents_of, table_of
+from deciban.io.columns.columnar import READS, check_size, contents_of, table_of
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError
-from deciban.io.assemble import RowError
+from deciban.io.columns.assemble import RowError
+from deciban.io.columns.headers import CONDITION
 from deciban.io.contents import Contents
-from deciban.io.fields import check_names, quoted
 from deciban.io.format import TextFormat
-from deciban.io.headers import CONDITION
+from deciban.io.text.fields import check_names, quoted
 from deciban.trials import Trials
 from deciban.trials.lists import ROW
 from deciban.types import IntArray, ScoreArray

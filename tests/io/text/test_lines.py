@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError
-from deciban.io import lines
 from deciban.io.contents import Contents
 from deciban.io.formats import by_name, text_formats
+from deciban.io.text import lines
 from deciban.trials import Index, Key, Scores, SegmentQuality, Trials
 from support.text_formats import (
     again,

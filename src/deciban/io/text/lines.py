@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError
-from deciban.io.cells import Column, columns_of, undone
+from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.contents import Contents, require
-from deciban.io.fields import check_names, quoted
 from deciban.io.format import TextFormat
-from deciban.io.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
-from deciban.io.layout import looks_numeric
+from deciban.io.text.cells import Column, columns_of, undone
+from deciban.io.text.fields import check_names, quoted
+from deciban.io.text.layout import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR_SIDE
 

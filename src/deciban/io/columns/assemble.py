@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError, InputError
+from deciban.io.columns.headers import CONDITION, identity_of
 from deciban.io.contents import Contents
 from deciban.io.format import Options
-from deciban.io.headers import CONDITION, identity_of
-from deciban.io.labels import Vocabulary
+from deciban.io.text.labels import Vocabulary
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.lists import SINGLE
 from deciban.trials.names import encode
@@ -43,7 +43,7 @@ def assemble(
     columns : sequence of pyarrow arrays
         Names as text or dictionaries of text, scores as numbers, labels as text, booleans or 0 and 1.
     roles : sequence of str
-        One for each column; see `deciban.io.headers`.
+        One for each column; see `deciban.io.columns.headers`.
     headers : sequence of str, optional
         Their names; several score columns are called by them.
     origin : Origin

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays import read_array
+from deciban.io.arrays.checked import read_array
 from deciban.io.source import Source
 from deciban.types import AnyArray
 

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.assemble import RowError, assemble
+from deciban.io.columns.assemble import RowError, assemble
+from deciban.io.columns.headers import IDENTITY, IGNORED
 from deciban.io.contents import Contents
 from deciban.io.format import Options
-from deciban.io.headers import IDENTITY, IGNORED
-from deciban.io.layout import Layout
-from deciban.io.table import derived, has_empty, kept, parse, trimmed
+from deciban.io.text.layout import Layout
+from deciban.io.text.table import derived, has_empty, kept, parse, trimmed
 from deciban.trials import Origin
 
 _CHARACTERS = 1 << 18
@@ -50,8 +50,8 @@ class _Looked(io.RawIOBase):
 def parse_plain(path: Path, layout: Layout, origin: Origin, system: str, options: Options) -> Contents | None:
     """Read a text table of nothing but plain lines; None if anything else stands in it, for a reader with more care.
 
-    Comments, quotes, idle blanks, line ends of other systems, infinite scores need more care, and whatever is wrong: the
-    careful reader says what and where.
+    Comments, quotes, idle blanks, line ends of other systems, infinite scores need more care, and whatever is wrong:
+    the careful reader says what and where.
     """
     suspicious = b"\x00\r#;\v\f" + {" ": b"\t", ",": b'"'}.get(layout.delimiter, b"")
     if layout.delimiter == " " and IGNORED in layout.roles:

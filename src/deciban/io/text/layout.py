@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import Kind
-from deciban.io.format import Options, TextFormat
-from deciban.io.formats import by_name, text_formats
-from deciban.io.headers import (
+from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
     IGNORED,
@@ -21,8 +18,11 @@ from deciban.io.headers import (
     role_of,
     roles_of,
 )
-from deciban.io.labels import Vocabulary
+from deciban.io.contents import Kind
+from deciban.io.format import Options, TextFormat
+from deciban.io.formats import by_name, text_formats
 from deciban.io.source import BLANKS
+from deciban.io.text.labels import Vocabulary
 
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
@@ -36,7 +36,7 @@ _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read a text table: one role per column, as in `deciban.io.headers`."""
+    """How to read a text table: one role per column, as in `deciban.io.columns.headers`."""
 
     format: TextFormat
     roles: tuple[str, ...]
@@ -114,7 +114,7 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
         for delimiter in _delimiters(sample, format):
             rows = [split(line, delimiter) for line in sample]
             found = _with_header(rows, need, delimiter, name, format) or _without_header(
-                rows, need, delimiter, options.vocabulary, format
+                rows, need, delimiter, options, format
             )
             if len(found) == 1:
                 return replace(found[0], holds=need)
@@ -211,7 +211,7 @@ def _without_header(
     rows: Sequence[Sequence[str]],
     need: Kind,
     delimiter: str,
-    vocabulary: Vocabulary,
+    options: Options,
     format: TextFormat | None,  # noqa: A002
 ) -> list[Layout]:
     """Layouts of the given format, or of all formats, that these rows could be of; each order of columns once."""
@@ -225,7 +225,9 @@ def _without_header(
                 continue
             if format is None and not identity_of(roles) and candidate.derive is None:
                 continue
-            if (format and _one_choice(format, roles, need)) or _fits(rows, roles, vocabulary, candidate):
+            if (format and _one_choice(format, roles, options.need)) or _fits(
+                rows, roles, options.vocabulary, candidate
+            ):
                 layouts[roles] = Layout(candidate, roles, delimiter)
     return list(layouts.values())
 
@@ -236,10 +238,10 @@ def _candidates(format: TextFormat | None) -> list[TextFormat]:  # noqa: A002
     return [one for one in text_formats().values() if one.guessed and one.verified]
 
 
-def _one_choice(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # noqa: A002
-    """Whether a format has no other line of as many columns that holds what is needed."""
-    lines = [line.split() for line in format.lines]
-    return sum(len(line) == len(roles) and _holds(format, tuple(line), need) for line in lines) == 1
+def _one_choice(format: TextFormat, roles: tuple[str, ...], told: Kind | None) -> bool:  # noqa: A002
+    """Whether a format has no other line of as many columns that holds what is asked for, if anything is."""
+    lines = [tuple(line.split()) for line in format.lines]
+    return sum(len(line) == len(roles) and (told is None or _holds(format, line, told)) for line in lines) == 1
 
 
 def _holds(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # noqa: A002

@@ -1,9 +1,10 @@
 """Tables with typed columns, Parquet and Arrow: which columns are read, what they mean, and what must not be in them.
 
-The columns are those of text tables with a header (`deciban.io.headers`): ``enroll`` and ``test`` (with ``side``) or
-``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds booleans, 1 and
-0, or words; ``class`` the true class; the others are kept as conditions. Read as class scores, every other column of
-numbers is a class. The schema metadata may have a key ``deciban`` with a JSON object, which decides instead::
+The columns are those of text tables with a header (`deciban.io.columns.headers`): ``enroll`` and ``test`` (with
+``side``) or ``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds
+booleans, 1 and 0, or words; ``class`` the true class; the others are kept as conditions. Read as class scores, every
+other column of numbers is a class. The schema metadata may have a key ``deciban`` with a JSON object, which decides
+instead::
 
     {"roles": {"trial": "trial", "sysA": "score", "sysB": "score", "age": "=age"}, "log10": false}
 
@@ -23,10 +24,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError
-from deciban.io.assemble import assemble
+from deciban.io.columns.assemble import assemble
+from deciban.io.columns.headers import (
+    CONDITION,
+    IDENTITY,
+    IGNORED,
+    ROLES,
+    identity_of,
+    named_roles,
+    parse_columns,
+    roles_of,
+)
 from deciban.io.contents import Contents, Kind
 from deciban.io.format import Options
-from deciban.io.headers import CONDITION, IDENTITY, IGNORED, ROLES, identity_of, named_roles, parse_columns, roles_of
 from deciban.trials import ClassKey, Origin, TrialTable
 from deciban.trials.frame_columns import is_text, of_strings
 from deciban.trials.frames import description, to_arrow

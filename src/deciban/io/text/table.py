@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from deciban.errors import FormatError, InputError
-from deciban.io.assemble import RowError, assemble
+from deciban.io.columns.assemble import RowError, assemble
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED
 from deciban.io.contents import Contents
 from deciban.io.format import Options
-from deciban.io.headers import CONDITION, IDENTITY, IGNORED
-from deciban.io.labels import Vocabulary
-from deciban.io.layout import Layout, is_number, split
 from deciban.io.source import BLANKS, numbered_lines, without_comments
+from deciban.io.text.labels import Vocabulary
+from deciban.io.text.layout import Layout, is_number, split
 from deciban.trials import Origin
 from deciban.types import FloatArray
 

@@ -1,0 +1,1 @@
+"""Tables with named columns: what the columns mean, and tables of trials made out of them."""

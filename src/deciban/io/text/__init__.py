@@ -1,0 +1,1 @@
+"""Text tables: how lines are laid out, read and written."""
