@@ -130,3 +130,21 @@ def test_a_format_without_a_word_on_what_is_needed(tmp_path):
         (tmp_path / "f.txt").write_text(text)
         assert read_contents(tmp_path / "f.txt", format="kaldi").kinds == kinds
         assert read_contents(tmp_path / "f.txt").kinds == kinds
+
+
+def test_several_subsets_in_one_key_are_pointed_out(tmp_path):
+    key = "A LA_E_1 x y - bonafide n eval\nA LA_E_2 x y A1 spoof n eval\nA LA_E_3 x y A1 spoof n progress\n"
+    (tmp_path / "key.txt").write_text(key)
+    (tmp_path / "scores.txt").write_text("LA_E_1 1.5\nLA_E_2 -0.5\nLA_E_3 0.5\n")
+    files = tmp_path / "scores.txt", tmp_path / "key.txt"
+    facts = " ".join(evaluate_files(*files).facts)
+    assert "holds the subsets eval, progress together; --where subset=eval chooses one" in facts
+    chosen = evaluate_files(*files, where={"subset": "eval"})
+    assert chosen.systems[0].n_non == 1
+    assert "holds the subsets" not in " ".join(chosen.facts)
+
+
+def test_a_class_column_is_a_condition_where_classes_are_not_asked_for(tmp_path):
+    (tmp_path / "f.csv").write_text("trial,score,label,language\na,1,target,eng\nb,2,nontarget,eng\n")
+    assert read_scores(tmp_path / "f.csv").trials.conditions["language"].to_pylist() == ["eng", "eng"]
+    assert read_key(tmp_path / "f.csv").keep(where={"language": "eng"}).n_tar == 1

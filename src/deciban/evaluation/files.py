@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import pyarrow.compute as pc
+
 from deciban.errors import InputError
 from deciban.evaluation.result import Evaluation, Results
 from deciban.evaluation.single import DEFAULT_POINTS, PointLike, evaluate
@@ -104,8 +106,18 @@ def evaluate_files(
         for reading in dict.fromkeys([*readings, told])
         for note in reading.notes
     ]
+    facts += _subset_notes(truth, where)
     facts += _join_facts(report, evaluations, missing=missing, by_order=by_order, where=where)
     return Results(tuple(evaluations), report, tuple(facts))
+
+
+def _subset_notes(key: Key, where: Mapping[str, str | Sequence[str]] | None) -> list[str]:
+    """Say so if a key holds several subsets that are meant to be evaluated one at a time."""
+    if "subset" not in key.trials.conditions or (where and "subset" in where):
+        return []
+    subsets = pc.unique(key.trials.conditions["subset"]).to_pylist()
+    words = f"holds the subsets {', '.join(map(str, subsets))} together; --where subset={subsets[0]} chooses one"
+    return [_fact("note", key.trials.origin.name, words)] if len(subsets) > 1 else []
 
 
 def _join_facts(

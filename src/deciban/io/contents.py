@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from deciban.errors import FormatError
-from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+from deciban.trials import (
+    ClassKey,
+    ClassScores,
+    IdMap,
+    Index,
+    Key,
+    Origin,
+    Quality,
+    Scores,
+    SegmentQuality,
+    TrialTable,
+)
 
 Kind: TypeAlias = Literal["index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"]
 Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap
@@ -65,7 +76,7 @@ class Contents:
         """Put tables into one input, as a writer wants them: scores with their key, for example."""
         items: dict[Kind, Item] = {KIND_OF[type(one)]: one for one in (item, *more)}
         systems = tuple(one for one in (item, *more) if isinstance(one, Scores))
-        trials = next((one.trials for one in items.values() if isinstance(one, Index | Key | Scores)), None)
+        trials = next((one.trials for one in items.values() if isinstance(one, TrialTable)), None)
         fields = {kind.replace("-", "_"): one for kind, one in items.items() if kind not in ("scores", "index")}
         origin = Origin("data") if trials is None else trials.origin
         return cls(origin=origin, index=None if trials is None else Index(trials), systems=systems, **fields)  # type: ignore[arg-type]

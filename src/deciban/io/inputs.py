@@ -113,7 +113,7 @@ def _recognized(source: Source) -> BinaryFormat | None:
     if source.kind not in ("HDF5", "MATLAB"):
         return None
     raise FormatError(
-        f"{source.name}: an {source.kind} file, but not laid out like any that is known. See the documentation of file "
+        f"{source.name}: {source.kind}, but not laid out like any that is known. See the documentation of file "
         "formats for the names that its datasets should have."
     )
 

@@ -57,14 +57,16 @@ def assemble(
         If a value cannot stand where it stands.
     """
     sides = identity_of(roles)
+    if options.need in ("scores", "key", "index") and headers is not None:
+        # Where it is not asked for, the class is one more thing that is known of a trial.
+        roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]
     by_role = dict(zip(roles, columns, strict=True))
     conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
     if sides:
         trials = Trials.of({side: _names(by_role[side], side) for side in sides}, conditions=conditions, origin=origin)
         trials = trials.densest()
     else:
-        trials = Trials.of_rows(len(columns[0]), origin=origin)
-        trials = Trials(trials.sides, trials.names, trials.listed, origin=origin, conditions=_plain(conditions))
+        trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
     found = [i for i, role in enumerate(roles) if role == "score"]
     systems = tuple(
         Scores(
@@ -94,13 +96,6 @@ def assemble(
         class_key=class_key,
         words=words,
     )
-
-
-def _plain(conditions: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    return {
-        name: column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        for name, column in conditions.items()
-    }
 
 
 def _names(column: pa.Array | pa.ChunkedArray, side: str) -> pa.Array:
@@ -142,12 +137,12 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
         raise RowError("the label is missing", int(np.argmax(np.asarray(column.is_null()))))
     if pa.types.is_boolean(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False), np.bool_), {}
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        column = pc.cast(column, pa.int64()).cast(pa.string())
     try:
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            column = pc.cast(column, pa.int64()).cast(pa.string())
         codes, words = encode(column, "label")
-    except InputError as error:
-        raise RowError(str(error), None) from error
+    except (InputError, pa.ArrowInvalid) as error:
+        raise RowError(f"labels are words, booleans, or 0 and 1 ({error})", None) from error
     meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
     unknown = [word for word, meaning in meanings.items() if meaning is None]
     if unknown:

@@ -95,8 +95,6 @@ def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -
     sides = identity_of([column.role for column in columns])
     lines = [line.split() for line in format.lines]
     named = [words for words in lines if identity_of(words) == sides]
-    if not named:
-        raise FormatError(_no_such_trials(trials, sides, lines, format))
     needed = [[word for word in words if word != "*"] for words in named]
     possible = [words for words, need in zip(named, needed, strict=True) if set(need) <= roles]
     if not possible:
