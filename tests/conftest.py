@@ -14,7 +14,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile(
-    "fuzz", max_examples=100_000, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    "fuzz",
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "100000")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -145,6 +145,7 @@ class Hdf5:
                 f"{self.name}, {path}: the cells lie in other files (virtual or external storage), which are not "
                 "opened. Copy them into this file."
             )
+        plan.fill_value_defined()  # refuses what the library would crash on when asked for the fill value itself
         codes = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
         if not set(codes) <= _FILTERS.keys() or len(set(codes)) < len(codes):
             told = ", ".join(_FILTERS.get(code, f"number {code}") for code in codes)

@@ -146,8 +146,8 @@ def cells_of(file: Hdf5, dataset: Any, where: str) -> AnyArray:
     if kind.kind != "S" and not h5py.h5t.py_create(kind, logical=True).equal(dataset.id.get_type()):
         raise FormatError(f"{where}: numbers of an unusual type. Rewrite the file with h5repack -l CONTI.")
     if kind == np.bool_:  # other bytes than 0 and 1 are no booleans, and the reader of masks will say so
-        return cells(file, dataset, where, np.dtype(np.int8), int(dataset.fillvalue))
-    values = cells(file, dataset, where, kind, dataset.fillvalue)
+        return cells(file, dataset, where, np.dtype(np.int8), lambda: int(dataset.fillvalue))
+    values = cells(file, dataset, where, kind, lambda: dataset.fillvalue)
     return values.astype(kind.newbyteorder("="), copy=False)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ _WORDS = 1 << 16
 """Words of a checksum that are added up at a time, so that no sum overflows."""
 
 
-def cells(file: Hdf5, dataset: Any, where: str, kind: np.dtype[Any], fill: object = 0) -> AnyArray:
+def cells(
+    file: Hdf5, dataset: Any, where: str, kind: np.dtype[Any], fill: Callable[[], object] | None = None
+) -> AnyArray:
     """All cells of a dataset whose storage and size were checked, with their bytes as they are in the file.
 
     Parameters
@@ -32,19 +35,23 @@ def cells(file: Hdf5, dataset: Any, where: str, kind: np.dtype[Any], fill: objec
         What messages call it.
     kind : dtype
         What the bytes of a cell are.
-    fill : object
-        The value of cells that were never written.
+    fill : function, optional
+        Gives the value of cells that were never written; 0 when left out.
 
     Raises
     ------
     FormatError
         If a chunk is damaged.
     """
-    found = np.full(dataset.shape, fill, kind)
     plan = dataset.id.get_create_plist()
     filters = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
     chunks: list[Any] = []
     dataset.id.chunk_iter(chunks.append)
+    n_due = math.prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
+    if len(chunks) < n_due:
+        found = np.full(dataset.shape, 0 if fill is None else fill(), kind)
+    else:
+        found = np.empty(dataset.shape, kind)
     n_bytes = math.prod(dataset.chunks) * kind.itemsize
     for offset, skipped, start, size in chunks:
         data: bytes | None = file.bytes_at(start, size) if start + size <= file.size else None

@@ -566,6 +566,21 @@ def test_a_chunk_shorter_than_its_checksum_is_refused(tmp_path):
     refused(edited(tmp_path, short), r"/scores: the chunk at \(0, 0\) is damaged")
 
 
+def test_a_fill_value_that_makes_no_sense_is_refused(tmp_path):
+    """The HDF5 library crashes when asked for it."""
+    path = tmp_path / "fill.h5"
+    mask = {"trial_mask": MASK}
+    data = h5(path, NAMES | mask, compression="gzip").read_bytes()
+    versions = [at for at in range(len(data) - 4) if data[at : at + 4] in (b"\x02\x03\x02\x01", b"\x02\x01\x02\x01")]
+    assert versions
+    for at in versions:
+        for flags in range(16):
+            path.write_bytes(data[: at + 1] + bytes([flags & 3, flags >> 2, 0]) + data[at + 4 :])
+            sound_or_refused(path, "bosaris-hdf5")
+        path.write_bytes(data[: at + 3] + bytes([0]) + data[at + 4 :])
+        sound_or_refused(path, "bosaris-hdf5")
+
+
 def test_parts_of_chunks_and_chunks_that_were_never_written(tmp_path):
     values = np.arange(35.0).reshape(5, 7)
     names = {"ID/row_ids": np.arange(5).astype("S1"), "ID/column_ids": np.arange(7).astype("S1")}

@@ -160,7 +160,7 @@ def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) ->
     if not identity_of([column.role for column in columns]):
         raise FormatError(
             f"{format.name} holds trials with names, those of {trials.origin.name} are known by their rows only. "
-            "Choose another format (npy)."
+            "Choose another format (npy, npz, parquet)."
         )
     alone = sum(column.role == "score" for column in columns) == 1
     line = [(_title(column, alone=alone), column) for column in columns]
@@ -215,7 +215,7 @@ def _no_such_trials(
     own = " and ".join(sides) or "their rows"
     ways = {
         PAIR_SIDE: "Choose nist-sre, table or parquet, or ignore the side when reading (--columns)",
-        (): "Choose npy",
+        (): "Choose npy, npz or parquet",
     }
     way_out = ways.get(sides, "Choose table or parquet")
     return f"{format.name} tells trials apart by {able}, {trials.origin.name} by {own}. {way_out}."
