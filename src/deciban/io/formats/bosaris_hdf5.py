@@ -29,7 +29,8 @@ import numpy as np
 from deciban.errors import FormatError
 from deciban.io.contents import Contents, Kind
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.gridded import (
+from deciban.io.matrices.dense import Matrix
+from deciban.io.matrices.from_tables import (
     QualitySide,
     item_to_write,
     matrix_of,
@@ -38,9 +39,8 @@ from deciban.io.gridded import (
     shape_of,
     signed_mask,
 )
-from deciban.io.grids import Grid, measures_of
-from deciban.io.hdf5 import Hdf5, opened, places, present
-from deciban.io.hdf5_arrays import (
+from deciban.io.matrices.hdf5 import Hdf5, opened, places, present
+from deciban.io.matrices.hdf5_arrays import (
     created,
     read_flags,
     read_mask,
@@ -50,7 +50,7 @@ from deciban.io.hdf5_arrays import (
     write_mask,
     write_names,
 )
-from deciban.io.matrices import Matrix
+from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
 

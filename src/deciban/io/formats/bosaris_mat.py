@@ -27,12 +27,19 @@ import pyarrow as pa
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, Contents, Item, Kind
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.gridded import item_to_write, matrix_of, named_measures, quality_sides, shape_of, without_nul
-from deciban.io.grids import Grid, measures_of
-from deciban.io.hdf5 import Hdf5, only_format_errors, opened
-from deciban.io.matlab5 import Value, load_struct, variables
-from deciban.io.matlab73 import read_cells, read_field, write_struct
-from deciban.io.matrices import Matrix, Names
+from deciban.io.matrices.dense import Matrix, Names
+from deciban.io.matrices.from_tables import (
+    item_to_write,
+    matrix_of,
+    named_measures,
+    quality_sides,
+    shape_of,
+    without_nul,
+)
+from deciban.io.matrices.hdf5 import Hdf5, only_format_errors, opened
+from deciban.io.matrices.matlab5 import Value, load_struct, variables
+from deciban.io.matrices.matlab73 import read_cells, read_field, write_struct
+from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
 from deciban.types import AnyArray, BoolArray

@@ -18,8 +18,8 @@ import pyarrow as pa
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.formats.bosaris_hdf5 import CONDITIONS, is_grid, read_grid
-from deciban.io.hdf5 import Hdf5, opened, present
-from deciban.io.hdf5_arrays import cells_of, read_names
+from deciban.io.matrices.hdf5 import Hdf5, opened, present
+from deciban.io.matrices.hdf5_arrays import cells_of, read_names
 from deciban.io.source import Source
 from deciban.trials import Index, Trials
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.grids import Grid
-from deciban.io.hdf5 import opened, places, present
-from deciban.io.hdf5_arrays import read_mask, read_matrix, read_names
+from deciban.io.matrices.hdf5 import opened, places, present
+from deciban.io.matrices.hdf5_arrays import read_mask, read_matrix, read_names
+from deciban.io.matrices.to_tables import Grid
 from deciban.io.source import Source
 
 NAME = "sidekit"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.hdf5 import DEFLATE, FLETCHER32, Hdf5
+from deciban.io.matrices.hdf5 import DEFLATE, FLETCHER32, Hdf5
 from deciban.types import AnyArray
 
 _WORDS = 1 << 16

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.hdf5 import Hdf5
-from deciban.io.hdf5_chunks import cells
+from deciban.io.matrices.hdf5 import Hdf5
+from deciban.io.matrices.hdf5_chunks import cells
 from deciban.types import AnyArray
 
 _REFERENCE = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])

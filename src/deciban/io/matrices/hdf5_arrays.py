@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.gridded import without_nul
-from deciban.io.hdf5 import LIBRARY_ERRORS, Hdf5
-from deciban.io.hdf5_chunks import cells
-from deciban.io.hdf5_heap import strings
-from deciban.io.matrices import Matrix, Names, holds_nan
+from deciban.io.matrices.dense import Matrix, Names, holds_nan
+from deciban.io.matrices.from_tables import without_nul
+from deciban.io.matrices.hdf5 import LIBRARY_ERRORS, Hdf5
+from deciban.io.matrices.hdf5_chunks import cells
+from deciban.io.matrices.hdf5_heap import strings
 from deciban.types import AnyArray, BoolArray
 
 _BLOCK = 1 << 20

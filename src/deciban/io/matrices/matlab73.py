@@ -12,10 +12,10 @@ from typing import IO, Any
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.hdf5 import Hdf5
-from deciban.io.hdf5_arrays import cells_of, created, read_matrix
-from deciban.io.hdf5_chunks import cells
-from deciban.io.matrices import Matrix
+from deciban.io.matrices.dense import Matrix
+from deciban.io.matrices.hdf5 import Hdf5
+from deciban.io.matrices.hdf5_arrays import cells_of, created, read_matrix
+from deciban.io.matrices.hdf5_chunks import cells
 from deciban.types import AnyArray
 
 _USER_BLOCK = 512
