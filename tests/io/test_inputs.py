@@ -148,3 +148,82 @@ def test_a_class_column_is_a_condition_where_classes_are_not_asked_for(tmp_path)
     (tmp_path / "f.csv").write_text("trial,score,label,language\na,1,target,eng\nb,2,nontarget,eng\n")
     assert read_scores(tmp_path / "f.csv").trials.conditions["language"].to_pylist() == ["eng", "eng"]
     assert read_key(tmp_path / "f.csv").keep(where={"language": "eng"}).n_tar == 1
+
+
+def test_names_that_look_like_headers_are_names(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_text("file_llr.wav x target 9.5\nb y nontarget -2\n")
+    assert len(read_scores(path, columns="enroll,test,label,score").trials) == 2
+    path.write_text("key_1 key target\nb y nontarget\n")
+    assert len(read_key(path, columns="enroll,test,label").trials) == 2
+    path.write_text("file u1\nfile u2\nb y\n")
+    assert names(read_index(path)) == ["(file, u1)", "(file, u2)", "(b, y)"]
+
+
+def test_columns_by_number_know_a_header(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("utt,sysA,sysB,lab\na,1,5,target\nb,2,6,nontarget\n")
+    assert read_scores(path, columns="trial=1,score=3,label=4").score.tolist() == [5, 6]
+    path.write_text("a,1,5,target\nb,2,6,nontarget\n")
+    assert read_scores(path, columns="trial=1,score=3,label=4").score.tolist() == [5, 6]
+
+
+def test_columns_named_twice(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("utt,a,b\nx,1,2\ny,3,4\n")
+    systems = read_contents(path, columns="trial=utt,score=a,score=b").systems
+    assert [one.name for one in systems] == ["a", "b"]
+    with pytest.raises(InputError, match="'trial' is given twice, as 'utt' and as 'a'"):
+        read_contents(path, columns="trial=utt,trial=a,score=b")
+    path.write_text("trial,score,x,x\na,1,f,g\n")
+    with pytest.raises(FormatError, match=":1: 2 columns are called 'x'"):
+        read_scores(path)
+
+
+def test_systems_of_several_files_meet_by_name(tmp_path):
+    (tmp_path / "g-1.csv").write_text("trial,a_score,b_score\nx,1,100\n")
+    (tmp_path / "g-2.csv").write_text("trial,b_score,a_score\ny,200,2\n")
+    systems = {one.name: one.score.tolist() for one in read_contents(tmp_path / "g-*.csv", need="scores").systems}
+    assert systems == {"a_score": [1, 2], "b_score": [100, 200]}
+    (tmp_path / "g-3.csv").write_text("trial,c_score,a_score\ny,200,2\n")
+    with pytest.raises(FormatError, match="scores of c_score, a_score .*scores of a_score, b_score"):
+        read_contents(tmp_path / "g-*.csv", need="scores")
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("segmentid\teng\tfra\n" + "".join(f"s{i}\t{i}.5\t-1.25\n" for i in range(50)), ("class-scores", "index")),
+        ("enroll,test,duration,label\n" + "".join(f"m{i},s,3.5,target\n" for i in range(50)), ("key", "index")),
+        ("modelid\tsegmentid\ttargettype\tn\n" + "".join(f"m{i}\ts\ttarget\t1\n" for i in range(50)), ("key", "index")),
+        ("enroll,test,snr\n" + "".join(f"m{i},s,3.5\n" for i in range(50)), ("index",)),
+        ("trial,label,snr\n" + "".join(f"m{i},target,3.5\n" for i in range(50)), ("key", "index")),
+    ],
+)
+def test_a_header_says_more_than_what_lines_look_like(text, kinds, tmp_path):
+    (tmp_path / "f.txt").write_text(text)
+    assert read_contents(tmp_path / "f.txt").kinds == kinds
+
+
+def test_scores_or_labels_of_0_and_1_are_not_guessed(tmp_path):
+    (tmp_path / "f.txt").write_text("a b 1\nc d 0\n")
+    with pytest.raises(FormatError, match=r"could be kaldi 'enroll test score' or kaldi 'enroll test label'"):
+        read_contents(tmp_path / "f.txt")
+    assert read_key(tmp_path / "f.txt").n_tar == 1
+
+
+def test_contradicting_labels_by_order(tmp_path):
+    (tmp_path / "a.txt").write_text("a 1 target\nb 2 nontarget\n".replace(" 1 ", " 1.0 "))
+    (tmp_path / "b.txt").write_text("b 2.5 nontarget\na 1.5 target\n")
+    with pytest.raises(KeyMismatchError, match=r"b.txt:1: has another label than .*a.txt:1 \(2 such trials\)"):
+        evaluate_files([tmp_path / "a.txt", tmp_path / "b.txt"], by_order=True)
+
+
+def test_logarithms_are_told(tmp_path):
+    (tmp_path / "a.txt").write_text("a 1.0 target\nb -2.0 nontarget\n")
+    assert "score label', log10" in evaluate_files(tmp_path / "a.txt", log10=True).facts[0]
+
+
+def test_standard_input_is_read_once():
+    with pytest.raises(InputError, match="can be read only once"):
+        evaluate_files(["-"], "-")

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow.compute as pc
 
-from deciban.errors import InputError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.result import Evaluation, Results
 from deciban.evaluation.single import DEFAULT_POINTS, PointLike, evaluate
 from deciban.io import Contents, read_contents
@@ -79,6 +80,8 @@ def evaluate_files(
         scores = [scores]
     if not scores:
         raise InputError("scores: no file given. Evaluation needs at least one.")
+    if [*map(str, scores), str(key)].count("-") > 1:
+        raise InputError("scores: standard input (-) can be read only once.")
     readings = []
     for path in scores:
         say(f"reading {display_name(path)}")
@@ -92,14 +95,14 @@ def evaluate_files(
     say("joining trials")
     aligned = align_systems(systems, truth, missing, duplicates=duplicates, by_order=by_order)
     for reading in readings:
-        if reading.key is not None and reading is not told and not by_order:
-            refuse_conflicts(reading.key, truth)
+        if reading.key is not None and reading is not told:
+            _refuse_contradiction(reading.key, truth, by_order=by_order)
     points, evaluations = list(operating_points), []
     for system in aligned:
         say(f"evaluating {system.name}")
         evaluations.append(evaluate(system.tar, system.non, name=system.name, operating_points=points))
     report = aligned[0].report
-    facts = [_fact("read", s.trials.origin.name, s.trials.origin.reading, f"{len(s.trials):,} trials") for s in systems]
+    facts = [_fact("read", s.trials.origin.name, _reading(s), f"{len(s.trials):,} trials") for s in systems]
     facts += [_fact("key", told.origin.name, told.origin.reading, replace(told, key=truth).label_counts)]
     facts += [
         _fact("note", reading.origin.name, note)
@@ -142,6 +145,25 @@ def _join_facts(
     if not isinstance(missing, str) and report.missing:
         facts.append(f"fill  trials without a score were given {missing:g}")
     return facts
+
+
+def _refuse_contradiction(told: Key, truth: Key, *, by_order: bool) -> None:
+    """Refuse labels beside scores that are not those of the key."""
+    if not by_order:
+        refuse_conflicts(told, truth)
+        return
+    rows = np.flatnonzero(told.is_target != truth.is_target) if len(told) == len(truth) else []
+    if len(rows):
+        row = int(rows[0])
+        raise KeyMismatchError(
+            f"{told.trials.origin.where(row)}: has another label than {truth.trials.origin.where(row)} ({len(rows):,} "
+            "such trials). The files are not in the same order, or one of them is wrong."
+        )
+
+
+def _reading(scores: Scores) -> str:
+    reading = scores.trials.origin.reading
+    return f"{reading}, log10" if scores.log10 and "log10" not in reading else reading
 
 
 def _fact(kind: str, *words: str) -> str:

@@ -177,14 +177,14 @@ def text_faults(
     """
     options = Options(need="scores", columns=columns, vocabulary=Vocabulary.of(labels))
     chosen = None if format is None else by_name(format)
-    source = Source(path)
-    if isinstance(chosen, BinaryFormat) or source.is_binary:
-        return
-    try:
-        data, layout = _text_layout(source, chosen, options)
-    except FormatError:
-        return
-    yield from faults(data, layout, options.vocabulary, source.name)
+    for source in map(Source, _files(path)):
+        if isinstance(chosen, BinaryFormat) or source.is_binary:
+            continue
+        try:
+            data, layout = _text_layout(source, chosen, options)
+        except FormatError:
+            continue
+        yield from faults(data, layout, options.vocabulary, source.name)
 
 
 def _origin(source: Source, layout: Layout) -> Origin:
@@ -202,26 +202,33 @@ def _origin(source: Source, layout: Layout) -> Origin:
     return Origin(shown, str(layout), line)
 
 
+_JOINED = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")
+
+
 def _joined(parts: list[Contents], shown: str, system: str) -> Contents:
     """Several files of one kind as one input; a trial that is in two of them is a matter of the join."""
     first = parts[0]
+    names = [one.name for one in first.systems]
     for part in parts[1:]:
-        same_systems = len(part.systems) == len(first.systems)
-        if part.kinds != first.kinds or not same_systems:
+        theirs = [one.name for one in part.systems]
+        if part.kinds != first.kinds or len(theirs) != len(names) or (len(names) > 1 and set(theirs) != set(names)):
             raise FormatError(
-                f"{part.origin.name}: holds {' and '.join(part.kinds)}, {first.origin.name} "
-                f"{' and '.join(first.kinds)}. Files that are read as one must be alike."
+                f"{part.origin.name}: holds {_described(part)}, {first.origin.name} {_described(first)}. Files that "
+                "are read as one must be alike."
             )
-    reading = f"{len(parts)} files, {first.origin.reading}"
+    if first.quality is not None:
+        raise FormatError(f"{shown}: quality of both sides cannot be put together from several files.")
+    readings = dict.fromkeys(part.origin.reading for part in parts)
+    reading = f"{len(parts)} files, {' or '.join(readings)}"
     fields: dict[str, Any] = {}
-    for field in ("index", "key", "class_scores", "class_key"):
+    for field in _JOINED:
         tables = [getattr(part, field) for part in parts]
         fields[field] = None if tables[0] is None else _renamed(concatenate(tables), shown, reading)
-    systems = [
-        _renamed(concatenate([part.systems[i] for part in parts]), shown, reading) for i in range(len(first.systems))
-    ]
-    if len(systems) == 1:
-        systems = [replace(systems[0], name=system)]
+    if len(names) == 1:
+        systems = [replace(_renamed(concatenate([part.systems[0] for part in parts]), shown, reading), name=system)]
+    else:
+        by_name = [{one.name: one for one in part.systems} for part in parts]
+        systems = [_renamed(concatenate([part[name] for part in by_name]), shown, reading) for name in names]
     return replace(
         first,
         origin=Origin(shown, reading),
@@ -232,8 +239,15 @@ def _joined(parts: list[Contents], shown: str, system: str) -> Contents:
     )
 
 
+def _described(contents: Contents) -> str:
+    systems = f" of {', '.join(one.name for one in contents.systems)}" if len(contents.systems) > 1 else ""
+    return " and ".join(contents.kinds).replace("scores", f"scores{systems}", 1)
+
+
 def _renamed(table: Any, name: str, reading: str) -> Any:
     """A table that is called by the pattern of its files; its rows are still found in them."""
+    if not hasattr(table, "trials"):
+        return table
     origin = replace(table.trials.origin, name=name, reading=reading)
     return replace(table, trials=replace(table.trials, origin=origin))
 

@@ -108,7 +108,7 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
             raise InputError(
                 f"columns: {columns!r} mixes names and positions. Write enroll,test,score or score=llr,..."
             )
-        columns = parts if not all(mixed) else dict(named)
+        columns = parts if not all(mixed) else _merged(named)
     in_order = not isinstance(columns, Mapping)
     for role in columns:
         free = in_order and (role == IGNORED or (role.startswith(CONDITION) and len(role) > 1))
@@ -119,6 +119,16 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
                 "- for a column to ignore, and =NAME for one to keep under that name."
             )
     return dict(columns) if isinstance(columns, Mapping) else list(columns)
+
+
+def _merged(named: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Roles with their columns; several scores may be written as score=A|B or as score=A,score=B."""
+    columns: dict[str, str] = {}
+    for role, column in named:
+        if role in columns and role != "score":
+            raise InputError(f"columns: {role!r} is given twice, as {columns[role]!r} and as {column!r}.")
+        columns[role] = f"{columns[role]}|{column}" if role in columns else column
+    return columns
 
 
 def identity_of(roles: Sequence[str]) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ common names of these columns are known (modelid, segmentid, utt, filename, ...)
 ``NAME_score``, ``score-NAME`` and so on, holds the scores of one system; ``label`` holds the truth, ``class`` the true
 class; all other columns are kept as conditions. Read as class scores, every other column of numbers is a class.
 
-Commas, tabs and white space separate columns when reading. Quotes (``"``) enclose what holds a separator, a quote or a
-line break. A column ``llr`` is the natural logarithm here; see the format ``lir`` for common logarithms.
+Commas, tabs and white space separate columns when reading. Quotes (``"``) enclose what holds a separator or a quote;
+no name holds a line break. A column ``llr`` is the natural logarithm here; see the format ``lir`` for common
+logarithms.
 """
 
 from __future__ import annotations

@@ -6,12 +6,14 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
     IGNORED,
+    ROLES,
     identity_of,
     named_roles,
     parse_columns,
@@ -29,7 +31,7 @@ DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 NEEDED_ROLE: dict[Kind | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
 """The column without which a table does not hold what it should; for an index the names are enough."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 _WHITE_SPACE = re.compile(f"[{BLANKS}]+")
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
@@ -105,24 +107,37 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
         If the lines fit no format, or more than one.
     """
     if options.columns is not None:
-        return _named_columns(sample, name, options, format)
+        return _with_distinct_headers(_named_columns(sample, name, options, format), name)
     needs: tuple[Kind, ...] = (
         (options.need,) if options.need else ("scores", "key", "class-scores", "class-key", "index")
     )
+    tables = {delimiter: [split(line, delimiter) for line in sample] for delimiter in _delimiters(sample, format)}
     found: list[Layout] = []
-    for need in needs:
-        for delimiter in _delimiters(sample, format):
-            rows = [split(line, delimiter) for line in sample]
-            found = _with_header(rows, need, delimiter, name, format) or _without_header(
-                rows, need, delimiter, options, format
-            )
+    for find in (_with_header, _without_header):  # a header says more than what lines look like
+        for need, (delimiter, rows) in product(needs, tables.items()):
+            found = find(rows, need, delimiter, name, options, format)
+            if len(found) == 1 and not options.need and need == "scores" and _only_0_and_1(rows, found[0]):
+                found += _without_header(rows, "key", delimiter, name, options, format)
             if len(found) == 1:
-                return replace(found[0], holds=need)
+                return _with_distinct_headers(replace(found[0], holds=need), name)
             if found:
-                break
-        if found:
-            break
+                raise FormatError(_undecided(sample, found, options.need or "scores", name, format))
     raise FormatError(_undecided(sample, found, options.need or "scores", name, format))
+
+
+def _only_0_and_1(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
+    """Whether the scores of a file without a header could just as well be labels."""
+    at = layout.roles.index("score") if layout.header is None else 0
+    return layout.header is None and all(row[at] in ("0", "1") for row in rows if len(row) > at)
+
+
+def _with_distinct_headers(layout: Layout, name: str) -> Layout:
+    """The layout, if no two columns are called the same."""
+    headers = layout.header or ()
+    twice = next((header for header in headers if headers.count(header) > 1), None)
+    if twice is not None:
+        raise FormatError(f"{name}:1: {headers.count(twice)} columns are called {twice!r}. Give them distinct names.")
+    return layout
 
 
 def _delimiters(sample: Sequence[str], format: TextFormat | None) -> list[str]:  # noqa: A002
@@ -141,6 +156,7 @@ def _with_header(
     need: Kind,
     delimiter: str,
     name: str,
+    options: Options,  # noqa: ARG001  # a header needs no vocabulary
     format: TextFormat | None,  # noqa: A002
 ) -> list[Layout]:
     """Layouts of formats whose header the first row is; none if it is no header."""
@@ -158,14 +174,24 @@ def _with_header(
     known = [sum(role[0] != CONDITION for role in layout.roles) for layout in found]
     found = [layout for layout, n in zip(found, known, strict=True) if n == max(known)]
     table = text_formats()["table"]
-    tables = (None, table, text_formats().get("tsv"))
-    if format in tables and any(role_of(field)[0] != CONDITION for field in fields):
+    tables = (table, text_formats().get("tsv"))
+    if format in tables or (format is None and _is_free_header(fields, need, delimiter)):
         roles = roles_of(fields, f"{name}:1")
         roles = _with_classes(roles, fields, rows) if need == "class-scores" else roles
         different = [layout for layout in found if layout.format.log10]
         if identity_of(roles) and _holds(table, roles, need) and (different or not found):
             found.append(Layout(table, roles, delimiter, fields))
     return found
+
+
+def _is_free_header(fields: Sequence[str], need: Kind, delimiter: str) -> bool:
+    """Whether a first line can be the header of a plain table, and not the names of a first trial."""
+    known = [role_of(field)[0] != CONDITION for field in fields]
+    if need == "index" and delimiter == " ":
+        return all(known)  # among blanks, names like `file` or `model` are just names
+    if need in ("scores", "key", "index") and any(map(is_number, fields)):
+        return False
+    return any(known)
 
 
 def _is_doubtful(format: TextFormat, rows: Sequence[Sequence[str]], delimiter: str) -> bool:  # noqa: A002
@@ -211,6 +237,7 @@ def _without_header(
     rows: Sequence[Sequence[str]],
     need: Kind,
     delimiter: str,
+    name: str,  # noqa: ARG001  # nothing is refused here
     options: Options,
     format: TextFormat | None,  # noqa: A002
 ) -> list[Layout]:
@@ -251,7 +278,7 @@ def _holds(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # n
     if need not in format.reads:
         return False
     if need == "class-scores":
-        return roles.count("score") > 1 or "class" in roles
+        return len(identity_of(roles)) == 1 and (roles.count("score") > 1 or "class" in roles)
     return (format.derive is not None and need == "key") or NEEDED_ROLE.get(need) in roles
 
 
@@ -270,31 +297,34 @@ def _named_columns(
         raise FormatError(f"{name}:1: expected at least 2 columns, got {sample[0][:80]!r}.")
     delimiter = delimiters[0] if delimiters else " "
     fields = tuple(split(sample[0], delimiter))
-    needed = NEEDED_ROLE.get(options.need)
-    header = None
-    if isinstance(wanted, dict):
-        roles = named_roles(wanted, fields, f"{name}:1")
-        if any(role.startswith(CONDITION) for role in roles) or set("".join(wanted.values())) - set("0123456789|"):
-            header = fields
-    else:
-        roles = tuple(wanted)
-        if len(fields) != len(roles):
-            raise FormatError(
-                f"{name}:1: expected {len(roles)} columns ({' '.join(roles)}), got {len(fields)}: {sample[0][:80]!r}."
-            )
-        known = {role_of(field) for field in fields}
-        header = fields if needed in known or (needed is None and known & set(IDENTITY)) else None
-    _check_named(roles, needed)
-    return Layout(table, roles, delimiter, header)
+    roles = named_roles(wanted, fields, f"{name}:1") if isinstance(wanted, dict) else tuple(wanted)
+    if len(fields) != len(roles):
+        raise FormatError(
+            f"{name}:1: expected {len(roles)} columns ({' '.join(roles)}), got {len(fields)}: {sample[0][:80]!r}."
+        )
+    by_header = isinstance(wanted, dict) and not all(set(column) <= set("0123456789|") for column in wanted.values())
+    titled = by_header or table.titled or _is_header_of(roles, fields, options.vocabulary)
+    _check_named(roles, NEEDED_ROLE.get(options.need))
+    return Layout(table, roles, delimiter, fields if titled else None)
+
+
+def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Whether a first line names columns of these roles, and cannot be a trial."""
+    for role, field in zip(roles, fields, strict=True):
+        if (role == "score" and is_number(field)) or (role == "label" and vocabulary.meaning(field) is not None):
+            return False
+    named = [role_of(field) == role for role, field in zip(roles, fields, strict=True) if role in ROLES]
+    return any(named) if {"score", "label"} & set(roles) else all(named)
 
 
 def _check_named(roles: Sequence[str], needed: str | None) -> None:
     named = {"enroll", "test"} if {"enroll", "test", "side"} & set(roles) else {"trial"}
-    if set(roles) <= {"score", "label"} and needed in roles:
+    if set(roles) <= {"score", "label"} and (needed is None or needed in roles):
         return  # numbers without names: trials are known by their rows
     for role in named | ({needed} if needed else set()):
         if role not in roles:
-            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial, and the {needed}.")
+            more = f", and the {needed}" if needed else ""
+            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial{more}.")
 
 
 def _fits(rows: Sequence[Sequence[str]], roles: tuple[str, ...], vocabulary: Vocabulary, format: TextFormat) -> bool:  # noqa: A002

@@ -1,0 +1,110 @@
+"""Big plain files take another path than small ones: both must say the same, also of what is wrong."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import DecibanError
+from deciban.io import inputs, read_contents
+
+LINES = st.sampled_from(
+    [
+        *(
+            "ann x 1.5",
+            "bob y -2e-3",
+            "ann\tx\t1.5",
+            "ann,x,1.5",
+            "ann  x 1",
+            " ann x 1",
+            "ann x 1 ",
+            "a b inf",
+            "",
+            "  ",
+        ),
+        *(
+            "# a b 1",
+            "a#b c 2",
+            ";; x",
+            "a b nan",
+            "a b 1e999",
+            "a b",
+            "a b 1 2",
+            'ann,"x,y",2',
+            "a,b, 3",
+            "enroll,test,score",
+        ),
+        *(
+            "ann x target",
+            "a x 1.5 target",
+            "é ü 2",
+            "a\vb c 1",
+            "trial,score,gender",
+            "t,1,f",
+            "a b 1\r",
+            "m\ts\ta\t1",
+        ),
+    ]
+)
+
+
+def outcome(path, **options):
+    """What is read, or what is said."""
+    try:
+        contents = read_contents(path, **options)
+    except DecibanError as error:
+        return str(error)
+    trials = contents.index.trials
+    return {
+        "kinds": contents.kinds,
+        "reading": contents.origin.reading,
+        "names": [trials.column(side).to_pylist() for side in trials.sides],
+        "conditions": {name: column.to_pylist() for name, column in trials.conditions.items()},
+        "scores": [one.score.view(np.uint64).tolist() for one in contents.systems],
+        "truth": None if contents.key is None else contents.key.is_target.tolist(),
+        "line": trials.origin.where(len(trials) - 1),
+    }
+
+
+@given(
+    st.lists(LINES, min_size=1, max_size=8),
+    st.sampled_from([{}, {"columns": "enroll,test,score"}, {"columns": "-,trial,score"}, {"format": "kaldi"}]),
+    st.sampled_from([None, "scores", "key", "index"]),
+)
+def test_both_paths_agree(lines, options, need):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "f"
+        path.write_text("\n".join(lines) + "\n", newline="")
+        careful = outcome(path, need=need, **options)
+        patch.setattr(inputs, "_BIG", -1)
+        assert outcome(path, need=need, **options) == careful
+
+
+@pytest.mark.parametrize(
+    ("at", "line", "message"),
+    [
+        (2_000_000, "ann x nan", ":2000001: the score is NaN"),
+        (1_999_999, "ann x", ":2000000: expected 3 columns"),
+        (2_100_000, "ann x oops", ":2100001: the score 'oops' is not a number"),
+        (1_500_000, "ann\x00 x 1", ":1500001: holds NUL bytes"),
+    ],
+)
+def test_faults_late_in_a_big_file_are_named_with_their_line(at, line, message, tmp_path):
+    lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(2_200_000)]
+    lines[at] = line
+    (tmp_path / "big.txt").write_text("\n".join(lines))
+    assert (tmp_path / "big.txt").stat().st_size > inputs._BIG
+    assert message in outcome(tmp_path / "big.txt", need="scores")
+
+
+def test_a_big_file_with_harmless_oddities(tmp_path):
+    lines = [f"model{i % 1000} s{i // 1000} {i}.5" for i in range(2_200_000)]
+    (tmp_path / "plain.txt").write_text("\n".join(lines))
+    lines[1_000_000] = "# a comment\n" + lines[1_000_000].replace(" ", "   ")
+    (tmp_path / "odd.txt").write_text("\r\n".join(lines))
+    plain, odd = (read_contents(tmp_path / name, need="scores").scores for name in ("plain.txt", "odd.txt"))
+    assert np.array_equal(plain.score, odd.score)
+    assert plain.trials.name_of(1_500_000) == odd.trials.name_of(1_500_000)
