@@ -139,7 +139,7 @@ def _read_plain(source: Source, chosen: TextFormat | None, system: str, options:
         if not sample or not all(map(str.strip, sample)) or start.startswith((b"\xef\xbb\xbf", b"#", b";;")):
             return None
         layout = find_layout(sample, source.name, options, chosen)
-    except (FormatError, UnicodeDecodeError):
+    except (FormatError, InputError, UnicodeDecodeError):
         return None
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
     return parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
