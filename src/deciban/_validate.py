@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logit
 
 from deciban.errors import InputError
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
@@ -84,6 +83,8 @@ def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> Fl
     if p_target is not None:
         prior = _numbers(p_target, "p_target")
         _refuse(prior, ~((prior > 0) & (prior < 1)), "p_target", "a prior lies inside (0, 1)")
+        from scipy.special import logit  # not needed to read files, and slow to load
+
         return np.asarray(logit(prior))
     x = _numbers(log_odds, "prior_log_odds")
     _refuse(x, ~np.isfinite(x), "prior_log_odds", "log odds are finite; a prior of 0 or 1 leaves nothing to decide")
@@ -143,24 +144,35 @@ def _numbers(values: Any, name: str) -> FloatArray:
     raise InputError(f"{name}: expected real numbers, got {_short(values)}.")
 
 
-def _vector(values: ArrayLike, name: str) -> AnyArray:
+def array(values: ArrayLike, name: str) -> AnyArray:
+    """Return ``values`` as an array, of any shape and type.
+
+    Raises
+    ------
+    InputError
+        If they are none, or some are masked: without the mask they would be taken for values.
+    """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        way = "Pass values.compressed()" if values.ndim == 1 else "Leave these rows out, or fill them in"
         raise InputError(
-            f"{name}: {np.count_nonzero(np.ma.getmaskarray(values))} of {values.size} entries are masked. "
-            "Pass values.compressed()."
+            f"{name}: {np.count_nonzero(np.ma.getmaskarray(values))} of {values.size} entries are masked. {way}."
         )
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except ValueError as error:
         raise InputError(f"{name}: cannot be read as an array: {error}.") from error
-    if array.ndim != 1:
+
+
+def _vector(values: ArrayLike, name: str) -> AnyArray:
+    vector = array(values, name)
+    if vector.ndim != 1:
         raise InputError(
-            f"{name}: expected a one-dimensional array, got shape {array.shape}. "
+            f"{name}: expected a one-dimensional array, got shape {vector.shape}. "
             "Pass one score per trial, for example values.ravel()."
         )
-    if array.size == 0:
+    if vector.size == 0:
         raise InputError(f"{name}: empty. Evaluation needs at least one target and one non-target trial.")
-    return array
+    return vector
 
 
 def _floats(array: AnyArray, name: str) -> ScoreArray:

@@ -188,6 +188,11 @@ def test_inspect_sees_what_looks_wrong(run, tmp_path):
     assert "probably from rounding" in out
 
 
+def test_inspect_is_told_of_common_logarithms(run, files):
+    assert ", log10" in run("inspect", files / "sysA.txt", "--log10").out
+    assert ", log10" not in run("inspect", files / "sysA.txt").out
+
+
 BAD = {
     "missing file": (["eval", "none.txt", "--key", "key.txt"], "none.txt: No such file or directory"),
     "no key": (["eval", "sysA.txt"], "key: none given, and"),

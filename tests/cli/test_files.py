@@ -35,15 +35,23 @@ def test_convert_says_what_it_did(run, scores, tmp_path):
     assert (code, out) == (0, b"")
     assert err.splitlines() == [
         f"read  {scores}   kaldi 'enroll test score'   3 trials",
-        f"wrote {tmp_path / 'scores.h5'}",
+        f"wrote {tmp_path / 'scores.h5'} as bosaris-hdf5",
     ]
     code, out, err = run("convert", "-q", tmp_path / "scores.h5", "-", "--to", "kaldi")
     assert (code, out, err) == (0, b"ann x 0.5\nann y -2\nbob x 1e-300\n", "")
 
 
 def test_convert_reads_standard_input(run, scores):
-    code, out, _ = run("convert", "-", "-", "--to", "table", stdin=scores.read_bytes())
+    code, out, err = run("convert", "-", "-", "--to", "table", stdin=scores.read_bytes())
     assert (code, out) == (0, b"enroll,test,score\nann,x,0.5\nann,y,-2\nbob,x,1e-300\n")
+    assert err.splitlines()[-1] == "wrote standard output as table"
+
+
+def test_convert_reads_a_key_as_it_is_told(run, scores, tmp_path):
+    (tmp_path / "key").write_text("x ann target\ny ann nontarget\nx bob target\n")
+    words = ("--key", tmp_path / "key", "--key-columns", "test,enroll,label", "--key-format", "kaldi")
+    code, out, err = run("convert", scores, "-", "--to", "wespeaker", *words)
+    assert (code, out) == (0, b"ann x 0.5 target\nann y -2 nontarget\nbob x 1e-300 target\n"), err
 
 
 @pytest.mark.parametrize(

@@ -183,3 +183,21 @@ def test_inspection_counts_repeated_trials(tmp_path):
     found = inspect_file(path)
     assert ("trials", "3") in found.facts
     assert found.remarks == (f"1 rows repeat a trial that is there already, the first: {path}:1 and {path}:2.",)
+
+
+def test_log10_is_suspected_from_enough_trials_only(tmp_path):
+    rng = np.random.default_rng(5)
+    for n, suspected in ((40, False), (2000, True)):
+        truth = np.arange(2 * n) < n
+        llr = rng.normal(np.where(truth, 2, -2), 2) / np.log(10)
+        path = tmp_path / f"{n}.txt"
+        path.write_text("".join(f"t{i} {x} {t:d}\n" for i, (x, t) in enumerate(zip(llr, truth, strict=True))))
+        assert any("--log10" in remark for remark in inspect_file(path).remarks) == suspected
+        assert not any("--log10" in remark for remark in inspect_file(path, log10=True).remarks)
+
+
+def test_whole_numbers_may_be_labels(tmp_path):
+    np.save(tmp_path / "targets.npy", np.arange(100) % 2)
+    assert any("may these be labels" in remark for remark in inspect_file(tmp_path / "targets.npy").remarks)
+    np.save(tmp_path / "scores.npy", np.arange(100) % 2 - 0.5)
+    assert not any("labels" in remark for remark in inspect_file(tmp_path / "scores.npy").remarks)

@@ -2,11 +2,14 @@
 
 import os
 import stat
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
-from deciban.io import atomic_write
+from deciban import Scores, read_scores
+from deciban.io import atomic_write, write
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -49,6 +52,48 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert os.read(reader, 100) == b"all of it"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_pipe_takes_what_has_to_be_sought_in(tmp_path):
+    pipe, found = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
+    write(Scores.of({"enroll": ["a"], "test": ["x"]}, [1.5]), pipe, format="bosaris-hdf5")
+    reader.join()
+    (tmp_path / "copy.h5").write_bytes(found[0])
+    assert read_scores(tmp_path / "copy.h5").score.tolist() == [1.5]
+
+
+def test_links_in_a_circle_are_an_error(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="[Ss]ymbolic links: .*a'"), atomic_write(tmp_path / "a"):
+        pass
+    with pytest.raises(OSError, match="[Ss]ymbolic links"):
+        write(Scores.of({"trial": ["a"]}, [1.5]), tmp_path / "a")
+
+
+def test_the_umask_is_left_alone(tmp_path, monkeypatch):
+    def refused(_mask):
+        raise AssertionError("another thread would create its files with this mask")
+
+    monkeypatch.setattr(os, "umask", refused)
+    with atomic_write(tmp_path / "out") as stream:
+        stream.write(b"x")
+
+
+def test_a_private_file_is_private_while_it_is_written(tmp_path):
+    (tmp_path / "private").touch(mode=0o600)
+    with atomic_write(tmp_path / "private"):
+        assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".zst"])
+def test_scratch_files_are_made_where_the_target_is(ending, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    write(Scores.of({"trial": ["a"]}, [1.5]), tmp_path / f"out.txt{ending}")
+    assert read_scores(tmp_path / f"out.txt{ending}").score.tolist() == [1.5]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")

@@ -165,7 +165,7 @@ BAD_SCORES = {
     "not utf-8": (b"ann x 1\nb\xf6b y 2\n", ":2: not UTF-8"),
     "nul": (b"ann x 1\nbob \x00y 2\n", ":2: holds NUL bytes"),
     "junk": (bytes(range(256)) * 20, "NUL bytes"),
-    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "damaged, or not the HDF5 file"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "damaged, or not an HDF5 file"),
     "numpy": (b"\x93NUMPY\x01\x00", "damaged, or not a NumPy array"),
     "truncated gzip": (gzip.compress(b"ann x 1\n" * 1000)[:-12], "damaged or cut off"),
     "one column": ("1.5\n2.5\n", ":1: cannot tell which column is the score"),

@@ -3,6 +3,7 @@
 import pytest
 
 from deciban import FormatError
+from deciban.io import inputs
 from deciban.io.validation import validate
 
 TRIALS = "modelid\tsegmentid\tside\nann\tx\ta\nann\tx\tb\nbob\ty\ta\n"
@@ -72,3 +73,32 @@ def test_a_bad_list_is_an_error(tmp_path):
     (tmp_path / "trials.tsv").write_text("")
     with pytest.raises(FormatError, match="the file is empty"):
         validate(tmp_path / "trials.tsv", tmp_path / "trials.tsv")
+
+
+def lines_of(*trials):
+    return "".join(f"{trial.replace(' ', chr(9))}\n" for trial in trials)
+
+
+def test_a_list_may_repeat_trials_and_a_submission_must_then_too(check, tmp_path):
+    head = "modelid\tsegmentid\tside\n"
+    (tmp_path / "trials.tsv").write_text(head + lines_of("ann x a", "bob y a", "ann x a"))
+    head = head.replace("side", "side\tLLR")
+    assert check(head + lines_of("ann x a 1", "bob y a 2", "ann x a 1")) == []
+    assert check(head + lines_of("bob y a 2", "ann x a 1", "ann x a 1"), any_order=True) == []
+    (fault,) = check(head + lines_of("bob y a 2", "ann x a 1", "ann x a 1"))
+    assert fault.startswith("sub.tsv:2: trial (bob, y, a) stands where the list has (ann, x, a) (trials.tsv:2)")
+    assert check(head + lines_of("ann x a 1", "bob y a 2")) == [
+        "1 trials of the list without a score, the first: trials.tsv:4 (ann, x, a)"
+    ]
+    (fault,) = check(head + lines_of("ann x a 1", "bob y a 2", "ann x a 1", "ann x a 1", "bob y a 2"))
+    assert fault.startswith("2 trials that stand there more often than in the list, the first: sub.tsv:5 (ann, x, a)")
+
+
+def test_places_are_found_in_few_passes_over_the_file(check, monkeypatch):
+    looked = []
+    find = inputs.line_of_row
+    monkeypatch.setattr(inputs, "line_of_row", lambda *given: looked.append(given[2]) or find(*given))
+    more = "".join(f"eve\ts{i}\ta\t1\n" for i in range(20))
+    (fault,) = check(SUBMISSION + more)
+    assert fault.endswith("sub.tsv:9 (eve, s4, a)")
+    assert looked == [3, 7]

@@ -70,7 +70,7 @@ def test_copies_and_conflicts():
         (["cat", "dog"], [[1.0, np.nan]], r"row 0: a score of \(s\) is NaN"),
         (["cat", "dog"], [["1", "2"]], "score: expected real numbers"),
         (["cat", "dog"], [[2**60 + 1, 1]], "score: integers beyond"),
-        (["cat", "dog"], [[1.0, 2.0], [1.0]], "score: cannot be read as a matrix"),
+        (["cat", "dog"], [[1.0, 2.0], [1.0]], "score: cannot be read as an array"),
     ],
 )
 def test_what_are_no_class_scores(classes, score, said):

@@ -187,3 +187,11 @@ def test_set_missing():
 def test_merged_parts_share_their_names():
     merged = merge([scores(a=1.0), scores(b=1.0)])
     assert pa.types.is_string(merged.trials.names[0].type)
+
+
+def test_two_nan_are_no_conflict():
+    part = Scores.of({"trial": ["a", "b"]}, [1.0, 2.0], conditions={"snr": [np.nan, 3.0]})
+    assert merge([part, part], duplicates="keep-one").score.tolist() == [1, 2]
+    other = Scores.of({"trial": ["a", "b"]}, [1.0, 2.0], conditions={"snr": [1.0, 4.0]})
+    with pytest.raises(KeyMismatchError, match=r"two values of snr, nan and 1.0 \(2 such trials\)"):
+        merge([part, other], duplicates="keep-one")

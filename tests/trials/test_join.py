@@ -177,12 +177,27 @@ def test_by_order_ignores_names():
     assert align(scores(FULL), KEY, by_order=True).score.tolist() == [4, 2, 3, 1]
 
 
-def test_copies_in_a_key_may_be_matched_by_order():
-    key = Key.of({"trial": ["a", "a", "b"]}, [True, True, False])
-    same = Scores.of({"trial": ["x", "y", "z"]}, [1.0, 1.0, 0.0])
-    assert align(same, key, by_order=True, duplicates="keep-one").score.tolist() == [1, 0]
-    with pytest.raises(KeyMismatchError, match="has two different scores"):
-        align(same.transform(np.cumsum), key, by_order=True, duplicates="keep-one")
+def test_copies_in_a_key_are_matched_by_order_as_they_are():
+    key = Key.of({"trial": ["a", "b", "a"]}, [True, False, False])
+    aligned = align(Scores.of({"trial": ["x", "y", "z"]}, [1.0, 2.0, 3.0]), key, by_order=True)
+    assert (aligned.tar.tolist(), aligned.non.tolist()) == ([1], [2, 3])
+    assert aligned.report == JoinReport(3, 0, 0, 0)
+    with pytest.raises(InputError, match="duplicates: expected"):
+        align(aligned.scores, key, by_order=True, duplicates="some")
+
+
+def test_swapped_sides_are_not_suspected_without_cause():
+    key = Key.of({"enroll": ["a", "b"], "test": ["x", "y"]}, [True, False])
+    with pytest.raises(KeyMismatchError) as caught:
+        align(Scores.of({"enroll": ["a", "c"], "test": ["x", "z"]}, [1.0, 2.0]), key)
+    assert "sides swapped" not in str(caught.value)
+
+
+def test_conflicts_are_counted():
+    key = Key.of({"trial": ["a", "b"]}, [True, False])
+    twice = Scores.of({"trial": ["a", "b", "a", "b"]}, [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(KeyMismatchError, match=r"has two different scores \(2 such trials\)"):
+        align(twice, key)
 
 
 def test_common_logarithms_become_natural_ones():

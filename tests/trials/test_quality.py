@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from deciban import InputError
-from deciban.trials import Origin, Quality, SegmentQuality, Trials
+from deciban.trials import IdMap, Origin, Quality, SegmentQuality, Trials
+from deciban.trials.append import concatenate
 
 TRIALS = Trials.of({"enroll": ["m", "n", "m"], "test": ["x", "y", "z"]})
 MODELS = SegmentQuality.of(["n", "m", "unused"], [[1.0, 10.0], [2.0, 20.0], [9.0, 90.0]], measures=["snr", "length"])
@@ -88,9 +89,36 @@ def test_values_belong_to_the_names_as_listed_whatever_dictionary_they_have():
         (["a"], [[1.0, 2.0]], ["q"], "measures: 2 measures need as many distinct names"),
         (["a"], [[1.0, 2.0]], ["q", "q"], "measures: 2 measures need as many distinct names"),
         (["a"], ["1"], None, "values: expected real numbers"),
-        (["a", "b"], [[1.0], [1.0, 2.0]], None, "values: cannot be read as numbers"),
+        (["a", "b"], [[1.0], [1.0, 2.0]], None, "values: cannot be read as an array"),
     ],
 )
 def test_what_is_no_quality(names, values, measures, said):
     with pytest.raises(InputError, match=said):
         SegmentQuality.of(names, values, measures=measures, origin=Origin("q.h5"))
+
+
+def test_names_are_kept_and_dropped():
+    quality = SegmentQuality.of(["a", "b", "c"], [1.0, 2.0, 3.0])
+    assert quality.keep(["c", "a", "z"]).names.to_pylist() == ["a", "c"]
+    assert quality.drop("b").values.tolist() == [[1], [3]]
+    both = Quality(quality, None)
+    assert both.keep(enroll="a").enroll.values.tolist() == [[1]]
+    assert both.drop(enroll=["a"]).enroll.values.tolist() == [[2], [3]]
+    with pytest.raises(InputError, match="none of 3 names is left"):
+        quality.keep("z")
+    with pytest.raises(InputError, match="test: there are no quality measures of this side"):
+        both.keep(test="a")
+
+
+def test_quality_and_id_maps_one_after_another():
+    one, other = SegmentQuality.of(["a", "b"], [1.0, 2.0]), SegmentQuality.of(["b", "c"], [2.0, 3.0])
+    joined = concatenate([one, other])
+    assert (joined.names.to_pylist(), joined.values.tolist()) == (["a", "b", "c"], [[1], [2], [3]])
+    with pytest.raises(InputError, match="'b' has two different lines of quality measures"):
+        concatenate([one, SegmentQuality.of(["b"], [5.0])])
+    with pytest.raises(InputError, match="have different quality measures"):
+        concatenate([one, SegmentQuality.of(["b"], [5.0], measures=["snr"])])
+    maps = concatenate([IdMap.of({"a": "x"}), IdMap.of({"a": "x", "b": "y"})])
+    assert (maps.left.to_pylist(), maps.right.to_pylist()) == (["a", "b"], ["x", "y"])
+    with pytest.raises(InputError, match="'a' is mapped to 'x' and to 'y'"):
+        concatenate([IdMap.of({"a": "x"}), IdMap.of({"a": "y"})])

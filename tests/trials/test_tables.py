@@ -173,3 +173,34 @@ def test_a_selection_tells_the_lines_of_its_source():
     trials = Trials.of(IDS, origin=Origin("k.txt", line=lambda row: row + 1))
     assert Index(trials).keep(enroll="bob").trials.origin.where(0) == "k.txt:3"
     assert Index(trials).split("test")["y"].keep(enroll="ann").trials.origin.where(0) == "k.txt:2"
+
+
+def test_values_count_and_not_how_they_are_written():
+    conditions = {"snr": [1.0, 2.5, np.nan], "clean": [True, False, True], "n": [1, 2, None]}
+    index = Index.of({"trial": ["a", "b", "c"]}, conditions=conditions)
+    wanted = {"snr": ["1", "1.0", "1e0"], "clean": ["False"], "n": ["2", "2.0"]}
+    for name, texts in wanted.items():
+        for text in texts:
+            assert index.keep(where={name: text}).trials.name_of(0) == ("(a)" if name == "snr" else "(b)")
+    assert len(index.keep(where={"clean": "true"})) == 2
+    assert len(index.keep(where={"snr": "nan"})) == 1
+    with pytest.raises(InputError, match=r"no trial has n = '2.5'; there are 1, 2"):
+        index.keep(where={"n": "2.5"})
+
+
+def test_scores_in_natural_logarithms():
+    scores = Scores.of({"trial": ["a"]}, [1.0], log10=True)
+    assert scores.in_nats().score == pytest.approx(np.log(10))
+    assert not scores.in_nats().log10
+    assert scores.transform(lambda score: score).log10
+    assert not scores.transform(lambda score: score * np.log(10), log10=False).log10
+
+
+def test_many_small_groups_are_taken_without_a_pass_over_all_names():
+    n = 20_000
+    names = [f"t{i}" for i in range(n)]
+    scores = Scores.of({"enroll": [f"m{i // 2}" for i in range(n)], "test": names}, np.arange(n, dtype=float))
+    picked = scores.take(np.array([19_999, 3, 4]))
+    assert [picked.trials.name_of(row) for row in range(3)] == ["(m9999, t19999)", "(m1, t3)", "(m2, t4)"]
+    assert [len(side) for side in picked.trials.names] == [3, 3]
+    assert picked.trials.names[1].to_pylist() == ["t3", "t4", "t19999"]

@@ -20,11 +20,11 @@ _KINDS = ("scores", "key", "index", "class-scores", "class-key", "quality", "seg
     help="Format of OUT; left out, its ending decides (.h5, .csv, ...). See deciban formats.",
 )
 @click.option("--what", type=click.Choice(_KINDS), help="Write only this of what IN holds.")
-@click.option("--key", metavar="FILE", help="A key whose labels go into OUT, if its format has room for them.")
+@click.option("--key", metavar="FILE", help="A key whose labels go into OUT; its format must have room for them.")
+@click.option("--key-format", metavar="NAME", help="Like --format, for the key.")
+@click.option("--key-columns", metavar="ROLES", help="Like --columns, for the key: enroll,test,label.")
 @reading_options
-def convert_command(
-    source: str, target: str, *, to: str | None, what: str | None, key: str | None, quiet: bool, **reading: object
-) -> None:
+def convert_command(source: str, target: str, *, what: str | None, quiet: bool, **given: object) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
 
     \b
@@ -35,8 +35,7 @@ def convert_command(
     from deciban.io.convert import convert
 
     with working(f"converting {display_name(source)}"):
-        facts = convert(source, target, to=to, what=what, key=key, **reading)  # type: ignore[arg-type]
+        facts = convert(source, target, what=what, **given)  # type: ignore[arg-type]
     if not quiet:
         for fact in facts:
             click.echo(fact, err=True)
-        click.echo(f"wrote {display_name(target)}", err=True)

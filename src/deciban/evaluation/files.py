@@ -152,7 +152,8 @@ def _refuse_contradiction(told: Key, truth: Key, *, by_order: bool) -> None:
     if not by_order:
         refuse_conflicts(told, truth)
         return
-    rows = np.flatnonzero(told.is_target != truth.is_target) if len(told) == len(truth) else []
+    # Of another length it was refused by the join already.
+    rows = np.flatnonzero(told.is_target != truth.is_target) if len(told) == len(truth) else np.empty(0, np.int64)
     if len(rows):
         row = int(rows[0])
         raise KeyMismatchError(

@@ -20,6 +20,13 @@ from deciban.types import ScoreArray
 _CUT = 100
 """Length at which some writers of HDF5 cut names off."""
 
+_ENOUGH = 100
+"""Trials of each class, below which a low Cllr may be chance."""
+
+_MOST_LABELS = 20
+_LARGEST_LABEL = 1000
+"""What a column of whole numbers looks like that may hold labels: few of them, and small."""
+
 Facts = list[tuple[str, str]]
 
 
@@ -38,6 +45,7 @@ def inspect_file(
     format: str | None = None,  # noqa: A002  # the word users know
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
+    log10: bool = False,
 ) -> Inspection:
     """Describe a file of any known format; the parameters are those of `deciban.read_scores`.
 
@@ -46,7 +54,7 @@ def inspect_file(
     FormatError
         If it cannot be read.
     """
-    contents = read_contents(path, format=format, columns=columns, labels=labels)
+    contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10)
     facts: Facts = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
     remarks = list(contents.notes)
     index = contents.index or contents.class_scores or contents.class_key
@@ -108,9 +116,16 @@ def _score_remarks(score: ScoreArray, different: int) -> list[str]:
         remarks.append(
             f"Many scores are equal, probably from rounding{places}. Ties are never split, but figures get coarser."
         )
-    if score.min() >= 0 and score.max() <= 1:
+    if _like_labels(score, different):
+        remarks.append(f"All scores are whole numbers, {different} different ones: may these be labels?")
+    elif score.min() >= 0 and score.max() <= 1:
         remarks.append("All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats.")
     return remarks
+
+
+def _like_labels(score: ScoreArray, different: int) -> bool:
+    few = different <= _MOST_LABELS and len(score) >= 4 * different
+    return few and bool(np.abs(score).max() <= _LARGEST_LABEL) and np.array_equal(score, np.rint(score))
 
 
 def _decimals(score: ScoreArray) -> int | None:
@@ -125,7 +140,7 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     ordered = auc(tar, non)
     if ordered < 0.5:
         remarks.append(f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?")
-    elif not scores.log10:
+    elif not scores.log10 and min(len(tar), len(non)) >= _ENOUGH:
         loss, as_log10 = cllr(tar, non), cllr(tar * math.log(10), non * math.log(10))
         best = min_cllr(tar, non)
         # Well calibrated when read as common logarithms, and clearly not when read as natural ones.

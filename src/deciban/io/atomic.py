@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +18,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes the place of ``path`` only when the block ends without an error.
 
     Until then the old file stays as it is; after an error or a full disk nothing new is left behind. What is not a
-    regular file (a device, a pipe) cannot be replaced and is written to.
+    regular file (a device, a pipe) cannot be replaced: it gets everything at the end of the block.
 
     Parameters
     ----------
@@ -36,22 +39,38 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = Path(path)
     if target.exists() and not target.is_file():
-        with _named(target), target.open("wb") as stream:
+        with _named(target), target.open("wb") as device, tempfile.TemporaryFile() as stream:
             yield stream
+            stream.seek(0)
+            shutil.copyfileobj(stream, device, 1 << 20)
         return
-    target = target.resolve()
+    target = _resolved(target)
+    aside = target.parent / f".deciban-{secrets.token_hex(8)}.part"
     with _named(target):
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=".deciban-", suffix=".part")
+        handle = _created(aside, target)
     try:
         with _named(target), os.fdopen(handle, "w+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(aside).chmod(_mode_of(target))
-        Path(aside).replace(target)
+        aside.replace(target)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def scratch_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a nameless file on the disk where ``path`` will be, which has to have room for it anyway.
+
+    Yields
+    ------
+    binary stream
+    """
+    target = Path(path)
+    is_special = target.exists() and not target.is_file()
+    with tempfile.TemporaryFile(dir=None if is_special else _resolved(target).parent) as stream:
+        yield stream
 
 
 @contextmanager
@@ -65,10 +84,19 @@ def _named(target: Path) -> Iterator[None]:
         raise
 
 
-def _mode_of(target: Path) -> int:
-    """Permissions of the file that is replaced, or those that a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _resolved(target: Path) -> Path:
+    """The file that links lead to, so that it is replaced and they stay."""
+    try:
+        return target.resolve()
+    except RuntimeError as error:  # links in a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target)) from error
+
+
+def _created(aside: Path, target: Path) -> int:
+    """A new file with the permissions of the one that it will replace, or those that any new file gets."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    # The kernel applies the umask; to ask what it is would mean to change it for all threads.
+    handle = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o666 if mode is None else mode)
+    if mode is not None:
+        os.fchmod(handle, mode)
+    return handle

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
 
-from deciban.errors import FormatError
+import pyarrow as pa
+
+from deciban.errors import FormatError, InputError
 from deciban.trials import (
     ClassKey,
     ClassScores,
@@ -19,6 +21,7 @@ from deciban.trials import (
     SegmentQuality,
     TrialTable,
 )
+from deciban.trials.frames import check_same_trials
 
 Kind: TypeAlias = Literal["index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"]
 Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap
@@ -73,13 +76,29 @@ class Contents:
 
     @classmethod
     def of(cls, item: Item, *more: Item) -> Contents:
-        """Put tables into one input, as a writer wants them: scores with their key, for example."""
-        items: dict[Kind, Item] = {KIND_OF[type(one)]: one for one in (item, *more)}
-        systems = tuple(one for one in (item, *more) if isinstance(one, Scores))
-        trials = next((one.trials for one in items.values() if isinstance(one, TrialTable)), None)
-        fields = {kind.replace("-", "_"): one for kind, one in items.items() if kind not in ("scores", "index")}
+        """Put tables into one input, as a writer wants them: scores with their key, for example.
+
+        Conditions that one of them has are those of all.
+
+        Raises
+        ------
+        InputError
+            If something is no table, there are two of one kind other than scores, or the trials are not the same in
+            the same order.
+        """
+        given = _of_one_list([item, *more])
+        fields: dict[str, Any] = {}
+        for one in given:
+            kind = _kind_of(one)
+            if kind != "scores" and kind in fields:
+                raise InputError(f"there are two tables that are {kind}, and room for one. Write two files.")
+            fields[kind] = (*fields.get(kind, ()), one) if kind == "scores" else one
+        trials = next((one.trials for one in given if isinstance(one, TrialTable)), None)
+        if trials is not None:
+            fields.setdefault("index", Index(trials))
+        fields["systems"] = fields.pop("scores", ())
         origin = Origin("data") if trials is None else trials.origin
-        return cls(origin=origin, index=None if trials is None else Index(trials), systems=systems, **fields)  # type: ignore[arg-type]
+        return cls(origin=origin, **{kind.replace("-", "_"): one for kind, one in fields.items()})
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -125,6 +144,56 @@ class Contents:
             return f"{self.key.n_tar:,} target · {self.key.n_non:,} non-target"
         target, nontarget = (" (" + ", ".join(told[side]) + ")" for side in (True, False))
         return f"{self.key.n_tar:,} target{target} · {self.key.n_non:,} non-target{nontarget}".replace(" ()", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a writer really put into a file.
+
+    Attributes
+    ----------
+    kinds : frozen set of kinds
+    conditions : frozen set of str
+        Names of the condition columns.
+    reordered : bool
+        Whether the trials stand in another order than they were given in.
+    """
+
+    kinds: frozenset[Kind]
+    conditions: frozenset[str] = frozenset()
+    reordered: bool = False
+
+
+def _kind_of(item: object) -> Kind:
+    kind = KIND_OF.get(type(item))
+    if kind is None:
+        accepted = ", ".join(one.__name__ for one in KIND_OF)
+        raise InputError(f"a {type(item).__name__} is no table that can be written. Expected one of {accepted}.")
+    return kind
+
+
+def _of_one_list(items: Sequence[Item]) -> list[Item]:
+    """The same tables, with the conditions of all; refused if they do not speak of the same trials."""
+    for one in items:
+        _kind_of(one)
+    tables = [one for one in items if isinstance(one, TrialTable)]
+    conditions: dict[str, pa.Array] = {}
+    for table in tables:
+        check_same_trials(tables[0].trials, table.trials)
+        for name, values in table.trials.conditions.items():
+            known = conditions.setdefault(name, values)
+            if known is not values and not known.equals(values):
+                raise InputError(
+                    f"{table.trials.origin.name}: condition {name!r} has other values than in another table of the "
+                    "same trials. Leave one of the two out."
+                )
+
+    def complete(item: Item) -> Item:
+        if not isinstance(item, TrialTable) or item.trials.conditions.keys() == conditions.keys():
+            return item
+        return replace(item, trials=replace(item.trials, conditions=conditions))
+
+    return [complete(one) for one in items]
 
 
 def require(contents: Contents, kinds: Sequence[Kind], format_name: str) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from deciban.errors import FormatError
+import numpy as np
+
+from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import Contents, Kind
+from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import Format
 from deciban.io.inputs import read_contents
 from deciban.io.source import PathLike, display_name
-from deciban.io.writing import write
-from deciban.trials import Key, Scores, align
+from deciban.io.writing import put, target_name
+from deciban.trials import Key
+from deciban.trials.join import refuse_conflicts
+from deciban.trials.matching import match
 
 
 def convert(
@@ -26,6 +30,8 @@ def convert(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
+    key_format: str | None = None,
+    key_columns: Columns | None = None,
 ) -> list[str]:
     """Read a file of any known format and write it in another one.
 
@@ -39,29 +45,41 @@ def convert(
         What of the contents to write (``scores``, ``key``, ``index``, ...); all that the format has room for when left
         out.
     key : path, optional
-        A key whose labels are written with the scores.
+        A key whose labels are written with the scores, and its conditions if there is room. It must have a label for
+        every trial of the source, and agree with the labels that are there already.
     format, columns, labels, log10 : optional
-        See `deciban.read_scores`, for the source.
+        See `deciban.read_scores`, for the source; the labels for the key, too.
+    key_format, key_columns : optional
+        The same for the key.
 
     Returns
     -------
     list of str
-        What was read, and what was left out because the format has no room for it.
+        What was read, what was left out because the format has no room for it, and what was written.
 
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As in `deciban.read_scores`, `deciban.write` and `deciban.align`.
+        As in `deciban.read_scores` and `deciban.write`; or if the labels of the key do not fit, or cannot be written.
     """
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
-    if what is not None:
-        contents = _only(contents, what)
-    if key is not None:
-        contents = _with_key(contents, read_contents(key, need="key", labels=labels).key)
-    written = write(contents, target, format=to)
+    own, contents = contents.key, contents if what is None else _only(contents, what)
     facts = [f"read  {display_name(source)}   {contents.origin.reading}   {_counts(contents)}"]
     facts += [f"note  {note}" for note in contents.notes]
-    return facts + [f"left out  {one}: {written.name} has no room for it" for one in _left_out(contents, written)]
+    needed: list[Kind] = [] if what is None else [what]
+    if key is not None:
+        told = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
+        facts.append(f"key   {told.origin.name}   {told.origin.reading}   {told.label_counts}")
+        facts += [f"note  {note}" for note in told.notes]
+        contents, met = _with_key(contents, own, told.key)
+        facts.append(met)
+        needed.append("key")
+    chosen, written = put(contents, target, to, needed)
+    shown = target_name(target)
+    if written.reordered:
+        facts.append(f"note  {chosen.name} lists trials row by row of a matrix: their order is not that of the input")
+    facts += [f"left out  {one}" for one in _left_out(contents, chosen, written)]
+    return [*facts, f"wrote {shown} as {chosen.name}"]
 
 
 def _only(contents: Contents, what: Kind) -> Contents:
@@ -73,13 +91,33 @@ def _only(contents: Contents, what: Kind) -> Contents:
     return replace(empty, **{field: getattr(contents, field)})
 
 
-def _with_key(contents: Contents, key: Key | None) -> Contents:
-    """Scores with the labels of a key, in the order of the scores."""
+def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Contents, str]:
+    """Scores with the labels of a key, in the order of the scores, and how the two met."""
     if not contents.systems or key is None:
         raise FormatError(f"{contents.origin.name}: holds no scores that labels could be given to.")
+    if own is not None:
+        refuse_conflicts(own, key)
     trials = contents.systems[0].trials
-    labels = align(Scores(key.trials, key.is_target.astype(float)), contents.systems[0].index).scores
-    return replace(contents, key=Key(trials, labels.score == 1))
+    # Trials without a label are found here, not by the join: it speaks of trials without a score.
+    found = match([key], contents.systems[0].index, 0.0, "error")
+    rows = found.rows[0]
+    lacking = np.flatnonzero(rows < 0) if rows is not None else np.empty(0, np.int64)
+    if len(lacking):
+        row, name = int(lacking[0]), key.trials.origin.name
+        raise KeyMismatchError(
+            f"{name} has no label for {len(lacking):,} of {len(trials):,} trials of {trials.origin.name}, the first "
+            f"{trials.name_of(row)} ({trials.origin.where(row)}). Every score that is written with labels needs one."
+        )
+    told = key if rows is None else key.take(rows)
+    # The names stay those of the scores; only what is known of the trials is new.
+    told = Key(replace(trials, conditions=told.trials.conditions, origin=key.trials.origin), told.is_target)
+    others = [table for table in (contents.class_scores, contents.class_key) if table is not None]
+    together = Contents.of(*contents.systems, told, *others)
+    kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS})
+    return kept, f"join  {found.report.matched:,} matched · {found.report.extra:,} extra trials of the key"
+
+
+_ABOUT_TRIALS = ("index", "systems", "key", "class_scores", "class_key")
 
 
 def _counts(contents: Contents) -> str:
@@ -89,8 +127,14 @@ def _counts(contents: Contents) -> str:
     return ", ".join(parts) or ", ".join(contents.kinds)
 
 
-def _left_out(contents: Contents, written: Format) -> list[str]:
-    """What the format that was written has no room for."""
-    kinds = [kind for kind in contents.kinds if kind not in written.writes and kind != "index"]
+def _left_out(contents: Contents, chosen: Format, written: Written) -> list[str]:
+    """What of the contents was not written, and why."""
+    main = next((kind for kind in contents.kinds if kind in written.kinds), "these")
+    reasons = [
+        f"{kind}: {chosen.name} has no room for it" + (f" next to {main}" if kind in chosen.writes else "")
+        for kind in contents.kinds
+        if kind not in written.kinds and kind != "index"
+    ]
     conditions = [] if contents.index is None else list(contents.index.trials.conditions)
-    return kinds + [f"condition {name}" for name in conditions if not written.has_room_for(name)]
+    lacking = [name for name in conditions if name not in written.conditions]
+    return reasons + [f"condition {name}: {chosen.name} has no room for it" for name in lacking]

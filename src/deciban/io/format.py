@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from deciban.io.contents import Contents, Kind
+from deciban.io.contents import Contents, Kind, Written
 from deciban.io.text.labels import Vocabulary
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ class BinaryFormat:
         Whether a source is in this format. Called with every source whose first bytes are not text; looks at little.
     read : function
     write : function or None
-        Writes the contents to a binary stream, which is a new seekable file.
-    keeps_conditions : bool
-        Whether it has room for the condition columns of trials.
+        Writes the contents to a binary stream, which is a new seekable file, and returns what of them it wrote.
     """
 
     name: str
@@ -71,14 +69,9 @@ class BinaryFormat:
     recognizes: Callable[[Source], bool]
     read: Callable[[Source, Options], Contents]
     writes: tuple[Kind, ...] = ()
-    write: Callable[[Contents, IO[bytes]], None] | None = None
-    keeps_conditions: bool = False
+    write: Callable[[Contents, IO[bytes]], Written] | None = None
     endings: tuple[str, ...] = ()
     verified: bool = True
-
-    def has_room_for(self, condition: str) -> bool:  # noqa: ARG002  # all of them, or none
-        """Whether a condition column of this name is written."""
-        return self.keeps_conditions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +124,6 @@ class TextFormat:
     guessed: bool = True
     endings: tuple[str, ...] = ()
     verified: bool = True
-
-    def has_room_for(self, condition: str) -> bool:
-        """Whether a condition column of this name can be written."""
-        words = {word for line in self.lines for word in line.split()}
-        return not self.lines or "*" in words or f"={condition}" in words
 
 
 Format: TypeAlias = BinaryFormat | TextFormat

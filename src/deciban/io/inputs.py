@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -187,19 +187,24 @@ def text_faults(
         yield from faults(data, layout, options.vocabulary, source.name)
 
 
-def _origin(source: Source, layout: Layout) -> Origin:
-    path, shown = source.path, source.name
-    if str(path) == "-" or not Path(path).is_file():
-        return Origin(shown, str(layout))  # a stream can be read only once: messages count rows instead of lines
+@dataclass(frozen=True, slots=True)
+class _LineOf:
+    """Finds the line of a row by reading the file again: for messages only, which is cheaper than to keep all numbers."""
 
-    def line(row: int) -> int | None:
-        # Only for messages: reading the file again costs less than keeping it, or a line number for every trial.
+    path: PathLike
+    layout: Layout
+
+    def __call__(self, row: int) -> int | None:
         try:
-            return line_of_row(read_text(path), layout, row, shown)
+            return line_of_row(read_text(self.path), self.layout, row, display_name(self.path))
         except (OSError, FormatError):
             return None
 
-    return Origin(shown, str(layout), line)
+
+def _origin(source: Source, layout: Layout) -> Origin:
+    if not source.is_file:
+        return Origin(source.name, str(layout))  # a stream can be read only once: messages count rows instead of lines
+    return Origin(source.name, str(layout), _LineOf(source.path, layout))
 
 
 _JOINED = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")

@@ -75,21 +75,21 @@ class Source:
         return str(self.path) == "-"
 
     @cached_property
-    def _is_file(self) -> bool:
+    def is_file(self) -> bool:
         """Whether the bytes can be read more than once."""
         return not self._is_stdin and Path(self.path).is_file()
 
     @property
     def is_plain(self) -> bool:
         """Whether this is a regular file that is not compressed."""
-        return self._is_file and self._codec is None
+        return self.is_file and self._codec is None
 
     @cached_property
     def _streamed(self) -> bytes:
         return sys.stdin.buffer.read() if self._is_stdin else Path(self.path).read_bytes()
 
     def _open(self) -> BinaryIO:
-        return Path(self.path).open("rb") if self._is_file else io.BytesIO(self._streamed)
+        return Path(self.path).open("rb") if self.is_file else io.BytesIO(self._streamed)
 
     @cached_property
     def _codec(self) -> Codec | None:
@@ -108,7 +108,7 @@ class Source:
             If they cannot be read.
         """
         if self._codec is None:
-            return Path(self.path).read_bytes() if self._is_file else self._streamed
+            return Path(self.path).read_bytes() if self.is_file else self._streamed
         with self._open() as stream:
             return unpack(stream, self._codec, self.name)
 
@@ -123,7 +123,7 @@ class Source:
     @property
     def size(self) -> int:
         """How many bytes there are, decompressed."""
-        return Path(self.path).stat().st_size if self._is_file and self._codec is None else len(self.data)
+        return Path(self.path).stat().st_size if self.is_file and self._codec is None else len(self.data)
 
     @property
     def kind(self) -> str:
@@ -143,7 +143,7 @@ class Source:
 
     def seekable(self) -> Path | io.BytesIO:
         """What a library for binary files can open: the file itself, or its decompressed bytes."""
-        return Path(self.path) if self._is_file and self._codec is None else io.BytesIO(self.data)
+        return Path(self.path) if self.is_file and self._codec is None else io.BytesIO(self.data)
 
 
 def read_text(path: PathLike | Source) -> bytes:

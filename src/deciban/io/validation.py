@@ -91,27 +91,61 @@ def _faults(scores: Scores, index: Index, *, any_order: bool) -> Iterator[str]:
             f"{' and '.join(wanted.sides)}. Name the columns of both files."
         )
         return
-    copies = Wanted(given).surplus[1]
-    yield from _named("trials that stand there more than once", given, copies)
-    listed = wanted.take(np.delete(np.arange(len(wanted)), Wanted(wanted).surplus[1]))
-    found = Wanted(listed).find(given)
-    if found.rows is None:
+    found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
+    if found is None or back is None:
         return
-    yield from _named("trials of the list without a score", listed, np.flatnonzero(found.rows < 0))
-    back = Wanted(given).find(listed).rows
-    extra = np.flatnonzero(back < 0) if back is not None else copies[:0]
-    yield from _named("scores of trials that are not in the list", given, extra)
-    complete = bool(np.all(found.rows >= 0)) and not len(extra) and not len(copies)
-    moved = found.rows != np.arange(len(found.rows))
-    if complete and not any_order and np.any(moved):
+    mine, theirs = _Copies.of(given), _Copies.of(wanted)
+    unknown = back < 0
+    again = np.flatnonzero(mine.number >= np.where(unknown, 1, theirs.count[back]))
+    lacking = np.flatnonzero((found < 0) | (theirs.number >= mine.count[found]))
+    extra = np.flatnonzero(unknown)
+    often = "more than once" if theirs.count.max(initial=1) == 1 else "more often than in the list"
+    named, listed = _Places.of(given, again, extra), _Places.of(wanted, lacking)
+    yield from named.fault(f"trials that stand there {often}", again)
+    yield from listed.fault("trials of the list without a score", lacking)
+    yield from named.fault("scores of trials that are not in the list", extra)
+    if any_order or len(again) or len(lacking) or len(extra):
+        return
+    moved = given.codes_in(wanted) != wanted.codes_in(wanted)
+    if np.any(moved):
         row = int(np.argmax(moved))
         yield (
-            f"{given.origin.where(row)}: trial {given.name_of(row)} stands where the list has {listed.name_of(row)} "
-            f"({listed.origin.where(row)}). All trials are there, in another order; --any-order allows that."
+            f"{given.origin.where(row)}: trial {given.name_of(row)} stands where the list has {wanted.name_of(row)} "
+            f"({wanted.origin.where(row)}). All trials are there, in another order; --any-order allows that."
         )
 
 
-def _named(what: str, trials: Trials, rows: IntArray) -> Iterator[str]:
-    if len(rows):
-        first = "; ".join(f"{trials.origin.where(int(row))} {trials.name_of(int(row))}" for row in rows[:_SHOWN])
-        yield f"{len(rows):,} {what}, the first: {first}"
+@dataclass(frozen=True, slots=True, eq=False)
+class _Copies:
+    """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
+
+    number: IntArray
+    count: IntArray
+
+    @classmethod
+    def of(cls, trials: Trials) -> _Copies:
+        first, later = Wanted(trials).surplus
+        number, count = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
+        np.add.at(count, first, 1)
+        order = np.argsort(first, kind="stable")
+        starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+        number[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
+        return cls(number, count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """The places of the first rows of all faults of one file, found together: to find one takes a pass over it."""
+
+    trials: Trials
+    where: Mapping[int, str]
+
+    @classmethod
+    def of(cls, trials: Trials, *kinds: IntArray) -> _Places:
+        rows = sorted({int(row) for found in kinds for row in found[:_SHOWN]})
+        return cls(trials, dict(zip(rows, trials.origin.where_all(rows), strict=True)))
+
+    def fault(self, what: str, rows: IntArray) -> Iterator[str]:
+        if len(rows):
+            first = "; ".join(f"{self.where[int(row)]} {self.trials.name_of(int(row))}" for row in rows[:_SHOWN])
+            yield f"{len(rows):,} {what}, the first: {first}"

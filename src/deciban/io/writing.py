@@ -9,15 +9,15 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.atomic import atomic_write
-from deciban.io.contents import Contents, Item, require
+from deciban.io.atomic import atomic_write, scratch_file
+from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
 from deciban.io.format import BinaryFormat, Format
 from deciban.io.formats import by_name, for_ending, formats
 from deciban.io.source import PathLike, display_name
@@ -31,20 +31,31 @@ _PACKED: dict[str, Callable[[IO[bytes]], Any]] = {
 }
 
 
+_SILENT = frozenset(
+    (
+        *("", ".txt", ".text", ".lst", ".list", ".out", ".dat", ".scores", ".score", ".scr", ".llr", ".key", ".keys"),
+        *(".trl", ".trial", ".trials", ".ndx", ".index", ".idx", ".labels", ".quality", ".idmap"),
+    )
+)
+"""Endings that say nothing of the format."""
+
+
 def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None = None) -> Format:  # noqa: A002
     """Write tables of trials to a file.
 
     Parameters
     ----------
     item : Index, Key, Scores, ClassScores, ClassKey, Quality, SegmentQuality, IdMap or Contents
+        Of the contents of another file, what the format has room for is written.
     path : path
         Replaced as a whole when everything is written. ``.gz``, ``.bz2`` and ``.zst`` compress; ``-`` is standard
         output.
     *more : the same
         What belongs to the same trials: a key with its scores, the scores of further systems.
     format : str, optional
-        Name of the format; left out, the ending of the file decides, and where that says nothing (``.txt``) lists are
-        written as ``kaldi`` (two names), ``nist-sre`` (two names and a side) or ``trial`` (one).
+        Name of the format; left out, the ending of the file decides, and where that says nothing (``.txt``, or names
+        like ``.scores`` and ``.key``; others are refused) lists are written as ``kaldi`` (two names), ``nist-sre``
+        (two names and a side) or ``trial`` (one).
 
     Returns
     -------
@@ -54,9 +65,9 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     Raises
     ------
     FormatError
-        If the format cannot hold these tables, or not these names.
+        If the format cannot hold these tables, or not these names. An old file is still there then.
     InputError
-        If there is no such format.
+        If there is no such format, or the tables speak of different trials.
     OSError
         If the file cannot be written, for example because the disk is full; an old file is still there then.
 
@@ -71,8 +82,36 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     ann x 0.1
     bob y -2
     """
-    contents = item if isinstance(item, Contents) else Contents.of(item, *more)
-    chosen = _chosen(contents, path, format)
+    if not isinstance(item, Contents):
+        return put(Contents.of(item, *more), path, format, [KIND_OF[type(one)] for one in (item, *more)])[0]
+    if more:
+        raise InputError("contents of a file are written alone, not with more tables. Put all into one Contents.")
+    return put(item, path, format)[0]
+
+
+def put(contents: Contents, path: PathLike, name: str | None, needed: Sequence[Kind] = ()) -> tuple[Format, Written]:
+    """Write contents to a file; see `write`.
+
+    Parameters
+    ----------
+    contents : Contents
+    path : path
+    name : str or None
+        Name of the format.
+    needed : sequence of kinds
+        What has to be written. The rest is if the format has room for it.
+
+    Returns
+    -------
+    Format
+    Written
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As in `write`.
+    """
+    chosen = _chosen(contents, path, name)
     if not chosen.writes:
         writable = ", ".join(name for name, one in formats().items() if one.writes)
         raise InputError(f"format: {chosen.name} is read, not written. These are written: {writable}.")
@@ -80,22 +119,39 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     ending = Path(str(path)).suffix.casefold()
     with _opened(path) as stream:
         if ending in _PACKED:
-            with tempfile.TemporaryFile() as plain:
-                _write_plain(contents, chosen, plain)
+            with scratch_file(path) as plain:
+                written = _write_plain(contents, chosen, plain)
                 plain.seek(0)
                 with _PACKED[ending](stream) as packed:
                     shutil.copyfileobj(plain, packed, 1 << 20)
         else:
-            _write_plain(contents, chosen, stream)
-    return chosen
+            written = _write_plain(contents, chosen, stream)
+        _require_written(needed, written, chosen)
+    return chosen, written
+
+
+def target_name(path: PathLike) -> str:
+    """What messages call a file that is written."""
+    return "standard output" if str(path) == "-" else display_name(path)
+
+
+def _require_written(needed: Sequence[Kind], written: Written, chosen: Format) -> None:
+    lacking = [kind for kind in needed if kind not in written.kinds]
+    if lacking:
+        raise FormatError(
+            f"{chosen.name} has room for {' and '.join(sorted(written.kinds - {'index'}) or ['index'])}, but not for "
+            f"{' and '.join(lacking)} in the same file. Write two files, or choose another format (table, parquet)."
+        )
 
 
 def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     if name is not None:
         return by_name(name)
-    found = for_ending(display_name(path))
+    shown = target_name(path)
+    found = for_ending(shown)
     if found is not None:
         return found
+    _refuse_unknown_ending(shown)
     listed = {("enroll", "test"): "kaldi", ("enroll", "test", "side"): "nist-sre", ("trial",): "trial"}
     special = {"class-scores": "nist-lre", "class-key": "nist-lre"}
     special |= {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
@@ -104,18 +160,30 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
     default = special.get(kind) or listed.get(sides)
     if default is None:
         raise FormatError(
-            f"{display_name(path)}: its ending does not say in which format to write {kind}. Name one: "
+            f"{shown}: its ending does not say in which format to write {kind}. Name one: "
             f"--to {', '.join(one for one, f in formats().items() if set(f.writes) & set(contents.kinds))}."
         )
     return by_name(default)
 
 
-def _write_plain(contents: Contents, chosen: Format, stream: IO[bytes]) -> None:
+def _refuse_unknown_ending(shown: str) -> None:
+    """Refuse names that promise a format which is not written; numbers, as of versions, promise none."""
+    path = Path(shown.casefold())
+    ending = path.with_suffix("").suffix if path.suffix in _PACKED else path.suffix
+    if ending in _SILENT or not any(map(str.isalpha, ending)):
+        return
+    known = sorted({one for form in formats().values() if form.writes for one in form.endings})
+    raise InputError(
+        f"{shown}: no format is known by the ending {ending}. Use {', '.join(known)} (.txt for plain lists; "
+        f"{', '.join(_PACKED)} behind it to compress), or name the format (--to)."
+    )
+
+
+def _write_plain(contents: Contents, chosen: Format, stream: IO[bytes]) -> Written:
     if isinstance(chosen, BinaryFormat):
         assert chosen.write is not None  # noqa: S101  # the caller saw that it writes
-        chosen.write(contents, stream)
-    else:
-        write_text(contents, chosen, stream)
+        return chosen.write(contents, stream)
+    return write_text(contents, chosen, stream)
 
 
 @contextlib.contextmanager

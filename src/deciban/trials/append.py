@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,22 +13,27 @@ import pyarrow.compute as pc
 
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.lists import Origin, Trials
-from deciban.trials.names import encode
+from deciban.trials.lists import Trials
+from deciban.trials.names import IdMap, encode
+from deciban.trials.origins import Appended, Origin
+from deciban.trials.quality import SegmentQuality
 from deciban.trials.tables import Key, Scores, TrialTable
 
 Table = TypeVar("Table", bound=TrialTable)
+Appendable = TypeVar("Appendable", bound=TrialTable | SegmentQuality | IdMap)
 
 
-def concatenate(tables: Sequence[Table]) -> Table:
+def concatenate(tables: Sequence[Appendable]) -> Appendable:
     """Put tables of one kind one after another, in this order.
 
     A condition that only some of them have is null for the trials of the others. The name of the first system stays.
+    Quality measures and id maps hold every name once: where it comes again it must come with the same.
 
     Raises
     ------
     InputError
-        If the trials are not identified in the same way, the classes differ, or common and natural logarithms mix.
+        If the trials are not identified in the same way, the classes or measures differ, common and natural logarithms
+        mix, or a name has two lines of quality measures or is mapped to two names.
 
     Examples
     --------
@@ -37,8 +43,17 @@ def concatenate(tables: Sequence[Table]) -> Table:
     """
     if len(tables) == 1:
         return tables[0]
-    values = _values(tables)
-    return replace(tables[0], trials=append_trials([table.trials for table in tables]), **values)  # type: ignore[type-var]
+    first: Any = tables[0]
+    parts: Sequence[Any] = tables
+    if isinstance(first, SegmentQuality):
+        first = _one_quality(parts)
+    elif isinstance(first, IdMap):
+        left, right = (pa.concat_arrays([getattr(part, side) for part in parts]) for side in ("left", "right"))
+        first = IdMap.from_columns(left, right)
+    else:
+        first = replace(first, trials=append_trials([part.trials for part in parts]), **_values(parts))
+    joined: Appendable = first
+    return joined
 
 
 def _values(tables: Sequence[Any]) -> dict[str, Any]:
@@ -51,6 +66,21 @@ def _values(tables: Sequence[Any]) -> dict[str, Any]:
             raise InputError(f"{_names(tables)}: common and natural logarithms cannot be put into one table.")
         return {"score": np.concatenate([table.score for table in tables])}
     return _class_values(tables) if isinstance(first, ClassScores | ClassKey) else {}
+
+
+def _one_quality(parts: Sequence[SegmentQuality]) -> SegmentQuality:
+    name = _called([part.origin for part in parts])
+    if any(part.measures != parts[0].measures for part in parts):
+        raise InputError(f"{name}: have different quality measures.")
+    codes, names = encode(pa.concat_arrays([part.names for part in parts]))
+    values = np.concatenate([part.values for part in parts])
+    rows = np.empty(len(names), np.int64)
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the first one stays
+    differs = np.any(values != values[rows[codes]], axis=1)
+    if differs.any():
+        twice = names[int(codes[np.argmax(differs)])].as_py()
+        raise InputError(f"{name}: {twice!r} has two different lines of quality measures.")
+    return replace(parts[0], names=names, values=values[rows], origin=Origin(name, parts[0].origin.reading))
 
 
 def _names(parts: Sequence[Any]) -> str:
@@ -101,14 +131,13 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
 
 def _origin(parts: Sequence[Trials]) -> Origin:
     """Name the file and line of a row in the part that it came from."""
-    ends = np.cumsum([len(part) for part in parts])
+    starts = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
+    origins = tuple(part.origin for part in parts)
+    return Origin(_called(origins), origins[0].reading, place=Appended(origins, starts))
 
-    def where(row: int) -> str:
-        at = int(np.searchsorted(ends, row, side="right"))
-        return parts[at].origin.where(row - int(ends[at]) + len(parts[at]))
 
-    name = ", ".join(dict.fromkeys(part.origin.name for part in parts))
-    return Origin(name, parts[0].origin.reading, place=where)
+def _called(origins: Sequence[Origin]) -> str:
+    return ", ".join(dict.fromkeys(origin.name for origin in origins))
 
 
 def _conditions(parts: Sequence[Trials]) -> dict[str, pa.Array]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError, KeyMismatchError
+from deciban.trials.frozen import owned
 from deciban.trials.lists import NO_CONDITIONS, Trials
 from deciban.trials.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.names import NamesLike, encode, plain_names, positions
@@ -32,10 +33,7 @@ def _trials(ids: Mapping[str, NamesLike] | Trials, conditions: Mapping[str, Any]
 
 
 def _matrix(score: ArrayLike) -> ScoreArray:
-    try:
-        matrix = np.asarray(score)
-    except ValueError as error:
-        raise InputError(f"score: cannot be read as a matrix: {error}.") from error
+    matrix = _validate.array(score, "score")
     if not matrix.size or matrix.dtype in (np.float32, np.float64):
         return matrix
     return _validate.scores(matrix.ravel(), "score").reshape(matrix.shape)
@@ -60,6 +58,9 @@ class ClassScores(TrialTable):
     score: ScoreArray
     name: str = "system"
     conflict: ClassVar[str] = "has two different sets of scores"
+
+    def __post_init__(self) -> None:
+        self._freeze("score")
 
     @classmethod
     def of(
@@ -95,7 +96,7 @@ class ClassScores(TrialTable):
                 f"{trials.origin.where(row)}: a score of {trials.name_of(row)} is NaN. Infinite scores are allowed, "
                 "NaN is not."
             )
-        return cls(trials, called, matrix, name)
+        return cls(trials, called, owned(matrix, score), name)
 
     @property
     def content(self) -> AnyArray:
@@ -122,6 +123,9 @@ class ClassKey(TrialTable):
     classes: tuple[str, ...]
     label: IntArray
     conflict: ClassVar[str] = "is of two classes at once"
+
+    def __post_init__(self) -> None:
+        self._freeze("label")
 
     @classmethod
     def of(

@@ -25,6 +25,7 @@ from deciban.trials.matching import (
     refuse_conflict,
     refuse_copies,
     require_same_sides,
+    such_trials,
 )
 from deciban.trials.tables import Index, Key, Scores
 from deciban.types import BoolArray, IntArray, ScoreArray
@@ -125,12 +126,16 @@ def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:
         known[name] = column.take(pa.array(source)) if unknown.any() else column
         differs = pc.not_equal(known[name].take(first), column.take(second))
         differs = np.asarray(pc.fill_null(differs, False), np.bool_)  # noqa: FBT003  # a value to fill in, no option
+        if pa.types.is_floating(column.type):  # two NaN say the same
+            both = pc.and_(pc.is_nan(known[name].take(first)), pc.is_nan(column.take(second)))
+            differs = differs & ~np.asarray(pc.fill_null(both, False), np.bool_)  # noqa: FBT003  # as above
         if differs.any():
             at = int(np.argmax(differs))
             one, other = int(source[copies[0][at]]), int(copies[1][at])
             raise KeyMismatchError(
                 f"{trials.origin.where(one)} and {trials.origin.where(other)}: trial {trials.name_of(one)} has two "
-                f"values of {name}, {column[one].as_py()!r} and {column[other].as_py()!r}. Correct one of them."
+                f"values of {name}, {column[one].as_py()!r} and {column[other].as_py()!r}"
+                f"{such_trials(copies[0][differs])}. Correct one of them."
             )
     return known
 

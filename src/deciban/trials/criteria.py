@@ -35,15 +35,40 @@ def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], wh
         known = np.asarray(pc.is_in(trials.names[at], value_set=_listed(wanted, side)), np.bool_)
         meets.append(known[trials.codes[at]])
     for name, values in where.items():
-        column = as_text(trials.condition(name))
-        there = pc.unique(column)
-        listed = _listed(values, name)
-        never = listed.filter(pc.invert(pc.is_in(listed, value_set=there)))
-        if len(never):
-            listing = ", ".join(str(value) for value in there[:20].to_pylist())
-            raise InputError(f"{trials.origin.name}: no trial has {name} = {never[0].as_py()!r}; there are {listing}.")
-        meets.append(np.asarray(pc.is_in(column, value_set=listed), np.bool_))
+        meets.append(_with_values(trials, name, _listed(values, name)))
     return meets
+
+
+def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
+    """Trials whose condition has one of these values, in whichever way they are written."""
+    column = trials.condition(name).dictionary_encode()
+    there, texts = column.dictionary, as_text(column.dictionary)
+    chosen = np.zeros(len(there) + 1, np.bool_)  # the last entry is for trials without a value
+    for text in listed.to_pylist():
+        alike = pc.equal(texts, text)
+        value = _value(text, there.type)
+        if value is not None:
+            alike = pc.or_(alike, pc.is_in(there, value_set=value))  # NaN is in it, and equals nothing
+        found = np.asarray(pc.fill_null(alike, False), np.bool_)  # noqa: FBT003  # a value to fill in, no option
+        if not found.any():
+            listing = ", ".join(str(value) for value in texts[:20].to_pylist())
+            raise InputError(f"{trials.origin.name}: no trial has {name} = {text!r}; there are {listing}.")
+        chosen[:-1] |= found
+    meets: BoolArray = chosen[np.asarray(pc.fill_null(column.indices, len(there)))]
+    return meets
+
+
+def _value(text: str, kind: pa.DataType) -> pa.Array | None:
+    """A text as a value of a column, None where it can be none; 1.0 is a whole number, too."""
+    for ways in ((kind,), (pa.float64(), kind)):
+        value = pa.array([text])
+        try:
+            for way in ways:
+                value = pc.cast(value, way)
+        except pa.ArrowException:
+            continue
+        return value
+    return None
 
 
 def _listed(values: str | Sequence[str], argument: str) -> pa.Array:

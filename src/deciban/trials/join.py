@@ -10,7 +10,16 @@ import numpy as np
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.lists import Trials
 from deciban.trials.lookup import Wanted
-from deciban.trials.matching import Duplicates, JoinReport, Missing, match, picked, require_same_sides
+from deciban.trials.matching import (
+    Duplicates,
+    JoinReport,
+    Match,
+    Missing,
+    check_policies,
+    match,
+    picked,
+    require_same_sides,
+)
 from deciban.trials.tables import Index, Key, Scores
 from deciban.types import BoolArray, ScoreArray
 
@@ -88,7 +97,8 @@ def align(
     duplicates : {"error", "keep-one"}
         What to do about a trial that occurs twice with the same content. Different content is always an error.
     by_order : bool
-        Match the first score with the first trial and so on, whatever their names are. Never done unless asked.
+        Match the first score with the first trial and so on, whatever their names are and however often
+        they occur. Never done unless asked.
 
     Returns
     -------
@@ -144,9 +154,7 @@ def align_systems(
     """
     if not systems:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
-    if by_order:
-        systems = [_renamed_by_order(scores, key) for scores in systems]
-    found = match(systems, key, missing, duplicates)
+    found = _by_order(systems, key, missing, duplicates) if by_order else match(systems, key, missing, duplicates)
     trials, is_target = found.key.trials, None
     if isinstance(found.key, Key):
         is_target = found.key.is_target
@@ -157,13 +165,18 @@ def align_systems(
     ]
 
 
-def _renamed_by_order(scores: Scores, key: Key | Index) -> Scores:
-    if len(scores) != len(key):
-        raise KeyMismatchError(
-            f"{scores.trials.origin.name} holds {len(scores):,} scores, {key.trials.origin.name} {len(key):,} trials. "
-            "Matching by order needs as many of one as of the other."
-        )
-    return replace(scores, trials=replace(key.trials, origin=scores.trials.origin))
+def _by_order(
+    systems: Sequence[Scores], key: Key | Index, missing: Missing, duplicates: Duplicates
+) -> Match[Key | Index]:
+    """Row after row: no name is looked at, so trials that occur twice are nothing special."""
+    check_policies(missing, duplicates)
+    for scores in systems:
+        if len(scores) != len(key):
+            raise KeyMismatchError(
+                f"{scores.trials.origin.name} holds {len(scores):,} scores, {key.trials.origin.name} {len(key):,} "
+                "trials. Matching by order needs as many of one as of the other."
+            )
+    return Match(key, (None,) * len(systems), JoinReport(len(key), 0, 0, 0))
 
 
 def refuse_conflicts(told: Key, key: Key) -> None:

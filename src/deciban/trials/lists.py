@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -10,11 +11,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import ArrayLike
 
+from deciban import _validate
 from deciban.errors import InputError
-from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.trials.frozen import Frozen, owned, read_only
+from deciban.trials.names import NamesLike, encode, is_text, plain_names, positions
+from deciban.trials.origins import Origin
 from deciban.types import AnyArray, BoolArray, IntArray
+
+__all__ = ["NO_CONDITIONS", "PAIR", "PAIR_SIDE", "ROW", "SINGLE", "Origin", "Trials"]
 
 PAIR = ("enroll", "test")
 PAIR_SIDE = ("enroll", "test", "side")
@@ -24,39 +30,17 @@ ROW = ("row",)
 
 _CHUNK = 1 << 16
 
+_FEW = 16
+"""Names per chosen trial, from which on the names that are left are found by sorting."""
+
 _SPARSEST = 1000
 """Cells of a matrix per trial, above which nobody can have meant a matrix."""
 
 NO_CONDITIONS: Mapping[str, pa.Array] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a table came from, for messages.
-
-    ``name`` is what messages call it, ``reading`` how it was understood, ``line`` finds the line of a row, and
-    ``place`` names a row in any other way.
-    """
-
-    name: str
-    reading: str = ""
-    line: Callable[[int], int | None] | None = None
-    place: Callable[[int], str] | None = None
-
-    def where(self, row: int) -> str:
-        """Name the place of a row: ``file:line``, or the row itself where there are no lines."""
-        if self.place is not None:
-            return self.place(row)
-        line = None if self.line is None else self.line(row)
-        return f"{self.name}, row {row}" if line is None else f"{self.name}:{line}"
-
-    def taken(self, rows: IntArray) -> Origin:
-        """The same source for a selection of its rows."""
-        return replace(self, line=None, place=lambda row: self.where(int(rows[row])))
-
-
 @dataclass(frozen=True, eq=False)
-class Trials:
+class Trials(Frozen):
     """A list of trials, in the user's order.
 
     Stored as a list of codes, or as a grid (every first name against every second name, row by row, or those where
@@ -83,6 +67,11 @@ class Trials:
     mask: BoolArray | None = None
     origin: Origin = field(default_factory=lambda: Origin("trials"))
     conditions: Mapping[str, pa.Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._freeze("mask")
+        if self.listed is not None:
+            object.__setattr__(self, "listed", tuple(map(read_only, self.listed)))
 
     @classmethod
     def of(
@@ -119,7 +108,7 @@ class Trials:
 
     @classmethod
     def of_grid(
-        cls, enroll: NamesLike, test: NamesLike, mask: BoolArray | None = None, *, origin: Origin | None = None
+        cls, enroll: NamesLike, test: NamesLike, mask: ArrayLike | None = None, *, origin: Origin | None = None
     ) -> Trials:
         """Make a list of trials from two lists of distinct names: all pairs, or those where ``mask`` is True.
 
@@ -130,11 +119,8 @@ class Trials:
         """
         names = tuple(_distinct(values, side) for side, values in zip(PAIR, (enroll, test), strict=True))
         shape = (len(names[0]), len(names[1]))
-        if mask is not None:
-            if mask.shape != shape or mask.dtype != np.bool_:
-                raise InputError(f"mask: expected {shape} booleans, got {mask.dtype} of shape {mask.shape}.")
-            mask = None if mask.all() else mask
-        return cls(PAIR, names, None, mask, origin or Origin("trials"))
+        marked = None if mask is None else _mask(mask, shape)
+        return cls(PAIR, names, None, marked, origin or Origin("trials"))
 
     @classmethod
     def of_rows(
@@ -172,9 +158,10 @@ class Trials:
         n_test = len(self.names[1])
         if self.mask is None:
             rows = np.arange(len(self.names[0]), dtype=np.int32)
-            return np.repeat(rows, n_test), np.tile(np.arange(n_test, dtype=np.int32), len(rows))
+            columns = np.tile(np.arange(n_test, dtype=np.int32), len(rows))
+            return read_only(np.repeat(rows, n_test)), read_only(columns)
         enroll, test = np.nonzero(self.mask)
-        return enroll.astype(np.int32), test.astype(np.int32)
+        return read_only(enroll.astype(np.int32)), read_only(test.astype(np.int32))
 
     def column(self, side: str) -> pa.DictionaryArray:
         """The names of one side, one per trial, dictionary-encoded."""
@@ -250,12 +237,9 @@ class Trials:
         listed: list[IntArray] = []
         names = []
         for codes, known in zip(self.codes, self.names, strict=True):
-            picked: AnyArray = codes[rows]
-            used = np.zeros(len(known), np.bool_)
-            used[picked] = True
-            new_code: AnyArray = np.cumsum(used, dtype=np.int32) - 1
-            listed.append(new_code[picked])
-            names.append(known if used.all() else known.filter(pa.array(used)))
+            recoded, kept = _used(codes[rows], known)
+            listed.append(recoded)
+            names.append(kept)
         conditions = {name: values.take(pa.array(rows)) for name, values in self.conditions.items()}
         return replace(
             self,
@@ -333,7 +317,7 @@ class Trials:
         cells = self.codes_in(self)
         mask = np.zeros(shape, np.bool_)
         mask.ravel()[cells] = True
-        grid = replace(self, listed=None, mask=None if mask.all() else mask, conditions=NO_CONDITIONS)
+        grid = replace(self, listed=None, mask=None if mask.all() else mask, conditions={})
         if len(grid) < len(self):
             order = np.argsort(cells, kind="stable")
             row = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
@@ -354,6 +338,26 @@ class Trials:
         return replace(self, listed=None) if full else self
 
 
+def _used(picked: IntArray, known: pa.Array) -> tuple[IntArray, pa.Array]:
+    """Codes of the names that occur, and these names in their order."""
+    if len(picked) < len(known) // _FEW:  # many small selections must not each cost a pass over all names
+        occurring, place = np.unique(picked, return_inverse=True)
+        few: AnyArray = np.asarray(place, np.int32)
+        return few, known.take(pa.array(occurring))
+    used = np.zeros(len(known), np.bool_)
+    used[picked] = True
+    new_code: AnyArray = np.cumsum(used, dtype=np.int32) - 1
+    return new_code[picked], known if used.all() else known.filter(pa.array(used))
+
+
+def _mask(given: ArrayLike, shape: tuple[int, int]) -> BoolArray | None:
+    """Which cells are trials; None for all."""
+    mask = _validate.array(given, "mask")
+    if mask.shape != shape or mask.dtype != np.bool_:
+        raise InputError(f"mask: expected {shape} booleans, got {mask.dtype} of shape {mask.shape}.")
+    return None if mask.all() else owned(mask, given)
+
+
 def _distinct(values: NamesLike, side: str) -> pa.Array:
     listed = plain_names(values, side)
     codes, names = encode(listed, side)
@@ -369,10 +373,18 @@ def _distinct(values: NamesLike, side: str) -> pa.Array:
 
 def _condition(name: str, values: Any) -> pa.Array:
     try:
-        column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+        if not isinstance(values, pa.Array | pa.ChunkedArray):
+            # Arrow would share the memory of arrays with their owner.
+            values = pa.array(copy.deepcopy(values) if hasattr(values, "__array__") else values)
+        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type):
+            is_words = is_text(column.type.value_type)
+            column = (column.dictionary.cast(pa.string()) if is_words else column.dictionary).take(column.indices)
+        column = column.cast(pa.string()) if pa.types.is_null(column.type) or is_text(column.type) else column
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(f"{name}: cannot hold these values ({error}).") from error
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
-    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+    if isinstance(column, pa.ChunkedArray):
+        raise InputError(f"{name}: more than 2 GiB of values do not fit one column. Leave it out.")
+    if pa.types.is_nested(column.type):
+        raise InputError(f"{name}: holds {column.type} values. A condition is one value per trial.")
+    return column

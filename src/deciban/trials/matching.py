@@ -74,7 +74,7 @@ def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates
     InputError
         If a policy is none.
     """
-    _check_policies(missing, duplicates)
+    check_policies(missing, duplicates)
     wanted = Wanted(key.trials)
     surplus = _n_refused_or_left_out(key, wanted.surplus, duplicates)
     if surplus:
@@ -160,8 +160,14 @@ def refuse_conflict(table: TrialTable, copies: IntArray, differs: AnyArray) -> N
     trials, (first, second) = table.trials, (int(row) for row in copies[:, np.argmax(differs)])
     raise KeyMismatchError(
         f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} "
-        f"{table.conflict}. Remove one of the two lines."
+        f"{table.conflict}{such_trials(copies[0][differs])}. Remove one of the two lines."
     )
+
+
+def such_trials(rows: IntArray) -> str:
+    """How many trials a message is about, told by their first rows; nothing where it is one."""
+    n_trials = len(np.unique(rows))
+    return f" ({n_trials:,} such trials)" if n_trials > 1 else ""
 
 
 def refuse_copies(trials: Trials, copies: IntArray) -> None:
@@ -180,7 +186,13 @@ def refuse_copies(trials: Trials, copies: IntArray) -> None:
     )
 
 
-def _check_policies(missing: Any, duplicates: str) -> None:
+def check_policies(missing: Any, duplicates: str) -> None:
+    """Refuse what is no policy for missing trials or duplicates.
+
+    Raises
+    ------
+    InputError
+    """
     check_duplicates(duplicates)
     if isinstance(missing, str):
         accepted = missing in ("error", "drop")

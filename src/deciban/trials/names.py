@@ -32,11 +32,11 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
         raise InputError(f"{argument}: expected a list of names, got one: {values!r}. Put it into a list.")
     try:
         names = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
-        names = _in_one_piece(names) if isinstance(names, pa.ChunkedArray) else names
-        if pa.types.is_dictionary(names.type) and (names.dictionary.null_count or names.type.value_type != pa.string()):
-            names = names.dictionary_decode()
+        names = _in_one_piece(names)
+        if pa.types.is_dictionary(names.type):
+            names = _of_strings(names)
         if not pa.types.is_dictionary(names.type):
-            if len(names) and not _is_text(names.type):
+            if len(names) and not is_text(names.type):
                 raise InputError(f"{argument}: names of trials are text, but got {names.type}.")
             names = names if names.type == pa.string() else names.cast(pa.string())
     except (pa.ArrowException, UnicodeError, TypeError) as error:
@@ -58,16 +58,30 @@ def plain_names(values: NamesLike, argument: str = "ids") -> pa.Array:
     return names.dictionary_decode() if pa.types.is_dictionary(names.type) else names
 
 
-def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
-    """Join the pieces; what is too long for one array of text is encoded before."""
-    if column.nbytes >= _LARGEST_TEXT and not pa.types.is_dictionary(column.type):
+def _of_strings(column: pa.DictionaryArray) -> pa.Array:
+    """A dictionary of any kind of text as one of the common kind: decoded, it could be too long for that."""
+    words = column.dictionary
+    if words.type != pa.string():
+        if not is_text(words.type):
+            return column.dictionary_decode()
+        column = pa.DictionaryArray.from_arrays(column.indices, words.cast(pa.string()))
+    return column.dictionary_decode() if words.null_count else column
+
+
+def _in_one_piece(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Join the pieces, if there are several; what is too long for one array of text is encoded before."""
+    if column.nbytes >= _LARGEST_TEXT and is_text(column.type):
+        column = column.cast(pa.large_string()) if column.type == pa.string_view() else column
         column = column.dictionary_encode()
+    if not isinstance(column, pa.ChunkedArray):
+        return column
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     return column.combine_chunks()
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type of columns is one of text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view())
 
 

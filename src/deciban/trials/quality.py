@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
+from deciban import _validate
 from deciban.errors import InputError
+from deciban.trials.frozen import Frozen, owned
 from deciban.trials.lists import Origin, Trials
 from deciban.trials.names import NamesLike, encode, plain_names, positions
 from deciban.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentQuality:
+class SegmentQuality(Frozen):
     """Several quality measures of segments (or of models).
 
     Attributes
@@ -34,6 +37,9 @@ class SegmentQuality:
     values: FloatArray
     measures: tuple[str, ...]
     origin: Origin = field(default_factory=lambda: Origin("quality"))
+
+    def __post_init__(self) -> None:
+        self._freeze("values")
 
     @classmethod
     def of(
@@ -79,10 +85,49 @@ class SegmentQuality:
         if not np.isfinite(numbers).all():
             row = int(np.argmin(np.isfinite(numbers).all(axis=1)))
             raise InputError(f"{origin.name}: a quality measure of {listed[row].as_py()!r} is not finite.")
-        return cls(listed, numbers, _measure_names(measures, numbers.shape[1]), origin)
+        return cls(listed, owned(numbers, values), _measure_names(measures, numbers.shape[1]), origin)
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def keep(self, names: str | Sequence[str]) -> SegmentQuality:
+        """Keep the measures of these names; names that do not occur are no error.
+
+        Raises
+        ------
+        InputError
+            If no name is left.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x", "y"], [0.5, 0.25]).keep("y").values
+        array([[0.25]])
+        """
+        return self._chosen(self._listed(names))
+
+    def drop(self, names: str | Sequence[str]) -> SegmentQuality:
+        """Leave out the measures of these names; see `keep`.
+
+        Raises
+        ------
+        InputError
+            If no name is left.
+
+        Examples
+        --------
+        >>> SegmentQuality.of(["x", "y"], [0.5, 0.25]).drop(["y", "z"]).values
+        array([[0.5]])
+        """
+        return self._chosen(~self._listed(names))
+
+    def _listed(self, names: str | Sequence[str]) -> BoolArray:
+        wanted = plain_names([names] if isinstance(names, str) else names, "names")
+        return np.asarray(pc.is_in(self.names, value_set=wanted), np.bool_)
+
+    def _chosen(self, rows: BoolArray) -> SegmentQuality:
+        if not rows.any():
+            raise InputError(f"{self.origin.name}: none of {len(self):,} names is left after the selection.")
+        return replace(self, names=self.names.filter(pa.array(rows)), values=self.values[rows])
 
     def select(self, measures: Sequence[str]) -> SegmentQuality:
         """Some of the measures, in the order asked for.
@@ -237,6 +282,40 @@ class Quality:
                 present &= known
         return AlignedQuality(trials, values["enroll"], values["test"], present)
 
+    def keep(self, *, enroll: str | Sequence[str] | None = None, test: str | Sequence[str] | None = None) -> Quality:
+        """Keep the measures of these names; a side that is left out stays as it is.
+
+        Raises
+        ------
+        InputError
+            If a side that is named has no measures, or none is left.
+        """
+        sides = {"enroll": enroll, "test": test}
+        chosen: dict[str, Any] = {
+            side: self._side(side).keep(names) for side, names in sides.items() if names is not None
+        }
+        return replace(self, **chosen)
+
+    def drop(self, *, enroll: str | Sequence[str] | None = None, test: str | Sequence[str] | None = None) -> Quality:
+        """Leave out the measures of these names; see `keep`.
+
+        Raises
+        ------
+        InputError
+            If a side that is named has no measures, or none is left.
+        """
+        sides = {"enroll": enroll, "test": test}
+        chosen: dict[str, Any] = {
+            side: self._side(side).drop(names) for side, names in sides.items() if names is not None
+        }
+        return replace(self, **chosen)
+
+    def _side(self, side: str) -> SegmentQuality:
+        measured: SegmentQuality | None = getattr(self, side)
+        if measured is None:
+            raise InputError(f"{side}: there are no quality measures of this side.")
+        return measured
+
     def select(self, measures: Sequence[str]) -> Quality:
         """Some of the measures, of both sides.
 
@@ -280,10 +359,7 @@ def _measure_names(measures: Sequence[str] | None, n_measures: int) -> tuple[str
 
 
 def _real(values: Any, argument: str) -> FloatArray:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{argument}: cannot be read as numbers: {error}.") from error
+    array = _validate.array(values, argument)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{argument}: expected real numbers, got {array.dtype} values.")
     return array.astype(np.float64, copy=False)

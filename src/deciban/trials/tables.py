@@ -2,190 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError
-from deciban.trials.criteria import Wanted, as_text, criteria
+from deciban.trials.base import TrialTable
+from deciban.trials.frozen import owned
 from deciban.trials.lists import NO_CONDITIONS, Trials
-from deciban.trials.names import IdMap, NamesLike, positions
+from deciban.trials.names import NamesLike
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
+__all__ = ["LOG_10", "Index", "Key", "Scores", "TrialTable"]
+
 LOG_10 = float(np.log(10.0))
-
-
-class TrialTable(ABC):
-    """A list of trials and what belongs to each of them; what `Index`, `Key` and `Scores` have in common."""
-
-    trials: Trials
-    conflict: ClassVar[str] = "is listed in two ways"
-    """What is wrong with a trial whose copies differ."""
-
-    def __len__(self) -> int:
-        return len(self.trials)
-
-    @property
-    @abstractmethod
-    def content(self) -> AnyArray | None:
-        """What belongs to each trial and must be the same for all copies of it; None for nothing."""
-
-    @abstractmethod
-    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Self:
-        """The same for other trials, whose values stand in these rows."""
-
-    def take(self, rows: IntArray | BoolArray) -> Self:
-        """Some of the trials, by row number or by a mask over the trials."""
-        rows = self.trials.row_numbers(rows)
-        return self._with(self.trials.take(rows), rows)
-
-    def keep(
-        self,
-        *,
-        enroll: str | Sequence[str] | None = None,
-        test: str | Sequence[str] | None = None,
-        trial: str | Sequence[str] | None = None,
-        where: Wanted = NO_CONDITIONS,
-    ) -> Self:
-        """Keep the trials that meet every criterion.
-
-        Parameters
-        ----------
-        enroll, test, trial : str or sequence of str, optional
-            Names on that side. Names that do not occur are no error.
-        where : mapping of str to str or sequence of str
-            Values of condition columns: ``{"gender": "f", "channel": ["tel", "mic"]}``.
-
-        Returns
-        -------
-        The same kind of table.
-
-        Raises
-        ------
-        InputError
-            If a side, condition column or condition value does not exist, or no trial is left.
-
-        Examples
-        --------
-        >>> scores = Scores.of({"enroll": ["a", "a", "b"], "test": ["x", "y", "x"]}, [1.0, 2.0, 3.0])
-        >>> scores.keep(enroll=["a"], test=["x", "z"]).score
-        array([1.])
-        """
-        meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
-        return self._selected(np.logical_and.reduce(meets), len(meets))
-
-    def drop(
-        self,
-        *,
-        enroll: str | Sequence[str] | None = None,
-        test: str | Sequence[str] | None = None,
-        trial: str | Sequence[str] | None = None,
-        where: Wanted = NO_CONDITIONS,
-    ) -> Self:
-        """Leave out the trials that meet any of the criteria; see `keep`.
-
-        Raises
-        ------
-        InputError
-            As in `keep`.
-
-        Examples
-        --------
-        >>> scores = Scores.of({"enroll": ["a", "a", "b"], "test": ["x", "y", "x"]}, [1.0, 2.0, 3.0])
-        >>> scores.drop(enroll=["b"], test=["y"]).score
-        array([1.])
-        """
-        meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
-        return self._selected(~np.logical_or.reduce(meets), len(meets))
-
-    def _selected(self, chosen: BoolArray, n_criteria: int) -> Self:
-        if not n_criteria:
-            raise InputError("keep or drop: no criterion given. Name enroll, test or trial, or a condition (where).")
-        if not chosen.any():
-            raise InputError(f"{self.trials.origin.name}: none of {len(self):,} trials is left after the selection.")
-        return self if chosen.all() else self.take(chosen)
-
-    def split(self, by: str) -> dict[str, Self]:
-        """One table for each value of a condition column or name of a side, in the order of first occurrence.
-
-        Trials without a value go together with those whose value is an empty text.
-
-        Raises
-        ------
-        InputError
-            If there is no such column or side.
-
-        Examples
-        --------
-        >>> key = Key.of({"trial": ["a", "b", "c"]}, [True, False, True], conditions={"gender": ["f", "m", "f"]})
-        >>> {gender: part.n_tar for gender, part in key.split("gender").items()}
-        {'f': 2, 'm': 0}
-        """
-        trials = self.trials
-        if by in trials.sides:
-            values = trials.column(by)
-        else:
-            values = pc.fill_null(as_text(trials.condition(by)), "").dictionary_encode()
-        codes = np.asarray(values.indices)
-        order = np.argsort(codes, kind="stable")
-        groups = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(order) else []
-        groups.sort(key=lambda rows: int(rows[0]))
-        return {values.dictionary[int(codes[rows[0]])].as_py(): self.take(rows) for rows in groups}
-
-    def rename(self, id_map: IdMap, side: str, *, unknown: str = "error") -> Self:
-        """Give the names of one side the names that an id map has for them.
-
-        Parameters
-        ----------
-        id_map : IdMap
-        side : str
-            ``enroll``, ``test`` or ``trial``.
-        unknown : {"error", "keep", "drop"}
-            What to do about names that the map lacks: refuse, keep the name, or leave out their trials.
-
-        Returns
-        -------
-        The same kind of table.
-
-        Raises
-        ------
-        InputError
-            If there is no such side, or names are unknown.
-
-        Examples
-        --------
-        >>> scores = Scores.of({"enroll": ["m1", "m2"], "test": ["x", "x"]}, [1.0, 2.0])
-        >>> scores.rename(IdMap.of({"m1": "ann", "m2": "bob"}), "enroll").trials.name_of(1)
-        '(bob, x)'
-        """
-        if side not in self.trials.sides:
-            raise InputError(f"side: trials are identified by {', '.join(self.trials.sides)}, not by {side!r}.")
-        if unknown not in ("error", "keep", "drop"):
-            raise InputError(f"unknown: expected 'error', 'keep' or 'drop', got {unknown!r}.")
-        at = self.trials.sides.index(side)
-        names = self.trials.names[at]
-        found = positions(names, id_map.left)
-        lacking, used = found < 0, np.zeros(len(names), np.bool_)
-        if lacking.any() and unknown != "keep":
-            used[self.trials.codes[at]] = True
-            lacking &= used
-        if lacking.any() and unknown == "error":
-            first = names[int(np.argmax(lacking))].as_py()
-            raise InputError(
-                f"rename: {np.count_nonzero(lacking):,} of {np.count_nonzero(used):,} names of {side} are not in the "
-                f'map, the first {first!r}. Add them, or pass unknown="keep" or unknown="drop".'
-            )
-        if lacking.any() and unknown == "drop":
-            return self._selected(~lacking[self.trials.codes[at]], 1).rename(id_map, side)
-        renamed = pc.coalesce(id_map.right.take(pa.array(found, mask=found < 0)), names)
-        return self._with(self.trials.with_names(at, renamed), slice(None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,6 +67,9 @@ class Key(TrialTable):
     is_target: BoolArray
     conflict: ClassVar[str] = "is target and non-target at once"
 
+    def __post_init__(self) -> None:
+        self._freeze("is_target")
+
     @classmethod
     def of(
         cls, ids: Mapping[str, NamesLike], is_target: ArrayLike, *, conditions: Mapping[str, Any] = NO_CONDITIONS
@@ -250,13 +87,13 @@ class Key(TrialTable):
         >>> key.n_tar, key.n_non
         (1, 1)
         """
-        truth = np.asarray(is_target)
+        truth = _validate.array(is_target, "is_target")
         trials = Trials.of(ids, conditions=conditions)
         if truth.dtype != np.bool_ or truth.shape != (len(trials),):
             raise InputError(
                 f"is_target: expected {len(trials)} booleans, got {truth.dtype} values of shape {truth.shape}."
             )
-        return cls(trials, truth)
+        return cls(trials, owned(truth, is_target))
 
     @property
     def content(self) -> AnyArray:
@@ -303,6 +140,9 @@ class Scores(TrialTable):
     log10: bool = False
     conflict: ClassVar[str] = "has two different scores"
 
+    def __post_init__(self) -> None:
+        self._freeze("score")
+
     @classmethod
     def of(
         cls,
@@ -328,7 +168,7 @@ class Scores(TrialTable):
         trials, values = Trials.of(ids, conditions=conditions), _validate.scores(score, "score")
         if len(values) != len(trials):
             raise InputError(f"score: {len(values)} scores for {len(trials)} trials.")
-        return cls(trials, values, name, log10)
+        return cls(trials, owned(values, score), name, log10)
 
     @property
     def content(self) -> AnyArray:
@@ -348,8 +188,26 @@ class Scores(TrialTable):
         """Scores on the natural scale: as they are, or common logarithms times ln 10."""
         return self.score * self.score.dtype.type(LOG_10) if self.log10 else self.score
 
-    def transform(self, function: Callable[[ScoreArray], ArrayLike]) -> Scores:
+    def in_nats(self) -> Scores:
+        """The same scores as natural logarithms.
+
+        Examples
+        --------
+        >>> natural = Scores.of({"trial": ["a", "b"]}, [0.0, 1.0], log10=True).in_nats()
+        >>> natural.score.round(3).tolist(), natural.log10
+        ([0.0, 2.303], False)
+        """
+        return replace(self, score=self.nats, log10=False)
+
+    def transform(self, function: Callable[[ScoreArray], ArrayLike], *, log10: bool | None = None) -> Scores:
         """Pass the scores through a function of the whole array, a calibration for example.
+
+        Parameters
+        ----------
+        function : callable
+            Gets a copy of the scores as they are, common logarithms too (`in_nats` turns them into natural ones).
+        log10 : bool, optional
+            Whether the results are common logarithms; left out, as the scores were.
 
         Raises
         ------
@@ -361,7 +219,8 @@ class Scores(TrialTable):
         >>> Scores.of({"trial": ["a", "b"]}, [0.5, -1.0]).transform(lambda score: 2 * score + 1).score
         array([ 2., -1.])
         """
-        values = _validate.scores(function(self.score), "result of the function")
+        made = function(self.score.copy())
+        values = owned(_validate.scores(made, "result of the function"), made)
         if values.shape != self.score.shape:
             raise InputError(f"transform: the function made {len(values)} scores of {len(self.score)}.")
-        return replace(self, score=values)
+        return replace(self, score=values, log10=self.log10 if log10 is None else log10)

@@ -705,3 +705,27 @@ def test_damage_is_refused_or_does_no_harm(data):
         sound_or_refused(path, "bosaris-hdf5")
         with suppress(FormatError):
             by_name("bosaris-hdf5").recognizes(Source(path))
+
+
+def test_one_long_name_among_many_does_not_fill_the_disk(tmp_path):
+    names = [f"n{i}" for i in range(3000)] + ["é" * 30_000]
+    found = Scores.of({"enroll": ["m"] * len(names), "test": names}, np.arange(float(len(names))))
+    data = written(found, "bosaris-hdf5")
+    assert len(data) < 1 << 20
+    with h5py.File(io.BytesIO(data)) as file:
+        assert [name.decode() for name in file["ID/column_ids"][-2:]] == names[-2:]
+    assert_same_trials(again(tmp_path, found, "bosaris-hdf5").scores.trials, found.trials)
+
+
+def test_common_logarithms_are_not_written_and_parquet_has_room_for_them():
+    with pytest.raises(FormatError, match=r"or choose parquet\.$"):
+        written(Scores.of({"enroll": ["m"], "test": ["a"]}, [1.0], log10=True), "bosaris-hdf5")
+
+
+@pytest.mark.parametrize("format_name", ["bosaris-hdf5", "bosaris-mat", "bosaris-mat73"])
+def test_a_key_of_other_trials_is_refused_even_if_it_is_not_written(format_name):
+    found = Scores.of({"enroll": ["m", "m"], "test": ["a", "b"]}, [1.0, 2.0])
+    key = Key.of({"enroll": ["m", "m"], "test": ["b", "a"]}, [True, False])
+    contents = Contents(origin=found.trials.origin, index=found.index, systems=(found,), key=key)
+    with pytest.raises(InputError, match="Align them first"):
+        by_name(format_name).write(contents, io.BytesIO())

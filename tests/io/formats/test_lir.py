@@ -88,3 +88,9 @@ def test_hostile_lines():
         read_bytes(b"hypothesis,llr\nH1,2\nH3,1\n", need="key", format="lir")
     with pytest.raises(FormatError, match=":2: the score is NaN"):
         read_bytes(b"hypothesis,llr\n1,nan\n", need="scores", format="lir")
+
+
+@pytest.mark.parametrize("row", [",,1", "A,,1", ",A,1"])
+def test_sources_without_a_name_are_not_the_same(row):
+    with pytest.raises(FormatError, match=r":3: source_id\.[01] is empty, so that nothing says whether"):
+        read_bytes(f"source_id.0,source_id.1,llr\nA,B,2\n{row}\n".encode())

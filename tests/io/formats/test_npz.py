@@ -335,3 +335,12 @@ def test_changed_bytes_give_tables_or_our_errors(changes):
         assert "file" in str(error)
         return
     assert all(not np.isnan(one.score).any() for one in contents.systems)
+
+
+def test_one_long_name_among_many_is_refused_before_it_fills_the_memory():
+    names = [*map(str, range(100_000)), "x" * 1_000_000]
+    tracemalloc.start()
+    with pytest.raises(FormatError, match=r"trial would be 400,004,000,000 bytes long.* Choose parquet"):
+        written(Contents.of(Scores.of({"trial": names}, np.zeros(len(names)))), "npz")
+    assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    tracemalloc.stop()

@@ -313,3 +313,39 @@ def test_two_tables_of_other_trials_are_not_written():
             Contents.of(scores, Scores(scores.trials, scores.score, "label"), Key(scores.trials, key.is_target)),
             "parquet",
         )
+
+
+def described(table, **said):
+    return pa.table(table).replace_schema_metadata({"deciban": json.dumps(said)})
+
+
+OTHER_METADATA = {
+    "log10": ({"log10": False}, {"log10": True}),
+    "roles": ({"roles": {"trial": "trial", "score": "score"}}, {"roles": {"trial": "trial", "score": "=score"}}),
+    "class_scores": ({}, {"class_scores": True}),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_METADATA)
+def test_files_of_a_folder_that_mean_different_things(tmp_path, case):
+    first, other = OTHER_METADATA[case]
+    files = {
+        "a": described(PARTS, **first),
+        "b": described({"trial": ["b"], "score": [1.0]}, **first),
+        "c": described({"trial": ["c"], "score": [1.0]}, **other),
+    }
+    with pytest.raises(FormatError, match=f"/c: its metadata say {case} = .*, those of .*/a "):
+        folder(tmp_path, files)
+
+
+def test_classes_of_a_folder_are_united(tmp_path):
+    files = {
+        "a": described({"trial": ["a"], "class": ["eng"]}, classes=["eng", "fra"]),
+        "b": described({"trial": ["b"], "class": ["deu"]}, classes=["deu", "eng"]),
+    }
+    contents = folder(tmp_path, files)
+    assert contents.class_key.classes == ("eng", "fra", "deu")
+    assert contents.class_key.label.tolist() == [0, 2]
+    (tmp_path / "c").write_bytes(parquet({"trial": ["c"], "class": ["por"]}))
+    with pytest.raises(FormatError, match="/a lists all classes, .*/c does not"):
+        folder(tmp_path, {})

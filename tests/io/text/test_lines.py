@@ -165,8 +165,9 @@ def test_several_systems_need_a_table():
 
 def test_tables_of_other_trials_are_not_mixed():
     key = Key.of({"enroll": ["a", "a"], "test": ["y", "x"]}, [True, False])
+    scores = Scores.of(PAIR, [1.0, 2.0])
     with pytest.raises(FormatError, match="its trials are not those of .* in the same order. Align the tables first"):
-        written(Contents.of(Scores.of(PAIR, [1.0, 2.0]), key), "table")
+        written(Contents(origin=scores.trials.origin, index=scores.index, systems=(scores,), key=key), "table")
     same = Key.of(PAIR, [True, False], conditions={"gender": ["f", "m"]})
     data = written(Contents.of(Scores.of(PAIR, [1.0, 2.0]), same), "table")
     assert conditions_of(read_bytes(data).key.trials) == {"gender": ["f", "m"]}

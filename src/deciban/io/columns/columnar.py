@@ -35,7 +35,7 @@ from deciban.io.columns.headers import (
     parse_columns,
     roles_of,
 )
-from deciban.io.contents import Contents, Kind
+from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import Options
 from deciban.trials import ClassKey, Origin, TrialTable
 from deciban.trials.frame_columns import is_text, of_strings
@@ -136,6 +136,13 @@ def table_of(contents: Contents) -> pa.Table:
     if not tables and contents.index is not None:
         tables = [contents.index]
     return to_arrow(*tables)
+
+
+def written_of(contents: Contents, table: pa.Table) -> Written:
+    """What of an input the table holds that was made of it."""
+    roles = description(table.schema)["roles"].values()
+    conditions = frozenset(role.removeprefix(CONDITION) for role in roles if role.startswith(CONDITION))
+    return Written(frozenset(contents.kinds) & frozenset(READS), conditions)
 
 
 def _check_names(names: Sequence[str], name: str) -> None:

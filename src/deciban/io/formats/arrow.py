@@ -15,8 +15,8 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import READS, contents_of, table_of
-from deciban.io.contents import Contents
+from deciban.io.columns.columnar import READS, contents_of, table_of, written_of
+from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
@@ -51,14 +51,14 @@ def _opened(source: Source, fields: Sequence[int] | None) -> Any:
     return pa.ipc.open_file(stream, options=chosen) if is_file else pa.ipc.open_stream(stream, options=chosen)
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> None:
+def _write(contents: Contents, stream: IO[bytes]) -> Written:
     table = table_of(contents)
     with pa.ipc.new_file(stream, table.schema) as file:
         file.write_table(table)
+    return written_of(contents, table)
 
 
 FORMAT = BinaryFormat(
-    keeps_conditions=True,
     name="arrow",
     summary="Columns as in Parquet; Arrow IPC file (Feather 2) or stream",
     reads=READS,

@@ -11,10 +11,11 @@ segment quality  ``/ids`` (n), ``/values`` float64 q x n
 id map           ``/left_ids``, ``/right_ids``
 ===============  =====================================================================================================
 
-Names are strings of fixed or variable length, ASCII or UTF-8; ours are UTF-8, as long as the longest. Our matrices are
-contiguous and not compressed; a full mask of ours has no cells but a fill value of 1: every HDF5 reader sees ones.
-Names of quality measures are a list of ours, ``/measures`` (or ``/model_measures`` and ``/seg_measures``), that is left
-out for q1, q2, ... Condition columns, and an order of trials that is not row by row, have no place here.
+Names are strings of fixed or variable length, ASCII or UTF-8; ours are UTF-8, as long as the longest (of variable
+length where a few long ones among many would fill the disk). Our matrices are contiguous and not compressed; a full
+mask of ours has no cells but a fill value of 1: every HDF5 reader sees ones. Names of quality measures are a list of
+ours, ``/measures`` (or ``/model_measures`` and ``/seg_measures``), that is left out for q1, q2, ... Condition columns,
+and an order of trials that is not row by row, have no place here.
 
 A file is recognized by ``/ID/row_ids`` and ``/ID/column_ids`` together with one of the matrices, by ``/ids`` and
 ``/values``, or by ``/left_ids`` and ``/right_ids``; hyperion's files are told apart by their conditions.
@@ -27,7 +28,7 @@ from typing import IO, Any
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.contents import Contents, Kind
+from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.matrices.dense import Matrix
 from deciban.io.matrices.from_tables import (
@@ -38,6 +39,7 @@ from deciban.io.matrices.from_tables import (
     quality_sides,
     shape_of,
     signed_mask,
+    written_of,
 )
 from deciban.io.matrices.hdf5 import Hdf5, opened, places, present
 from deciban.io.matrices.hdf5_arrays import (
@@ -147,7 +149,7 @@ def _read_quality(file: Hdf5, grid: Grid) -> Contents:
     )
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> None:
+def _write(contents: Contents, stream: IO[bytes]) -> Written:
     item = item_to_write(contents, KINDS, NAME)
     with created(stream) as file:
         if isinstance(item, Scores):
@@ -173,6 +175,7 @@ def _write(contents: Contents, stream: IO[bytes]) -> None:
         elif isinstance(item, IdMap):
             write_names(file, "left_ids", item.left)
             write_names(file, "right_ids", item.right)
+    return written_of(item)
 
 
 def _write_ids(file: Any, models: Any, segments: Any) -> None:

@@ -25,8 +25,9 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, Contents, Item, Kind
+from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written
 from deciban.io.format import BinaryFormat, Options
+from deciban.io.guard import only_format_errors
 from deciban.io.matrices.dense import Matrix, Names
 from deciban.io.matrices.from_tables import (
     item_to_write,
@@ -35,8 +36,9 @@ from deciban.io.matrices.from_tables import (
     quality_sides,
     shape_of,
     without_nul,
+    written_of,
 )
-from deciban.io.matrices.hdf5 import Hdf5, only_format_errors, opened
+from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.matlab5 import Value, load_struct, variables
 from deciban.io.matrices.matlab73 import read_cells, read_field, write_struct
 from deciban.io.matrices.to_tables import Grid, measures_of
@@ -90,7 +92,7 @@ class _Struct:
 
 def _read(source: Source, options: Options) -> Contents:
     if source.head.startswith(b"MATLAB 5.0"):
-        with only_format_errors(source.name, "MATLAB"):
+        with only_format_errors(source.name, "a MATLAB file"):
             found = variables(source)
             variable = _chosen(source, list(found), options)
             return _contents(_of_version_5(source, variable, load_struct(source, variable, *found[variable])), options)
@@ -244,7 +246,7 @@ def _fields_of_quality(quality: Quality) -> Fields:
     return fields
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> None:
+def _write(contents: Contents, stream: IO[bytes]) -> Written:
     import scipy.io
 
     item = item_to_write(contents, KINDS, NAME)
@@ -257,6 +259,7 @@ def _write(contents: Contents, stream: IO[bytes]) -> None:
         )
     struct = {field: _column(value) if isinstance(value, list) else value for field, value in fields.items()}
     scipy.io.savemat(cast("Any", stream), {_VARIABLE_OF[KIND_OF[type(item)]]: struct})
+    return written_of(item)
 
 
 def _column(texts: list[str]) -> AnyArray:
@@ -265,9 +268,10 @@ def _column(texts: list[str]) -> AnyArray:
     return cells
 
 
-def _write73(contents: Contents, stream: IO[bytes]) -> None:
+def _write73(contents: Contents, stream: IO[bytes]) -> Written:
     item = item_to_write(contents, KINDS, NAME73)
     write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
+    return written_of(item)
 
 
 FORMATS = (

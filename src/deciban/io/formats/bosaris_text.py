@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.contents import Contents
+from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.fields import check_names
@@ -70,13 +70,14 @@ def _read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001
     return Contents(origin=origin, segment_quality=quality)
 
 
-def _write_quality(contents: Contents, stream: IO[bytes]) -> None:
+def _write_quality(contents: Contents, stream: IO[bytes]) -> Written:
     quality = contents.segment_quality
     assert quality is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
     check_names(quality.names, "segment", "bosaris-quality", " ", first=True)
     stream.write(b"%d\n" % quality.values.shape[1])
     for name, values in zip(quality.names.to_pylist(), quality.values.tolist(), strict=True):
         stream.write(f"{name} {' '.join(map(repr, values))}\n".encode())
+    return Written(frozenset(("segment-quality",)))
 
 
 def _read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
@@ -95,13 +96,14 @@ def _read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001 
     return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
 
 
-def _write_id_map(contents: Contents, stream: IO[bytes]) -> None:
+def _write_id_map(contents: Contents, stream: IO[bytes]) -> Written:
     id_map = contents.id_map
     assert id_map is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
     check_names(id_map.left, "left name", "bosaris-idmap", " ", first=True)
     check_names(id_map.right, "right name", "bosaris-idmap", " ", first=False)
     for left, right in zip(id_map.left.to_pylist(), id_map.right.to_pylist(), strict=True):
         stream.write(f"{left} {right}\n".encode())
+    return Written(frozenset(("id-map",)))
 
 
 def _never(source: Source) -> bool:  # noqa: ARG001  # a text file could be many things: these are asked for

@@ -13,7 +13,8 @@ from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.matrices.hdf5 import opened, places, present
-from deciban.io.matrices.hdf5_arrays import read_mask, read_matrix, read_names
+from deciban.io.matrices.hdf5_arrays import read_names
+from deciban.io.matrices.one_of import scores_or_mask
 from deciban.io.matrices.to_tables import Grid
 from deciban.io.source import Source
 
@@ -33,13 +34,7 @@ def _read(source: Source, options: Options) -> Contents:
                 f"{file.name}: holds enroll_ids and train_ids, old and new names of the same. Delete one."
             )
         models = read_names(file, "/train_ids" if file.has("/train_ids") else "/enroll_ids")
-        grid = Grid(file.name, NAME, models, read_names(file, "/test_ids"), options)
-        if file.has("/scores") and file.has("/trial_mask"):
-            raise FormatError(f"{file.name}: holds scores and a trial_mask at once; expected one of them.")
-        if file.has("/scores"):
-            mask = read_mask(file, "/score_mask") if file.has("/score_mask") else None
-            return grid.scores(read_matrix(file, "/scores"), mask)
-        return grid.trial_mask(read_mask(file, "/trial_mask"), is_key=None)
+        return scores_or_mask(file, Grid(file.name, NAME, models, read_names(file, "/test_ids"), options))
 
 
 FORMAT = BinaryFormat(

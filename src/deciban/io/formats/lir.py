@@ -25,6 +25,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deciban.io.columns.assemble import RowError
 from deciban.io.format import TextFormat
 
 _PAIRS = (("=source_id.0", "=source_id.1"), ("=source_id0", "=source_id1"), ("=source_id_0", "=source_id_1"))
@@ -35,8 +36,21 @@ def _labelled(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
     """Label pairs of sources, where nothing else does."""
     for one, other in _PAIRS if "label" not in columns else ():
         if one in columns and other in columns:
+            _require_sources(columns, (one, other))
             return columns | {"label": pc.equal(columns[one], columns[other])}
     return columns
+
+
+def _require_sources(columns: dict[str, pa.Array], pair: tuple[str, str]) -> None:
+    """Refuse sources without a name: two of them are not the same one."""
+    for role in pair:
+        empty = pc.fill_null(pc.equal(pc.cast(columns[role], pa.string()), ""), fill_value=True)
+        if pc.any(empty).as_py():
+            raise RowError(f"{role[1:]} is empty, so that nothing says whether this is a target", _first(empty))
+
+
+def _first(flags: pa.Array) -> int:
+    return int(pc.index(flags, value=True).as_py())
 
 
 def _marked(rows: Sequence[Sequence[str]]) -> bool:

@@ -26,7 +26,7 @@ from numpy.lib import format as npy_format
 from deciban.errors import FormatError
 from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array
 from deciban.io.columns.headers import parse_columns
-from deciban.io.contents import Contents
+from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
@@ -124,12 +124,13 @@ def _picked(options: Options, n_columns: int, name: str) -> list[int]:
     return picked
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> None:
+def _write(contents: Contents, stream: IO[bytes]) -> Written:
     held = [kind for kind in contents.kinds if kind != "index"]
     name = contents.origin.name
     if len(held) > 1 or len(contents.systems) > 1:
         raise FormatError(f"npy holds one table, but {name} has {' and '.join(held)}. Choose npz or parquet (--to).")
     npy_format.write_array(stream, _array_of(contents, name), allow_pickle=False)
+    return Written(frozenset((*held, "index")))
 
 
 def _array_of(contents: Contents, name: str) -> AnyArray:

@@ -35,7 +35,7 @@ import pyarrow.compute as pc
 from deciban.errors import FormatError
 from deciban.io.arrays.archives import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
-from deciban.io.contents import Contents
+from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
@@ -43,6 +43,10 @@ from deciban.trials import Trials, TrialTable
 from deciban.trials.frames import check_same_trials, numbered_in_order
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray
+
+_HARMLESS = 256 << 20
+_WASTE = 4
+"""Text of more bytes than the former may be this many times longer than the names in it."""
 
 
 def _recognizes(source: Source) -> bool:
@@ -54,8 +58,14 @@ def _read(source: Source, options: Options) -> Contents:
         return Reader(archive, options).contents()
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> None:
-    write_archive(_arrays(contents, contents.origin.name), stream)
+_KINDS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")
+
+
+def _write(contents: Contents, stream: IO[bytes]) -> Written:
+    arrays = _arrays(contents, contents.origin.name)
+    write_archive(arrays, stream)
+    kinds = frozenset(kind for kind in contents.kinds if kind in _KINDS)
+    return Written(kinds, frozenset(array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION)))
 
 
 def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
@@ -133,6 +143,13 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
 def _text(names: pa.Array, array: str) -> AnyArray:
     if pc.any(pc.match_substring(names, "\0")).as_py():
         raise FormatError(f"npz has no room for NUL characters, which {array} has. Use parquet (--to).")
+    lengths = pc.utf8_length(names)
+    n_bytes = 4 * len(names) * (pc.max(lengths).as_py() or 0)
+    if n_bytes > max(_HARMLESS, _WASTE * 4 * (pc.sum(lengths).as_py() or 0)):
+        raise FormatError(
+            f"npz: {array} would be {n_bytes:,} bytes long, for NumPy makes every name as long as the longest. Choose "
+            "parquet (--to)."
+        )
     return np.array(names.to_pylist(), np.str_)
 
 
@@ -149,11 +166,10 @@ def _placed(values: AnyArray, trials: Trials, *, is_grid: bool) -> AnyArray:
 
 
 FORMAT = BinaryFormat(
-    keeps_conditions=True,
     name="npz",
     summary="Arrays `enroll`, `test` (or `trial`), `score`, `is_target`, ...; or a grid `enroll_names` x `test_names`",
-    reads=("scores", "key", "index", "class-scores", "class-key"),
-    writes=("scores", "key", "index", "class-scores", "class-key"),
+    reads=_KINDS,
+    writes=_KINDS,
     recognizes=_recognizes,
     read=_read,
     write=_write,

@@ -16,6 +16,7 @@ Written with zstd, names as dictionaries, floats as they are; the order of the t
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,13 +26,14 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import READS, check_size, contents_of, table_of
-from deciban.io.contents import Contents
+from deciban.io.columns.columnar import READS, check_size, contents_of, table_of, written_of
+from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
 from deciban.trials.frame_columns import is_text
+from deciban.trials.frames import METADATA, description
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
@@ -102,10 +104,36 @@ def _read_folder(source: Source, options: Options) -> Contents:
     def read(columns: Sequence[str]) -> pa.Table:
         return _unified([_part(part, found, columns, schema.names) for part, found in parts])
 
+    whole = _described(whole, [part for part, _ in parts], options)
     with only_format_errors(source.name, "Parquet"):
         origin = Origin(source.name, f"parquet, {len(parts)} files,")
         size = sum(part.size for part, _ in parts)
         return contents_of(whole, read, options, origin, size, kept=list(keys))
+
+
+def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> pa.Schema:
+    """The schema, with what the metadata of all parts say of it; refused if they say different things."""
+    said = []
+    for part in parts:
+        with only_format_errors(part.name, "Parquet"):
+            said.append(description(_opened(part, ()).schema_arrow))
+    first = said[0]
+    for part, other in zip(parts, said, strict=True):
+        for word in ("roles", "log10", "class_scores"):
+            overruled = options.columns is not None if word == "roles" else word == "log10" and options.log10
+            if not overruled and (first.get(word) or None) != (other.get(word) or None):
+                raise FormatError(
+                    f"{part.name}: its metadata say {word} = {other.get(word)}, those of {parts[0].name} "
+                    f"{first.get(word)}. Files that are read as one table must mean the same: write one of them again."
+                )
+        if ("classes" in first) != ("classes" in other):
+            with_list, without = (part, parts[0]) if "classes" in other else (parts[0], part)
+            raise FormatError(f"{with_list.name} lists all classes, {without.name} does not. Write one of them again.")
+    listed = [one["classes"] for one in said if isinstance(one.get("classes"), list)]
+    if not listed:
+        return whole
+    classes = list(dict.fromkeys(str(name) for names in listed for name in names))
+    return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
 
 
 def _is_hidden(path: Path) -> bool:
@@ -144,16 +172,16 @@ def _unified(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> None:
+def _write(contents: Contents, stream: IO[bytes]) -> Written:
     import pyarrow.parquet as pq
 
     table = table_of(contents)
     names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     pq.write_table(table, stream, compression="zstd", use_dictionary=names or False)
+    return written_of(contents, table)
 
 
 FORMAT = BinaryFormat(
-    keeps_conditions=True,
     name="parquet",
     summary="Columns as in a table with header (`enroll`, `test`, `score`, `label`, ...); a file or a folder of them",
     reads=READS,

@@ -10,11 +10,11 @@ A mask with a -1 is a key, one without is an index. A file is recognized by ``mo
 
 from __future__ import annotations
 
-from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.matrices.hdf5 import opened, places, present
-from deciban.io.matrices.hdf5_arrays import read_mask, read_matrix, read_names
+from deciban.io.matrices.hdf5_arrays import read_names
+from deciban.io.matrices.one_of import scores_or_mask
 from deciban.io.matrices.to_tables import Grid
 from deciban.io.source import Source
 
@@ -29,13 +29,7 @@ def _recognizes(source: Source) -> bool:
 def _read(source: Source, options: Options) -> Contents:
     with opened(source) as file:
         models, segments = read_names(file, "/modelset"), read_names(file, "/segset")
-        grid = Grid(file.name, NAME, models, segments, options)
-        if file.has("/scores") and file.has("/trial_mask"):
-            raise FormatError(f"{file.name}: holds scores and a trial_mask at once, but a file of sidekit holds one.")
-        if file.has("/scores"):
-            mask = read_mask(file, "/score_mask") if file.has("/score_mask") else None
-            return grid.scores(read_matrix(file, "/scores"), mask)
-        return grid.trial_mask(read_mask(file, "/trial_mask"), is_key=None)
+        return scores_or_mask(file, Grid(file.name, NAME, models, segments, options))
 
 
 FORMAT = BinaryFormat(

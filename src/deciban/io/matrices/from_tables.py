@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, Contents, Item, Kind, require
-from deciban.trials import Key, Quality, SegmentQuality, Trials
+from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
+from deciban.trials import Key, Quality, SegmentQuality, Trials, TrialTable
+from deciban.trials.frames import check_same_trials
 from deciban.trials.names import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
 
@@ -23,19 +24,40 @@ def item_to_write(contents: Contents, kinds: Sequence[Kind], format_name: str) -
     ------
     FormatError
         If there is none of these kinds, more than one system, or scores that are common logarithms.
+    InputError
+        If the tables speak of different trials.
     """
     require(contents, kinds, format_name)
+    _check_trials(contents)
     if contents.systems and "scores" in kinds:
         scores = contents.scores
         if scores.log10:
             raise FormatError(
                 f"{format_name} has no place to say that scores are common logarithms, and its readers take them for "
-                "natural ones. Write natural logarithms (Scores.nats), or choose parquet or table."
+                "natural ones. Write natural logarithms (Scores.nats), or choose parquet."
             )
         return scores
     held = (contents.key, contents.quality, contents.segment_quality, contents.id_map, contents.index)
     # There is one, or the contents would have been refused.
     return next(item for item in held if item is not None and KIND_OF[type(item)] in kinds)
+
+
+def _check_trials(contents: Contents) -> None:
+    tables = (*contents.systems, contents.key, contents.index)
+    lists = [table.trials for table in tables if table is not None]
+    for other in lists[1:]:
+        check_same_trials(lists[0], other)
+
+
+def written_of(item: Item) -> Written:
+    """What is in a file of matrices after one table was written to it: the trials, row by row, and no conditions."""
+    kind = KIND_OF[type(item)]
+    if not isinstance(item, TrialTable):
+        has_trials = isinstance(item, Quality) and item.trials is not None
+        return Written(frozenset((kind, "index") if has_trials else (kind,)))
+    trials = item.trials
+    cells = None if trials.listed is None else trials.codes_in(trials)
+    return Written(frozenset((kind, "index")), reordered=cells is not None and bool(np.any(cells[1:] < cells[:-1])))
 
 
 def without_nul(names: pa.Array, format_name: str) -> pa.Array:

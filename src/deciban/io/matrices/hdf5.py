@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from deciban.errors import DecibanError, FormatError, InputError
+from deciban.errors import FormatError
+from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
 
 LIBRARY_ERRORS = (
@@ -35,23 +36,6 @@ _RATIO = 1100
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 _FILTERS = {DEFLATE: "deflate", SHUFFLE: "shuffle", FLETCHER32: "fletcher32"}
 _REPACK = "Rewrite the file with h5repack -f NONE"
-
-
-@contextmanager
-def only_format_errors(name: str, what: str) -> Iterator[None]:
-    """Let nothing but our own errors out of a block that reads what others wrote."""
-    try:
-        yield
-    except InputError as error:
-        told = str(error)
-        raise FormatError(told if told.startswith(name) else f"{name}: {told}") from error
-    except DecibanError:
-        raise
-    except LIBRARY_ERRORS as error:
-        cause = str(error) or type(error).__name__
-        raise FormatError(
-            f"{name}: damaged, or not the {what} file it seems to be ({cause}). Copy it again."
-        ) from error
 
 
 class Hdf5:
@@ -200,7 +184,7 @@ def opened(source: Source) -> Iterator[Hdf5]:
     if isinstance(bytes_of, Path):
         with bytes_of.open("rb"):  # what cannot be opened at all is no damaged file
             pass
-    with only_format_errors(source.name, "HDF5"), h5py.File(bytes_of, "r", locking="best-effort") as file:
+    with only_format_errors(source.name, "an HDF5 file"), h5py.File(bytes_of, "r", locking="best-effort") as file:
         yield Hdf5(file, source, bytes_of)
 
 

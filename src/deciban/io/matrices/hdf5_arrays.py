@@ -256,7 +256,7 @@ def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
 
 
 def write_names(file: Any, path: str, names: pa.Array) -> None:
-    """Write names as UTF-8 strings of the length of the longest.
+    """Write names as UTF-8 strings of the length of the longest, or of variable length if that would waste much room.
 
     Raises
     ------
@@ -267,7 +267,9 @@ def write_names(file: Any, path: str, names: pa.Array) -> None:
 
     raw = without_nul(names, "HDF5").cast(pa.binary()).to_pylist()
     longest = max(map(len, raw), default=0) or 1
-    file.create_dataset(path, data=np.array(raw, h5py.string_dtype("utf-8", longest)))
+    wasteful = longest * len(raw) > max(1 << 24, 4 * sum(map(len, raw)))
+    kind = h5py.string_dtype("utf-8", None if wasteful else longest)
+    file.create_dataset(path, data=np.array(raw, kind), dtype=kind)
 
 
 def write_mask(file: Any, path: str, mask: BoolArray | None, shape: tuple[int, int]) -> None:

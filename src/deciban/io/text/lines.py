@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
-from deciban.io.contents import Contents, require
+from deciban.io.contents import Contents, Kind, Written, require
 from deciban.io.format import TextFormat
 from deciban.io.text.cells import Column, columns_of, undone
 from deciban.io.text.fields import check_names, quoted
@@ -24,13 +24,14 @@ _BLOCK = 1 << 23
 _SAMPLED = 999
 """Rows that the reader looks at before it decides what a column is; the header is its first line."""
 
-_VALUES = ("score", "label", "class", "classes")
+_KINDS: dict[str, Kind] = {"score": "scores", "label": "key", "class": "class-key", "classes": "class-scores"}
+"""What the columns of these roles say of trials."""
 
 _Line: TypeAlias = list[tuple[str, Column]]
 """Columns of a file, each with what its header would be."""
 
 
-def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> None:  # noqa: A002  # the word users know
+def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Written:  # noqa: A002
     """Write a text table.
 
     Of the lines that a format knows, the one is written that holds most of the contents: scores and labels if there is
@@ -41,6 +42,11 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Non
     contents : Contents
     format : TextFormat
     stream : binary stream
+
+    Returns
+    -------
+    Written
+        What this line holds.
 
     Raises
     ------
@@ -55,17 +61,21 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Non
     >>> from deciban.trials import Scores
     >>> stream = io.BytesIO()
     >>> scores = Scores.of({"enroll": ["ann", "ann"], "test": ["x", "y"]}, [1.5, -0.1])
-    >>> write_text(Contents.of(scores), by_name("kaldi"), stream)
+    >>> sorted(write_text(Contents.of(scores), by_name("kaldi"), stream).kinds)
+    ['index', 'scores']
     >>> stream.getvalue()
     b'ann x 1.5\\nann y -0.1\\n'
     """
     require(contents, format.writes, format.name)
     trials, columns = columns_of(contents, format.words)
     _require_room_for_names(columns, trials, format)
+    given = {column.role for column in columns}
     columns = undone(columns, trials, format)
+    told = given - {column.role for column in columns}  # what the format says by other columns: Bob's labels
     line = _fixed_line(columns, trials, format) if format.lines else _free_line(columns, trials, format)
     if any(column.role == "score" for _, column in line):
         _check_scale(contents, format)
+    told |= {column.role for _, column in line}
     columns = [column.fit_for(format, first=i == 0) for i, (_, column) in enumerate(line)]
     if format.lines and not format.header:
         _check_first_line([column.cells.rows(0, 1)[0].as_py() for column in columns], trials, format)
@@ -80,6 +90,9 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Non
         whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
         stream.write(pc.binary_join(whole, "\n")[0].as_buffer())
         stream.write(b"\n")
+    kinds: set[Kind] = {_KINDS[role] for role in told if role in _KINDS}
+    names = {role.removeprefix(CONDITION) for role in told if role.startswith(CONDITION)}
+    return Written(frozenset(kinds | {"index"}), frozenset(names))
 
 
 def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:  # noqa: A002
@@ -98,7 +111,7 @@ def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -
     needed = [[word for word in words if word != "*"] for words in named]
     possible = [words for words, need in zip(named, needed, strict=True) if set(need) <= roles]
     if not possible:
-        nearest = max(needed, key=lambda need: (len(roles & {*need} & {*_VALUES}), -len({*need} - roles)))
+        nearest = max(needed, key=lambda need: (len(roles & {*need} & {*_KINDS}), -len({*need} - roles)))
         missing = [word for word in nearest if word not in roles]
         raise FormatError(
             f"{format.name} needs {' and '.join(role.removeprefix(CONDITION) for role in missing)} as well, which "
@@ -106,7 +119,7 @@ def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -
         )
 
     def most(words: list[str]) -> tuple[int, bool, int]:
-        return sum(word in _VALUES for word in words), "score" in words, sum(word[0] == CONDITION for word in words)
+        return sum(word in _KINDS for word in words), "score" in words, sum(word[0] == CONDITION for word in words)
 
     words = max(possible, key=most)
     return [pair for word in words for pair in _columns_for(word, words, columns, format, trials)]
