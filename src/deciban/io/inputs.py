@@ -189,7 +189,7 @@ def text_faults(
 
 @dataclass(frozen=True, slots=True)
 class _LineOf:
-    """Finds the line of a row by reading the file again: for messages only, which is cheaper than to keep all numbers."""
+    """Finds the line of a row by reading the file again: only for messages, cheaper than to keep all line numbers."""
 
     path: PathLike
     layout: Layout
