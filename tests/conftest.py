@@ -22,6 +22,8 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+collect_ignore = ["fuzz/coverage_guided.py"]  # needs the extra `fuzz`, and is no test
+
 DATA = Path(os.environ.get("DECIBAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
