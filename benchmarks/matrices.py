@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from side_by_side import machine, measure, show  # isort: skip  # sets the number of threads first
 
@@ -13,6 +14,7 @@ import h5py
 import numpy as np
 
 from deciban import read_scores
+from deciban.io import write
 from deciban.io.contents import Contents
 from deciban.io.formats import by_name
 from deciban.trials import Scores, Trials
@@ -20,14 +22,16 @@ from deciban.trials import Scores, Trials
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TEXT = "deciban text (kaldi)"
-
 
 def matrix_of_scores(models: int, segments: int) -> Scores:
     """Normal scores with names as they occur."""
     enroll = [f"model_{i:05d}_f" for i in range(models)]
     test = [f"sre12_{i:09d}_a" for i in range(segments)]
     return Scores(Trials.of_grid(enroll, test), np.random.default_rng(1).normal(size=models * segments))
+
+
+def write_npy(scores: Scores, path: Path) -> None:
+    np.save(path, scores.score.reshape(len(scores.trials.names[0]), -1))
 
 
 def write_h5py(scores: Scores, path: Path, **storage: object) -> None:
@@ -42,20 +46,42 @@ def write_h5py(scores: Scores, path: Path, **storage: object) -> None:
 
 
 def write_ours(scores: Scores, path: Path, format_name: str) -> None:
+    """Like numpy and h5py, without waiting until it is on the disk as `deciban.write` does."""
     with path.open("wb") as stream:
         by_name(format_name).write(Contents.of(scores), stream)  # type: ignore[union-attr, misc]
-
-
-def write_text(scores: Scores, path: Path) -> None:
-    from deciban.io import write
-
-    write(scores, path, format="kaldi")
 
 
 def read_h5py(path: Path) -> object:
     """The numbers alone: no names, no mask, no look at what they are."""
     with h5py.File(path) as file:
         return file["scores"][()]
+
+
+class Way(NamedTuple):
+    """One way to keep scores; a slow one has one round."""
+
+    name: str
+    ending: str
+    write: Callable[[Scores, Path], object]
+    read: Callable[[Path], object]
+    is_slow: bool = False
+
+
+NUMPY, H5PY = "numpy .npy, numbers only", "h5py, numbers only"
+WAYS = (
+    Way(NUMPY, ".npy", write_npy, np.load),
+    Way("deciban HDF5", ".h5", partial(write_ours, format_name="bosaris-hdf5"), read_scores),
+    Way(H5PY, ".h5", write_h5py, read_h5py),
+    Way("deciban MATLAB 5", ".mat", partial(write_ours, format_name="bosaris-mat"), read_scores),
+    Way("deciban text (kaldi)", ".txt", write, read_scores, is_slow=True),
+    Way(
+        "deciban, HDF5 of others with gzip",
+        ".h5",
+        partial(write_h5py, compression="gzip", fletcher32=True),
+        read_scores,
+        is_slow=True,
+    ),
+)
 
 
 def main() -> None:
@@ -66,52 +92,19 @@ def main() -> None:
     options = parser.parse_args()
     print(machine())
     scores = matrix_of_scores(options.models, options.segments)
-    matrix = scores.score.reshape(options.models, options.segments)
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        path = {
-            name: home / f"{i}{ending}"
-            for i, (name, ending) in enumerate(
-                {
-                    "numpy .npy, numbers only": ".npy",
-                    "deciban HDF5": ".h5",
-                    "h5py, numbers only": ".h5",
-                    "deciban, HDF5 of others with gzip": ".h5",
-                    "deciban MATLAB 5": ".mat",
-                    TEXT: ".txt",
-                }.items()
-            )
+        paths = {way.name: Path(folder) / f"{i}{way.ending}" for i, way in enumerate(WAYS)}
+        writers: dict[str, Callable[[], object]] = {
+            way.name: partial(way.write, scores, paths[way.name]) for way in WAYS
         }
-        npy, ours, bare, packed, mat, text = path.values()
-        writers: dict[str, Callable[[], object]] = dict(
-            zip(
-                path,
-                (
-                    lambda: np.save(npy, matrix),
-                    lambda: write_ours(scores, ours, "bosaris-hdf5"),
-                    lambda: write_h5py(scores, bare),
-                    lambda: write_h5py(scores, packed, compression="gzip", fletcher32=True),
-                    lambda: write_ours(scores, mat, "bosaris-mat"),
-                    lambda: write_text(scores, text),
-                ),
-                strict=True,
-            )
-        )
-        readers: dict[str, Callable[[], object]] = {
-            name: lambda file=file: read_scores(file) for name, file in path.items()
-        }
-        readers["numpy .npy, numbers only"] = lambda: np.load(npy)
-        readers["h5py, numbers only"] = lambda: read_h5py(bare)
-        readers["deciban, HDF5 of others"] = lambda: read_scores(bare)
-        n_trials, reference = len(scores), "numpy .npy, numbers only"
-        slow = {name: writers.pop(name) for name in (TEXT, "deciban, HDF5 of others with gzip")}
-        written = measure(writers, options.rounds) | measure(slow, 1)
-        show(f"{n_trials:,} scores written", written, reference, n_trials)
-        slow = {name: readers.pop(name) for name in (TEXT, "deciban, HDF5 of others with gzip")}
-        read = measure(readers, options.rounds) | measure(slow, 1)
-        show(f"{n_trials:,} scores read", read, reference, n_trials)
-        for name, file in path.items():
-            print(f"{name:36}{file.stat().st_size / n_trials:6.2f} bytes/trial")
+        readers: dict[str, Callable[[], object]] = {way.name: partial(way.read, paths[way.name]) for way in WAYS}
+        readers["deciban, HDF5 of others"] = partial(read_scores, paths[H5PY])
+        for done, jobs in {"written": writers, "read": readers}.items():
+            slow = {way.name: jobs.pop(way.name) for way in WAYS if way.is_slow}
+            timings = measure(jobs, options.rounds) | measure(slow, 1)
+            show(f"{len(scores):,} scores {done}", timings, NUMPY, len(scores))
+        for name, path in paths.items():
+            print(f"{name:36}{path.stat().st_size / len(scores):6.2f} bytes/trial")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,12 @@ import pyarrow.parquet
 import pytest
 
 from deciban import FormatError, InputError, KeyMismatchError, evaluate_files, read_index, read_key, read_scores
-from deciban.io import read_contents
+from deciban.io import read_contents, write
+from deciban.io.formats import formats
+from deciban.trials import Scores, Trials
+
+PAIR = Scores.of({"enroll": ["ann"], "test": ["x"]}, [1.5])
+ROW = Scores(Trials.of_rows(1), np.array([1.5]))
 
 
 def names(table):
@@ -21,6 +26,22 @@ def test_a_pattern_is_one_input(tmp_path):
     assert names(scores) == ["(ann, x)", "(ann, y)", "(bob, x)", "(bob, y)"]
     assert scores.trials.origin.where(2) == f"{tmp_path}/part-2.txt:1"
     assert scores.trials.origin.reading == "2 files, kaldi 'enroll test score'"
+
+
+@pytest.mark.parametrize(
+    "ending", ["", ".txt", ".LST", ".scores", ".llr", ".scores.txt", ".txt.scores", ".csv.gz", ".score.bz2", ".tsv.ZST"]
+)
+def test_systems_are_called_like_their_files_without_the_endings(tmp_path, ending):
+    path = tmp_path / f"sys.v2.b{ending}"
+    write(PAIR, path, format="kaldi")
+    assert read_scores(path).name == "sys.v2.b"
+
+
+@pytest.mark.parametrize("form", [one for one in formats().values() if "scores" in one.writes and one.endings])
+def test_every_ending_of_a_format_is_one(tmp_path, form):
+    for ending in form.endings:
+        write(ROW if form.name == "npy" else PAIR, tmp_path / f"sys{ending}")
+        assert read_scores(tmp_path / f"sys{ending}").name == "sys"
 
 
 def test_a_pattern_without_files(tmp_path):
@@ -119,6 +140,18 @@ def test_arrays_without_names_meet_by_row(tmp_path):
     np.save(tmp_path / "key.npy", np.array([1, 0, 1, 1]))
     with pytest.raises(KeyMismatchError, match="1 of 4 key trials have no score"):
         evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")
+
+
+def test_the_way_out_of_a_list_that_cannot_be_told_is_one(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_text("a\nb\n")
+    with pytest.raises(
+        FormatError, match=r"which columns name the trials: 'a'.*enroll,test\).*\(--columns trial=utt\)"
+    ):
+        read_index(path)
+    with pytest.raises(FormatError, match=r"not kaldi with index: 'a'.*--columns enroll,test\.$"):
+        read_index(path, format="kaldi")
+    assert names(read_index(path, columns="trial")) == ["(a)", "(b)"]
 
 
 def test_a_format_without_a_word_on_what_is_needed(tmp_path):

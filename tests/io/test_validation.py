@@ -69,6 +69,23 @@ def test_the_side_must_be_there(check):
     assert "identifies a trial by enroll and test, the list by enroll and test and side" in fault
 
 
+def test_systems_of_one_submission_are_told_once_and_all_checked(tmp_path):
+    (tmp_path / "trials.txt").write_text("a\nb\n")
+    path = tmp_path / "both.csv"
+    path.write_text("trial,asv_score,cm_score\na,1,2\nb,3,4\n")
+    found = validate(path, tmp_path / "trials.txt", trials_format="trial")
+    assert found.is_valid
+    (_, fact) = found.facts
+    assert fact.startswith("scores  ")
+    assert fact.endswith("2 trials, 2 systems: asv_score, cm_score")
+    path.write_text("trial,asv_score,cm_score\na,1,2\n")
+    (fault,) = validate(path, tmp_path / "trials.txt", trials_format="trial").faults
+    assert "1 trials of the list without a score" in fault
+    path.write_text("trial,asv_score,cm_score\na,1,2\nb,3,nan\n")
+    (fault,) = validate(path, tmp_path / "trials.txt", trials_format="trial").faults
+    assert "both.csv:3: the score is NaN" in fault
+
+
 def test_a_bad_list_is_an_error(tmp_path):
     (tmp_path / "trials.tsv").write_text("")
     with pytest.raises(FormatError, match="the file is empty"):

@@ -2,6 +2,7 @@
 
 import io
 import tracemalloc
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,11 +17,16 @@ from deciban.io.format import Options
 from deciban.io.formats import binary_formats, by_name
 from deciban.io.source import Source
 from deciban.trials import Key, Quality, Scores, SegmentQuality, Trials
+from support.tables import assert_sound
 
 MODELS, SEGMENTS = ["ann", "bob"], ["x", "y", "z"]
 SCORES = np.array([[1.5, -2.25, np.inf], [0.0, -0.0, 1e-300]])
 MASK = np.array([[1, 0, 1], [1, 1, 0]], np.uint8)
 KEY = np.array([[1, 0, -1], [-1, 1, 0]], np.int8)
+IDS = {"ID/row_ids": MODELS, "ID/column_ids": SEGMENTS}
+FULL = {"scores": SCORES, "score_mask": np.ones((2, 3), np.uint8)}
+MASKED = {"scores": SCORES, "score_mask": MASK}
+"""The sample as files of BOSARIS' layout keep it."""
 
 
 def h5(path, datasets, **storage):
@@ -74,11 +80,7 @@ def sound_or_refused(path, format_name):
         contents = read(path, format_name)
     except DecibanError:
         return
-    for scores in contents.systems:
-        assert len(scores.score) == len(scores.trials)
-        assert not np.isnan(scores.score).any()
-    if contents.key is not None:
-        assert len(contents.key.is_target) == len(contents.key.trials)
+    assert_sound(contents)
 
 
 @contextmanager
@@ -109,6 +111,18 @@ def assert_same_bits(one, other):
     assert one.tobytes() == other.tobytes()
 
 
+def assert_masked_scores(scores):
+    """Assert that these are the sample scores of the sample mask, and no others."""
+    assert pairs(scores.trials) == MASKED_PAIRS
+    assert_same_bits(scores.score, MASKED_SCORES)
+
+
+def assert_key(key):
+    """Assert that this is the sample key."""
+    assert pairs(key.trials) == MASKED_PAIRS
+    assert key.is_target.tolist() == KEY_TRUTH
+
+
 def assert_same_trials(one, other):
     """Assert that two lists hold the same trials in the same order, and know the same names."""
     assert pairs(one) == pairs(other)
@@ -122,6 +136,11 @@ def assert_same_quality(one, other):
         assert one.names.to_pylist() == other.names.to_pylist()
         assert one.measures == other.measures
         assert_same_bits(one.values, other.values)
+
+
+_PACKER = zlib.compressobj(9, zlib.DEFLATED, -15)
+PACKED_MEBIBYTE = _PACKER.compress(bytes(1 << 20)) + _PACKER.flush(zlib.Z_FULL_FLUSH)
+"""Zeros as a block of deflate, which may stand any number of times in a row: what bombs are made of."""
 
 
 name = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12) | st.just("é " * 150)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from deciban.errors import DecibanError
 from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.formats import by_name
@@ -99,6 +100,48 @@ def read_bytes(data, file_format, **options):
 def again(contents, file_format, **options):
     """What comes back of contents that were written."""
     return read_bytes(written(contents, file_format), file_format, **options)
+
+
+def assert_one_file_of_others(contents):
+    """What the tests of columns let other programs write, under whatever names of columns."""
+    assert contents.kinds == ("scores", "key", "index")
+    assert [contents.index.trials.name_of(row) for row in range(3)] == ["(ann, x)", "(bob d, y)", "(änn, 日本)"]
+    assert contents.key.is_target.tolist() == [True, False, False]
+    assert contents.scores.score.tolist() == [1.5, -np.inf, 0.0]
+    assert np.signbit(contents.scores.score[2])
+    assert contents.index.trials.condition("gender").to_pylist() == ["f", None, "m"]
+
+
+def changed(sound, first, *, most=4):
+    """The bytes of a file with a few of them changed, from ``first`` on."""
+    places = st.tuples(st.integers(first, len(sound) - 1), st.integers(0, 255))
+
+    def with_changes(changes):
+        data = bytearray(sound)
+        for at, value in changes:
+            data[at] = value
+        return bytes(data)
+
+    return st.lists(places, min_size=1, max_size=most).map(with_changes)
+
+
+def assert_sound(contents):
+    """Every trial has its score or label, and no score is NaN."""
+    for scores in contents.systems:
+        assert len(scores.score) == len(scores.trials)
+        assert not np.isnan(scores.score).any()
+    if contents.key is not None:
+        assert len(contents.key.is_target) == len(contents.key.trials)
+
+
+def sound_or_refused(data, file_format):
+    """Assert that damaged bytes give sound tables, or one of our errors that names the file."""
+    try:
+        contents = read_bytes(data, file_format)
+    except DecibanError as error:
+        assert "file" in str(error)
+    else:
+        assert_sound(contents)
 
 
 def names_of(about):

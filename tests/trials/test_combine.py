@@ -95,7 +95,7 @@ class TestMerge:
             ([], "none given"),
             ([scores(a=1.0), Index.of({"trial": ["b"]})], "a Scores and a Index cannot be merged"),
             ([scores(a=1.0), scores("other", b=1.0)], "scores of two systems, 'system' and 'other'"),
-            ([scores(a=1.0), log10], "in common and in natural logarithms"),
+            ([scores(a=1.0), log10], "in common and in natural logarithms.*Scores.in_nats"),
         ]:
             with pytest.raises(InputError, match=said):
                 merge(parts)

@@ -249,7 +249,7 @@ BAD = {
     "other order": ((SCORES, KEY.take(np.array([1, 0]))), "not about the same trials in the same order. Align them"),
     "same names": ((SCORES, Scores(SCORES.trials, SCORES.score)), "two columns would be called 'system'"),
     "condition": ((Scores.of({"trial": ["a"]}, [1.0], conditions={"score": [1]}),), "would be called 'score'"),
-    "bases": ((SCORES, Scores(SCORES.trials, SCORES.score, "b", log10=True)), "common and natural logarithms"),
+    "bases": ((SCORES, Scores(SCORES.trials, SCORES.score, "b", log10=True)), "common and natural .*Scores.in_nats"),
     "two kinds": ((SCORES, ClassScores(SCORES.trials, ("a", "b"), np.zeros((2, 2)))), "do not go into one table"),
     "rows": ((Scores(Trials.of_rows(2).take(np.array([1])), np.zeros(1)),), "row numbers are not 0, 1, 2"),
     "nothing": ((Index(Trials.of_rows(2)),), "without names and values make no table"),

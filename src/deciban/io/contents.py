@@ -37,6 +37,15 @@ KIND_OF: dict[type, Kind] = {
     IdMap: "id-map",
 }
 
+_RICHEST_FIRST: tuple[Kind, ...] = (
+    *("scores", "key", "class-scores", "class-key", "quality", "segment-quality", "id-map", "index"),
+)
+
+
+def field_of(kind: Kind) -> str:
+    """The attribute of `Contents` that holds tables of a kind."""
+    return "systems" if kind == "scores" else kind.replace("-", "_")
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Contents:
@@ -50,7 +59,7 @@ class Contents:
         The trials, whenever there are any.
     key : Key or None
     systems : tuple of Scores
-        One for each score column.
+        One for each score column, all on the trials of ``index``.
     class_scores : ClassScores or None
     class_key : ClassKey or None
     quality : Quality or None
@@ -90,30 +99,18 @@ class Contents:
         fields: dict[str, Any] = {}
         for one in given:
             kind = _kind_of(one)
-            if kind != "scores" and kind in fields:
+            if kind != "scores" and field_of(kind) in fields:
                 raise InputError(f"there are two tables that are {kind}, and room for one. Write two files.")
-            fields[kind] = (*fields.get(kind, ()), one) if kind == "scores" else one
+            fields[field_of(kind)] = (*fields.get("systems", ()), one) if kind == "scores" else one
         trials = next((one.trials for one in given if isinstance(one, TrialTable)), None)
         if trials is not None:
             fields.setdefault("index", Index(trials))
-        fields["systems"] = fields.pop("scores", ())
-        origin = Origin("data") if trials is None else trials.origin
-        return cls(origin=origin, **{kind.replace("-", "_"): one for kind, one in fields.items()})
+        return cls(origin=Origin("data") if trials is None else trials.origin, **fields)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """What is here, richest first."""
-        held: dict[Kind, object] = {
-            "scores": self.systems,
-            "key": self.key,
-            "class-scores": self.class_scores,
-            "class-key": self.class_key,
-            "quality": self.quality,
-            "segment-quality": self.segment_quality,
-            "id-map": self.id_map,
-            "index": self.index,
-        }
-        return tuple(kind for kind, value in held.items() if value is not None and value != ())
+        return tuple(kind for kind in _RICHEST_FIRST if getattr(self, field_of(kind)) not in (None, ()))
 
     @property
     def scores(self) -> Scores:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import Contents, Kind, Written
+from deciban.io.contents import Contents, Kind, Written, field_of
 from deciban.io.format import Format
 from deciban.io.inputs import read_contents
 from deciban.io.source import PathLike, display_name
@@ -74,12 +74,26 @@ def convert(
         contents, met = _with_key(contents, own, told.key)
         facts.append(met)
         needed.append("key")
+    return facts + put_and_tell(contents, target, to, needed)
+
+
+def put_and_tell(contents: Contents, target: PathLike, to: str | None, needed: Sequence[Kind] = ()) -> list[str]:
+    """Write contents to a file, and say what was left out because the format has no room for it.
+
+    Parameters, errors
+        As in `deciban.io.writing.put`.
+
+    Returns
+    -------
+    list of str
+    """
     chosen, written = put(contents, target, to, needed)
-    shown = target_name(target)
+    facts = [f"left out  {one}" for one in _left_out(contents, chosen, written)]
     if written.reordered:
-        facts.append(f"note  {chosen.name} lists trials row by row of a matrix: their order is not that of the input")
-    facts += [f"left out  {one}" for one in _left_out(contents, chosen, written)]
-    return [*facts, f"wrote {shown} as {chosen.name}"]
+        facts.insert(
+            0, f"note  {chosen.name} lists trials row by row of a matrix: their order is not that of the input"
+        )
+    return [*facts, f"wrote {target_name(target)} as {chosen.name}"]
 
 
 def _only(contents: Contents, what: Kind) -> Contents:
@@ -87,8 +101,7 @@ def _only(contents: Contents, what: Kind) -> Contents:
     empty = Contents(origin=contents.origin, index=contents.index, notes=contents.notes)
     if what == "index":
         return empty
-    field = "systems" if what == "scores" else what.replace("-", "_")
-    return replace(empty, **{field: getattr(contents, field)})
+    return replace(empty, **{field_of(what): getattr(contents, field_of(what))})
 
 
 def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Contents, str]:

@@ -41,6 +41,10 @@ class Options:
     log10: bool = False
 
 
+def _never(source: Source) -> bool:  # noqa: ARG001  # whatever it is
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinaryFormat:
     """A format that is not a table of text lines.
@@ -58,6 +62,7 @@ class BinaryFormat:
         Whether the layout was seen in the code or the files of the tool, not only remembered.
     recognizes : function
         Whether a source is in this format. Called with every source whose first bytes are not text; looks at little.
+        Left out for formats that are read only when they are asked for.
     read : function
     write : function or None
         Writes the contents to a binary stream, which is a new seekable file, and returns what of them it wrote.
@@ -66,8 +71,8 @@ class BinaryFormat:
     name: str
     summary: str
     reads: tuple[Kind, ...]
-    recognizes: Callable[[Source], bool]
     read: Callable[[Source, Options], Contents]
+    recognizes: Callable[[Source], bool] = _never
     writes: tuple[Kind, ...] = ()
     write: Callable[[Contents, IO[bytes]], Written] | None = None
     endings: tuple[str, ...] = ()

@@ -7,20 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import Contents, Kind
-from deciban.io.format import BinaryFormat, Options, TextFormat
-from deciban.io.formats import binary_formats, by_name
+from deciban.io.format import BinaryFormat, Format, Options, TextFormat
+from deciban.io.formats import bare_name, binary_formats, by_name
+from deciban.io.parts import joined
 from deciban.io.source import PathLike, Source, display_name, numbered_lines, read_text
 from deciban.io.text.labels import Vocabulary
 from deciban.io.text.layout import Layout, find_layout
 from deciban.io.text.stream import parse_plain
 from deciban.io.text.table import faults, line_of_row, parse_table
 from deciban.trials import Origin
-from deciban.trials.append import concatenate
 
 _SAMPLED_LINES = 1000
 _START = 1 << 20
@@ -69,16 +68,63 @@ def read_contents(
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
     """
+    return read_input(path, need=need, format=format, columns=columns, labels=labels, name=name, log10=log10).contents
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Input:
+    """What was read, and how: for those who write it again.
+
+    Attributes
+    ----------
+    contents : Contents
+    format : Format
+        Of several files, that of the first.
+    source : Source or None
+        The bytes; None if they are those of several files.
+    layout : Layout or None
+        How the lines of a single text table are read.
+    """
+
+    contents: Contents
+    format: Format
+    source: Source | None = None
+    layout: Layout | None = None
+
+
+def read_input(
+    path: PathLike,
+    *,
+    need: Kind | None = None,
+    format: str | None = None,  # noqa: A002  # the word users know
+    columns: Columns | None = None,
+    labels: Mapping[str, str] | None = None,
+    name: str | None = None,
+    log10: bool = False,
+) -> Input:
+    """Read everything that an input holds, and tell how it was read.
+
+    Parameters, errors
+        As in `read_contents`.
+
+    Returns
+    -------
+    Input
+    """
     options = Options(need=need, columns=columns, vocabulary=Vocabulary.of(labels), name=name, log10=log10)
     chosen = None if format is None else by_name(format)
     parts = [_read_one(one, chosen, options) for one in _files(path)]
-    contents = parts[0] if len(parts) == 1 else _joined(parts, display_name(path), _system_name(path, name))
+    found = parts[0]
+    if len(parts) > 1:
+        together = joined([part.contents for part in parts], display_name(path), _system_name(path, name))
+        found = Input(together, found.format)
+    contents = found.contents
     if need is not None and need not in contents.kinds:
         raise FormatError(
             f"{contents.origin.name}: holds {' and '.join(contents.kinds) or 'nothing known'}, but {need} were asked "
             f"for. It was read as {contents.origin.reading}; --format or --columns can say otherwise."
         )
-    return contents
+    return found
 
 
 def _files(path: PathLike) -> list[PathLike]:
@@ -91,14 +137,14 @@ def _files(path: PathLike) -> list[PathLike]:
     return found
 
 
-def _read_one(path: PathLike, chosen: BinaryFormat | TextFormat | None, options: Options) -> Contents:
+def _read_one(path: PathLike, chosen: Format | None, options: Options) -> Input:
     source = Source(path)
     if chosen is None and options.need in _TEXT_FORMAT_OF and not source.is_binary:
         chosen = by_name(_TEXT_FORMAT_OF[options.need])
     if chosen is None and source.is_binary:
         chosen = _recognized(source)  # or None, and the reader of text says what is wrong
     if isinstance(chosen, BinaryFormat):
-        return chosen.read(source, replace(options, name=_system_name(path, options.name)))
+        return Input(chosen.read(source, replace(options, name=_system_name(path, options.name))), chosen, source)
     return _read_lines(source, chosen, options)
 
 
@@ -118,18 +164,19 @@ def _recognized(source: Source) -> BinaryFormat | None:
     )
 
 
-def _read_lines(source: Source, chosen: TextFormat | None, options: Options) -> Contents:
+def _read_lines(source: Source, chosen: TextFormat | None, options: Options) -> Input:
     system = _system_name(source.path, options.name)
     if source.is_plain and source.size > _BIG:
-        contents = _read_plain(source, chosen, system, options)
-        if contents is not None:
-            return contents
+        found = _read_plain(source, chosen, system, options)
+        if found is not None:
+            return found
     data, layout = _text_layout(source, chosen, options)
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    return parse_table(data, layout, _origin(source, layout), system, options)
+    contents = parse_table(data, layout, _origin(source, layout), system, options)
+    return Input(contents, layout.format, source, layout)
 
 
-def _read_plain(source: Source, chosen: TextFormat | None, system: str, options: Options) -> Contents | None:
+def _read_plain(source: Source, chosen: TextFormat | None, system: str, options: Options) -> Input | None:
     """Read a big file without holding its text; None if it needs more care."""
     with Path(source.path).open("rb") as file:
         start = file.read(_START)
@@ -142,7 +189,8 @@ def _read_plain(source: Source, chosen: TextFormat | None, system: str, options:
     except (FormatError, InputError, UnicodeDecodeError):
         return None
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    return parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
+    contents = parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
+    return None if contents is None else Input(contents, layout.format, source, layout)
 
 
 def _text_layout(source: Source, chosen: TextFormat | None, options: Options) -> tuple[bytes, Layout]:
@@ -207,67 +255,6 @@ def _origin(source: Source, layout: Layout) -> Origin:
     return Origin(source.name, str(layout), _LineOf(source.path, layout))
 
 
-_JOINED = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")
-
-
-def _joined(parts: list[Contents], shown: str, system: str) -> Contents:
-    """Several files of one kind as one input; a trial that is in two of them is a matter of the join."""
-    first = parts[0]
-    names = [one.name for one in first.systems]
-    for part in parts[1:]:
-        theirs = [one.name for one in part.systems]
-        if part.kinds != first.kinds or len(theirs) != len(names) or (len(names) > 1 and set(theirs) != set(names)):
-            raise FormatError(
-                f"{part.origin.name}: holds {_described(part)}, {first.origin.name} {_described(first)}. Files that "
-                "are read as one must be alike."
-            )
-    if first.quality is not None:
-        raise FormatError(f"{shown}: quality of both sides cannot be put together from several files.")
-    readings = dict.fromkeys(part.origin.reading for part in parts)
-    reading = f"{len(parts)} files, {' or '.join(readings)}"
-    fields: dict[str, Any] = {}
-    for field in _JOINED:
-        tables = [getattr(part, field) for part in parts]
-        fields[field] = None if tables[0] is None else _renamed(concatenate(tables), shown, reading)
-    if len(names) == 1:
-        systems = [replace(_renamed(concatenate([part.systems[0] for part in parts]), shown, reading), name=system)]
-    else:
-        by_name = [{one.name: one for one in part.systems} for part in parts]
-        systems = [_renamed(concatenate([part[name] for part in by_name]), shown, reading) for name in names]
-    return replace(
-        first,
-        origin=Origin(shown, reading),
-        systems=tuple(systems),
-        words={word: means for part in parts for word, means in part.words.items()},
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        **fields,
-    )
-
-
-def _described(contents: Contents) -> str:
-    systems = f" of {', '.join(one.name for one in contents.systems)}" if len(contents.systems) > 1 else ""
-    return " and ".join(contents.kinds).replace("scores", f"scores{systems}", 1)
-
-
-def _renamed(table: Any, name: str, reading: str) -> Any:
-    """A table that is called by the pattern of its files; its rows are still found in them."""
-    if not hasattr(table, "trials"):
-        return table
-    origin = replace(table.trials.origin, name=name, reading=reading)
-    return replace(table, trials=replace(table.trials, origin=origin))
-
-
 def _system_name(path: PathLike, given: str | None) -> str:
     """What to call a system: as the user wants, or as its file without the endings."""
-    if given is not None:
-        return given
-    name = Path(display_name(path)).name
-    for ending in (".gz", ".bz2", ".zst", *_ENDINGS):
-        name = name.removesuffix(ending) or name
-    return name
-
-
-_ENDINGS = (
-    *(".txt", ".csv", ".tsv", ".scores", ".score", ".lst", ".h5", ".hdf5", ".mat", ".parquet", ".arrow", ".feather"),
-    *(".npy", ".npz"),
-)
+    return bare_name(Path(display_name(path)).name) if given is None else given

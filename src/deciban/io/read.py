@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import Kind
+from deciban.io.contents import KIND_OF, field_of
 from deciban.io.inputs import read_contents
 from deciban.io.source import PathLike
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
+
+Table = TypeVar("Table", Index, Key, ClassScores, ClassKey, Quality, SegmentQuality, IdMap)
 
 
 def read_scores(
@@ -81,9 +83,7 @@ def read_key(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns, labels : optional
+    path, format, columns, labels
         See `deciban.read_scores`. A label word that is not known is an error.
 
     Returns
@@ -104,8 +104,7 @@ def read_key(
     >>> read_key(path).is_target
     array([ True, False])
     """
-    key: Key = _only(path, "key", format=format, columns=columns, labels=labels)
-    return key
+    return _only(path, Key, format=format, columns=columns, labels=labels)
 
 
 def read_index(
@@ -118,9 +117,7 @@ def read_index(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns : optional
+    path, format, columns
         See `deciban.read_scores`.
 
     Returns
@@ -140,8 +137,7 @@ def read_index(
     >>> read_index(path).trials.name_of(1)
     '(ann, y)'
     """
-    index: Index = _only(path, "index", format=format, columns=columns)
-    return index
+    return _only(path, Index, format=format, columns=columns)
 
 
 def read_class_scores(
@@ -154,9 +150,7 @@ def read_class_scores(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns : optional
+    path, format, columns
         See `deciban.read_scores`.
 
     Returns
@@ -167,9 +161,16 @@ def read_class_scores(
     ------
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("trial,eng,fra\\nseg1,2.25,-1.5\\nseg2,-0.5,0.75\\n")
+    >>> read_class_scores(path).classes
+    ('eng', 'fra')
     """
-    found: ClassScores = _only(path, "class-scores", format=format, columns=columns)
-    return found
+    return _only(path, ClassScores, format=format, columns=columns)
 
 
 def read_class_key(
@@ -182,9 +183,7 @@ def read_class_key(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns : optional
+    path, format, columns
         See `deciban.read_scores`.
 
     Returns
@@ -195,9 +194,17 @@ def read_class_key(
     ------
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "key.csv"
+    >>> _ = path.write_text("trial,class\\nseg1,eng\\nseg2,fra\\n")
+    >>> key = read_class_key(path)
+    >>> [key.classes[at] for at in key.label]
+    ['eng', 'fra']
     """
-    found: ClassKey = _only(path, "class-key", format=format, columns=columns)
-    return found
+    return _only(path, ClassKey, format=format, columns=columns)
 
 
 def read_quality(
@@ -210,9 +217,7 @@ def read_quality(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns : optional
+    path, format, columns
         See `deciban.read_scores`.
 
     Returns
@@ -223,9 +228,18 @@ def read_quality(
     ------
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from deciban.io import write
+    >>> from deciban.trials import Quality, SegmentQuality
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "quality.h5"
+    >>> _ = write(Quality(SegmentQuality.of(["ann"], [0.5]), SegmentQuality.of(["x"], [20.0])), path)
+    >>> read_quality(path).test.values
+    array([[20.]])
     """
-    found: Quality = _only(path, "quality", format=format, columns=columns)
-    return found
+    return _only(path, Quality, format=format, columns=columns)
 
 
 def read_segment_quality(
@@ -238,9 +252,7 @@ def read_segment_quality(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns : optional
+    path, format, columns
         See `deciban.read_scores`.
 
     Returns
@@ -251,9 +263,17 @@ def read_segment_quality(
     ------
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "quality.txt"
+    >>> _ = path.write_text("2\\nx 0.75 20.5\\ny 0.5 13.25\\n")
+    >>> read_segment_quality(path).values
+    array([[ 0.75, 20.5 ],
+           [ 0.5 , 13.25]])
     """
-    found: SegmentQuality = _only(path, "segment-quality", format=format, columns=columns)
-    return found
+    return _only(path, SegmentQuality, format=format, columns=columns)
 
 
 def read_id_map(
@@ -266,9 +286,7 @@ def read_id_map(
 
     Parameters
     ----------
-    path : path
-        See `deciban.read_scores`.
-    format, columns : optional
+    path, format, columns
         See `deciban.read_scores`.
 
     Returns
@@ -279,11 +297,20 @@ def read_id_map(
     ------
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "models.map"
+    >>> _ = path.write_text("model1 ann\\nmodel2 bob\\n")
+    >>> read_id_map(path).right.to_pylist()
+    ['ann', 'bob']
     """
-    found: IdMap = _only(path, "id-map", format=format, columns=columns)
-    return found
+    return _only(path, IdMap, format=format, columns=columns)
 
 
-def _only(path: PathLike, kind: Kind, **options: Any) -> Any:
+def _only(path: PathLike, table: type[Table], **options: Any) -> Table:
     """One kind of what an input holds; it is there, because it was asked for."""
-    return getattr(read_contents(path, need=kind, **options), kind.replace("-", "_"))
+    kind = KIND_OF[table]
+    found: Table = getattr(read_contents(path, need=kind, **options), field_of(kind))
+    return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from deciban.errors import FormatError
-from deciban.io.unpack import Codec, codec_of, unpack
+from deciban.io.packing import Codec, codec_of, unpack
 
 PathLike: TypeAlias = str | os.PathLike[str]
 

@@ -12,7 +12,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.inputs import read_contents, text_faults
 from deciban.io.source import PathLike
-from deciban.trials import Index, Scores, Trials
+from deciban.trials import Trials
 from deciban.trials.lookup import Wanted
 from deciban.types import IntArray
 
@@ -75,16 +75,14 @@ def validate(
     except FormatError as error:
         found = islice(text_faults(submission, format=format, columns=columns, labels=labels), _SHOWN)
         return Validation(tuple(facts), tuple(map(str, found)) or (str(error),))
-    faults: list[str] = []
-    for scores in contents.systems:
-        origin = scores.trials.origin
-        facts.append(f"scores  {origin.name}   {origin.reading}   {len(scores):,} trials")
-    faults.extend(_faults(contents.systems[0], index, any_order=any_order))
-    return Validation(tuple(facts), tuple(faults))
+    # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
+    given, names = contents.systems[0].trials, [system.name for system in contents.systems]
+    several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
+    facts.append(f"scores  {given.origin.name}   {given.origin.reading}   {len(given):,} trials{several}")
+    return Validation(tuple(facts), tuple(_faults(given, index.trials, any_order=any_order)))
 
 
-def _faults(scores: Scores, index: Index, *, any_order: bool) -> Iterator[str]:
-    given, wanted = scores.trials, index.trials
+def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:
     if given.sides != wanted.sides:
         yield (
             f"{given.origin.name} identifies a trial by {' and '.join(given.sides)}, the list by "

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
-import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
-
-import pyarrow as pa
+from typing import IO
 
 from deciban.errors import FormatError, InputError
 from deciban.io.atomic import atomic_write, scratch_file
 from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
 from deciban.io.format import BinaryFormat, Format
-from deciban.io.formats import by_name, for_ending, formats
+from deciban.io.formats import SILENT_ENDINGS, by_name, for_ending, formats
+from deciban.io.packing import CODECS, codec_for, unpacked_name
 from deciban.io.source import PathLike, display_name
 from deciban.io.text.lines import write_text
-
-_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {
-    ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),  # no name and no time: same data, same bytes
-    ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
-    # Arrow closes the stream that it is given.
-    ".zst": lambda stream: pa.CompressedOutputStream(os.fdopen(os.dup(stream.fileno()), "wb"), "zstd"),
-}
-
-
-_SILENT = frozenset(
-    (
-        *("", ".txt", ".text", ".lst", ".list", ".out", ".dat", ".scores", ".score", ".scr", ".llr", ".key", ".keys"),
-        *(".trl", ".trial", ".trials", ".ndx", ".index", ".idx", ".labels", ".quality", ".idmap"),
-    )
-)
-"""Endings that say nothing of the format."""
 
 
 def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None = None) -> Format:  # noqa: A002
@@ -116,18 +96,31 @@ def put(contents: Contents, path: PathLike, name: str | None, needed: Sequence[K
         writable = ", ".join(name for name, one in formats().items() if one.writes)
         raise InputError(f"format: {chosen.name} is read, not written. These are written: {writable}.")
     require(contents, chosen.writes, chosen.name)
-    ending = Path(str(path)).suffix.casefold()
-    with _opened(path) as stream:
-        if ending in _PACKED:
-            with scratch_file(path) as plain:
-                written = _write_plain(contents, chosen, plain)
-                plain.seek(0)
-                with _PACKED[ending](stream) as packed:
-                    shutil.copyfileobj(plain, packed, 1 << 20)
-        else:
-            written = _write_plain(contents, chosen, stream)
+    with opened(path) as stream:
+        written = _write_plain(contents, chosen, stream)
         _require_written(needed, written, chosen)
     return chosen, written
+
+
+@contextlib.contextmanager
+def opened(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a target: written whole or not at all, compressed as its ending says; ``-`` is standard output.
+
+    Yields
+    ------
+    binary stream
+        New and seekable.
+    """
+    codec = codec_for(str(path))
+    with plainly_opened(path) as stream:
+        if codec is None:
+            yield stream
+            return
+        with scratch_file(path) as plain:
+            yield plain
+            plain.seek(0)
+            with codec.pack(stream) as packed:
+                shutil.copyfileobj(plain, packed, 1 << 20)
 
 
 def target_name(path: PathLike) -> str:
@@ -168,14 +161,13 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
 
 def _refuse_unknown_ending(shown: str) -> None:
     """Refuse names that promise a format which is not written; numbers, as of versions, promise none."""
-    path = Path(shown.casefold())
-    ending = path.with_suffix("").suffix if path.suffix in _PACKED else path.suffix
-    if ending in _SILENT or not any(map(str.isalpha, ending)):
+    ending = Path(unpacked_name(shown)).suffix.casefold()
+    if ending in SILENT_ENDINGS or not any(map(str.isalpha, ending)):
         return
     known = sorted({one for form in formats().values() if form.writes for one in form.endings})
     raise InputError(
         f"{shown}: no format is known by the ending {ending}. Use {', '.join(known)} (.txt for plain lists; "
-        f"{', '.join(_PACKED)} behind it to compress), or name the format (--to)."
+        f"{', '.join(codec.ending for codec in CODECS)} behind it to compress), or name the format (--to)."
     )
 
 
@@ -187,7 +179,13 @@ def _write_plain(contents: Contents, chosen: Format, stream: IO[bytes]) -> Writt
 
 
 @contextlib.contextmanager
-def _opened(path: PathLike) -> Iterator[IO[bytes]]:
+def plainly_opened(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a target that is never compressed; otherwise like `opened`.
+
+    Yields
+    ------
+    binary stream
+    """
     if str(path) != "-":
         with atomic_write(path) as stream:
             yield stream

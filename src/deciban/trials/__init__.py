@@ -9,7 +9,8 @@ from deciban.trials.from_frames import class_key_from, class_scores_from, index_
 from deciban.trials.join import Aligned, JoinReport, align, align_systems
 from deciban.trials.lists import Origin, Trials
 from deciban.trials.names import IdMap
-from deciban.trials.quality import AlignedQuality, Quality, SegmentQuality
+from deciban.trials.quality import AlignedQuality, Quality
+from deciban.trials.segment_quality import SegmentQuality
 from deciban.trials.tables import Index, Key, Scores, TrialTable
 
 __all__ = [

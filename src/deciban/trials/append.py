@@ -16,7 +16,7 @@ from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import Trials
 from deciban.trials.names import IdMap, encode
 from deciban.trials.origins import Appended, Origin
-from deciban.trials.quality import SegmentQuality
+from deciban.trials.segment_quality import SegmentQuality
 from deciban.trials.tables import Key, Scores, TrialTable
 
 Table = TypeVar("Table", bound=TrialTable)
@@ -43,17 +43,17 @@ def concatenate(tables: Sequence[Appendable]) -> Appendable:
     """
     if len(tables) == 1:
         return tables[0]
-    first: Any = tables[0]
     parts: Sequence[Any] = tables
-    if isinstance(first, SegmentQuality):
-        first = _one_quality(parts)
-    elif isinstance(first, IdMap):
+    whole: Any
+    if isinstance(parts[0], SegmentQuality):
+        whole = _one_quality(parts)
+    elif isinstance(parts[0], IdMap):
         left, right = (pa.concat_arrays([getattr(part, side) for part in parts]) for side in ("left", "right"))
-        first = IdMap.from_columns(left, right)
+        whole = IdMap.from_columns(left, right)
     else:
-        first = replace(first, trials=append_trials([part.trials for part in parts]), **_values(parts))
-    joined: Appendable = first
-    return joined
+        whole = replace(parts[0], trials=append_trials([part.trials for part in parts]), **_values(parts))
+    appended: Appendable = whole
+    return appended
 
 
 def _values(tables: Sequence[Any]) -> dict[str, Any]:
@@ -63,7 +63,10 @@ def _values(tables: Sequence[Any]) -> dict[str, Any]:
         return {"is_target": np.concatenate([table.is_target for table in tables])}
     if isinstance(first, Scores):
         if len({table.log10 for table in tables}) > 1:
-            raise InputError(f"{_names(tables)}: common and natural logarithms cannot be put into one table.")
+            raise InputError(
+                f"{_names(tables)}: common and natural logarithms cannot be put into one table. Turn the former into "
+                "the latter, with Scores.in_nats()."
+            )
         return {"score": np.concatenate([table.score for table in tables])}
     return _class_values(tables) if isinstance(first, ClassScores | ClassKey) else {}
 

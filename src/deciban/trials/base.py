@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import InputError
-from deciban.trials.criteria import Wanted, as_text, criteria
+from deciban.trials.conditions import NO_CONDITIONS, as_text
+from deciban.trials.criteria import Where, criteria
 from deciban.trials.frozen import Frozen
-from deciban.trials.lists import NO_CONDITIONS, Trials
+from deciban.trials.lists import Trials
 from deciban.trials.names import IdMap, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
@@ -48,7 +49,7 @@ class TrialTable(Frozen, ABC):
         enroll: str | Sequence[str] | None = None,
         test: str | Sequence[str] | None = None,
         trial: str | Sequence[str] | None = None,
-        where: Wanted = NO_CONDITIONS,
+        where: Where = NO_CONDITIONS,
     ) -> Self:
         """Keep the trials that meet every criterion.
 
@@ -77,7 +78,7 @@ class TrialTable(Frozen, ABC):
         array([1.])
         """
         meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
-        return self._selected(np.logical_and.reduce(meets), len(meets))
+        return self._selected(np.logical_and.reduce(meets))
 
     def drop(
         self,
@@ -85,7 +86,7 @@ class TrialTable(Frozen, ABC):
         enroll: str | Sequence[str] | None = None,
         test: str | Sequence[str] | None = None,
         trial: str | Sequence[str] | None = None,
-        where: Wanted = NO_CONDITIONS,
+        where: Where = NO_CONDITIONS,
     ) -> Self:
         """Leave out the trials that meet any of the criteria; see `keep`.
 
@@ -102,11 +103,9 @@ class TrialTable(Frozen, ABC):
         array([1.])
         """
         meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
-        return self._selected(~np.logical_or.reduce(meets), len(meets))
+        return self._selected(~np.logical_or.reduce(meets))
 
-    def _selected(self, chosen: BoolArray, n_criteria: int) -> Self:
-        if not n_criteria:
-            raise InputError("keep or drop: no criterion given. Name enroll, test or trial, or a condition (where).")
+    def _selected(self, chosen: BoolArray) -> Self:
         if not chosen.any():
             raise InputError(f"{self.trials.origin.name}: none of {len(self):,} trials is left after the selection.")
         return self if chosen.all() else self.take(chosen)
@@ -184,6 +183,6 @@ class TrialTable(Frozen, ABC):
                 f'map, the first {first!r}. Add them, or pass unknown="keep" or unknown="drop".'
             )
         if lacking.any() and unknown == "drop":
-            return self._selected(~lacking[self.trials.codes[at]], 1).rename(id_map, side)
+            return self._selected(~lacking[self.trials.codes[at]]).rename(id_map, side)
         renamed = pc.coalesce(id_map.right.take(pa.array(found, mask=found < 0)), names)
         return self._with(self.trials.with_names(at, renamed), slice(None))

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError, KeyMismatchError
+from deciban.trials.conditions import NO_CONDITIONS
 from deciban.trials.frozen import owned
-from deciban.trials.lists import NO_CONDITIONS, Trials
+from deciban.trials.lists import Trials
 from deciban.trials.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.names import NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable

@@ -95,7 +95,10 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
                 "merged: give them one name, or put the systems side by side with stack."
             )
         if isinstance(other, Scores) and other.log10 != first.log10:
-            raise InputError(f"{names}: scores in common and in natural logarithms. Bring them to one before.")
+            raise InputError(
+                f"{names}: scores in common and in natural logarithms. Turn the former into the latter, with "
+                "Scores.in_nats()."
+            )
         parts.append(
             _in_class_order(other, first.classes, names) if isinstance(other, ClassScores | ClassKey) else other
         )

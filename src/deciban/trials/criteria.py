@@ -10,20 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import InputError
+from deciban.trials.conditions import as_text
 from deciban.trials.lists import Trials
 from deciban.trials.names import plain_names
 from deciban.types import BoolArray
 
-Wanted: TypeAlias = Mapping[str, str | Sequence[str]]
+Where: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
-def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], where: Wanted) -> list[BoolArray]:
+def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], where: Where) -> list[BoolArray]:
     """For every criterion, the trials that meet it.
 
     Raises
     ------
     InputError
-        If a side, condition column or condition value does not exist, or is not given as text.
+        If there is no criterion, or a side, condition column or condition value does not exist or is not given as text.
     """
     meets = []
     for side, wanted in names.items():
@@ -36,6 +37,8 @@ def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], wh
         meets.append(known[trials.codes[at]])
     for name, values in where.items():
         meets.append(_with_values(trials, name, _listed(values, name)))
+    if not meets:
+        raise InputError("keep or drop: no criterion given. Name enroll, test or trial, or a condition (where).")
     return meets
 
 
@@ -74,8 +77,3 @@ def _value(text: str, kind: pa.DataType) -> pa.Array | None:
 def _listed(values: str | Sequence[str], argument: str) -> pa.Array:
     """One name or several as an Arrow array: a single text is never taken for a list of letters."""
     return plain_names([values] if isinstance(values, str) else values, argument)
-
-
-def as_text(column: pa.Array) -> pa.Array:
-    """Values of a condition as people write them."""
-    return column if column.type == pa.string() else pc.cast(column, pa.string())

@@ -64,7 +64,7 @@ def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text_or_bytes(kind: pa.DataType) -> bool:
     """Whether a column holds text, or bytes that may be."""
     return kind in _TEXT
 
@@ -93,7 +93,7 @@ def condition_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise InputError(
             f"{name}: holds {column.type} values. A condition is one value per trial: leave this column out."
         )
-    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+    if pa.types.is_dictionary(column.type) and is_text_or_bytes(column.type.value_type):
         column = of_strings(column)
     return pc.cast(column, pa.string()) if column.type in (pa.large_string(), pa.string_view()) else column
 
@@ -107,7 +107,7 @@ def names_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         If one is missing.
     """
     if pa.types.is_dictionary(column.type):
-        column = of_strings(column) if is_text(column.type.value_type) else column
+        column = of_strings(column) if is_text_or_bytes(column.type.value_type) else column
         decode = any(chunk.dictionary.null_count for chunk in column.chunks)
         column = pc.cast(column, column.type.value_type) if decode else column
     _refuse_missing(column, name, "name")

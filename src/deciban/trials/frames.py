@@ -113,7 +113,10 @@ def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[st
 def _base(tables: Sequence[TrialTable]) -> bool:
     bases = {one.log10 for one in tables if isinstance(one, Scores)}
     if len(bases) > 1:
-        raise InputError("common and natural logarithms do not go into one table. Convert the former with .nats.")
+        raise InputError(
+            "common and natural logarithms do not go into one table. Turn the former into the latter, with "
+            "Scores.in_nats()."
+        )
     return bases == {True}
 
 

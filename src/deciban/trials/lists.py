@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError
+from deciban.trials.conditions import NO_CONDITIONS, condition_column
 from deciban.trials.frozen import Frozen, owned, read_only
-from deciban.trials.names import NamesLike, encode, is_text, plain_names, positions
+from deciban.trials.names import NamesLike, encode, plain_names, positions
 from deciban.trials.origins import Origin
 from deciban.types import AnyArray, BoolArray, IntArray
 
-__all__ = ["NO_CONDITIONS", "PAIR", "PAIR_SIDE", "ROW", "SINGLE", "Origin", "Trials"]
+__all__ = ["PAIR", "PAIR_SIDE", "ROW", "SINGLE", "Origin", "Trials"]
 
 PAIR = ("enroll", "test")
 PAIR_SIDE = ("enroll", "test", "side")
@@ -35,8 +34,6 @@ _FEW = 16
 
 _SPARSEST = 1000
 """Cells of a matrix per trial, above which nobody can have meant a matrix."""
-
-NO_CONDITIONS: Mapping[str, pa.Array] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +95,7 @@ class Trials(Frozen):
         if sides not in (PAIR, PAIR_SIDE, SINGLE, ROW):
             raise InputError(f"ids: trials are identified by enroll and test (and side), or by trial, not by {sides}.")
         columns = [encode(values, side) for side, values in ids.items()]
-        extra = {name: _condition(name, values) for name, values in conditions.items()}
+        extra = {name: condition_column(name, values) for name, values in conditions.items()}
         lengths = {side: len(codes) for side, (codes, _) in zip(sides, columns, strict=True)}
         lengths |= {name: len(values) for name, values in extra.items()}
         if len(set(lengths.values())) != 1:
@@ -134,7 +131,7 @@ class Trials(Frozen):
             If a condition has not one value per row.
         """
         rows: AnyArray = np.arange(n_rows, dtype=np.int32)
-        extra = {name: _condition(name, values) for name, values in conditions.items()}
+        extra = {name: condition_column(name, values) for name, values in conditions.items()}
         if any(len(values) != n_rows for values in extra.values()):
             lengths = {name: len(values) for name, values in extra.items()}
             raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
@@ -369,22 +366,3 @@ def _distinct(values: NamesLike, side: str) -> pa.Array:
             "rows and columns of a matrix need distinct names; names that were cut off at 100 characters look alike."
         )
     return listed
-
-
-def _condition(name: str, values: Any) -> pa.Array:
-    try:
-        if not isinstance(values, pa.Array | pa.ChunkedArray):
-            # Arrow would share the memory of arrays with their owner.
-            values = pa.array(copy.deepcopy(values) if hasattr(values, "__array__") else values)
-        column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type):
-            is_words = is_text(column.type.value_type)
-            column = (column.dictionary.cast(pa.string()) if is_words else column.dictionary).take(column.indices)
-        column = column.cast(pa.string()) if pa.types.is_null(column.type) or is_text(column.type) else column
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"{name}: cannot hold these values ({error}).") from error
-    if isinstance(column, pa.ChunkedArray):
-        raise InputError(f"{name}: more than 2 GiB of values do not fit one column. Leave it out.")
-    if pa.types.is_nested(column.type):
-        raise InputError(f"{name}: holds {column.type} values. A condition is one value per trial.")
-    return column

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from deciban import _validate
 from deciban.errors import InputError
 from deciban.trials.base import TrialTable
+from deciban.trials.conditions import NO_CONDITIONS
 from deciban.trials.frozen import owned
-from deciban.trials.lists import NO_CONDITIONS, Trials
+from deciban.trials.lists import Trials
 from deciban.trials.names import NamesLike
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 

@@ -7,16 +7,7 @@ from hypothesis import strategies as st
 from deciban import FormatError
 from deciban.io.contents import Contents
 from deciban.trials import Key, Scores
-from support.text_formats import (
-    any_double,
-    assert_same,
-    conditions_of,
-    golden,
-    names,
-    names_of,
-    read_bytes,
-    written,
-)
+from support.text_formats import any_double, assert_same, conditions_of, golden, names, names_of, read_bytes, written
 
 PROBES = ["ann/probe_1.png", "bob/probe_7.png", "bob/probe_7.png"]
 

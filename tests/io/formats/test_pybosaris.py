@@ -3,13 +3,12 @@
 from support.hdf5_files import (
     ALL_PAIRS,
     KEY,
-    KEY_TRUTH,
     MASK,
-    MASKED_PAIRS,
-    MASKED_SCORES,
     MODELS,
     SCORES,
     SEGMENTS,
+    assert_key,
+    assert_masked_scores,
     assert_same_bits,
     h5,
     pairs,
@@ -29,14 +28,12 @@ def test_scores(tmp_path):
 
 def test_scores_with_a_mask(tmp_path):
     scores = read(h5(tmp_path / "scores.h5", NAMES | {"score_mat": SCORES, "score_mask": MASK})).scores
-    assert pairs(scores.trials) == MASKED_PAIRS
-    assert_same_bits(scores.score, MASKED_SCORES)
+    assert_masked_scores(scores)
 
 
 def test_key(tmp_path):
     key = read(h5(tmp_path / "key.h5", NAMES | {"tar_mask": KEY == 1, "non_mask": KEY == -1})).key
-    assert pairs(key.trials) == [("ann", "x"), ("ann", "z"), ("bob", "x"), ("bob", "y")]
-    assert key.is_target.tolist() == KEY_TRUTH
+    assert_key(key)
 
 
 def test_what_makes_no_sense_is_refused(tmp_path):

@@ -1,5 +1,7 @@
 """Adding a format is one module, one test module with a file of another hand, and one row of the documentation."""
 
+import copy
+import pickle
 import pkgutil
 import re
 from pathlib import Path
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 import deciban.io.formats as home
 from deciban import FormatError, InputError
+from deciban.io import read_contents
 from deciban.io.format import BinaryFormat, TextFormat
 from deciban.io.formats import formats
 from support.text_formats import GOLDEN, read_bytes
@@ -65,6 +68,24 @@ def test_every_format_has_tests(module):
 @pytest.mark.parametrize("name", [name for name, one in formats().items() if isinstance(one, TextFormat)])
 def test_every_text_format_has_a_file_by_hand(name):
     assert list(GOLDEN.glob(f"{name}.*"))
+
+
+def pickled(contents):
+    return pickle.loads(pickle.dumps(contents))  # noqa: S301  # our own bytes
+
+
+@pytest.mark.parametrize("twin", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("path", sorted(GOLDEN.iterdir()), ids=lambda path: path.name)
+def test_contents_of_every_file_by_hand_can_be_copied_and_pickled(path, twin):
+    """Workers of a pool hand them over; the lines of trials are still found then."""
+    contents = read_contents(path, format=path.name.partition(".")[0])
+    other = twin(contents)
+    assert other.kinds == contents.kinds
+    assert other.origin.reading == contents.origin.reading
+    if contents.index is not None:
+        last = len(contents.index) - 1
+        assert other.index.trials.name_of(last) == contents.index.trials.name_of(last)
+        assert other.index.trials.origin.where(last) == contents.index.trials.origin.where(last)
 
 
 BYTES = st.one_of(

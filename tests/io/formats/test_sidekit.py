@@ -9,12 +9,11 @@ from deciban.io.inputs import read_contents
 from support.hdf5_files import (
     ALL_PAIRS,
     KEY,
-    KEY_TRUTH,
     MASK,
     MASKED_PAIRS,
-    MASKED_SCORES,
     SCORES,
-    assert_same_bits,
+    assert_key,
+    assert_masked_scores,
     h5,
     pairs,
     read,
@@ -30,8 +29,7 @@ def test_scores(tmp_path, storage):
     path = h5(tmp_path / "scores.h5", NAMES | {"scores": SCORES, "score_mask": MASK.astype(np.int8)}, **storage)
     contents = read(path)
     assert contents.origin.reading == "sidekit scores"
-    assert pairs(contents.scores.trials) == MASKED_PAIRS
-    assert_same_bits(contents.scores.score, MASKED_SCORES)
+    assert_masked_scores(contents.scores)
     assert contents.notes == ()
 
 
@@ -43,8 +41,7 @@ def test_scores_without_a_mask_are_all_trials(tmp_path):
 
 def test_key(tmp_path):
     key = read(h5(tmp_path / "key.h5", NAMES | {"trial_mask": KEY}, **PACKED)).key
-    assert pairs(key.trials) == [("ann", "x"), ("ann", "z"), ("bob", "x"), ("bob", "y")]
-    assert key.is_target.tolist() == KEY_TRUTH
+    assert_key(key)
 
 
 def test_a_mask_without_minus_one_is_an_index(tmp_path):

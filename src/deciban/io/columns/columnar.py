@@ -38,8 +38,11 @@ from deciban.io.columns.headers import (
 from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import Options
 from deciban.trials import ClassKey, Origin, TrialTable
-from deciban.trials.frame_columns import is_text, of_strings
+from deciban.trials.frame_columns import is_text_or_bytes, of_strings
 from deciban.trials.frames import description, to_arrow
+
+READS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")
+"""What these formats hold, reading and writing."""
 
 _HARMLESS = 1 << 25
 """Values that a file may hold whatever its size."""
@@ -190,7 +193,7 @@ def _is_number(kind: pa.DataType) -> bool:
 def _is_plain(field: pa.Field, role: str, name: str) -> bool:
     """Whether a column holds one plain value per row; one that matters has to."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    plain = is_text(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+    plain = is_text_or_bytes(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     if not plain and role != IGNORED and not role.startswith(CONDITION):
         raise FormatError(
             f"{name}: column {field.name}, the {role}, holds {field.type} values. Expected one plain value per row."
@@ -201,12 +204,12 @@ def _is_plain(field: pa.Field, role: str, name: str) -> bool:
 def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: str) -> pa.ChunkedArray:
     """A column with one kind of text, and no missing value where each row needs one."""
     if pa.types.is_dictionary(column.type):
-        column = of_strings(column) if is_text(column.type.value_type) else column
+        column = of_strings(column) if is_text_or_bytes(column.type.value_type) else column
         values = column.type.value_type
-        if role.startswith(CONDITION) or role == "score" or not is_text(values) or _holds_null(column):
+        if role.startswith(CONDITION) or role == "score" or not is_text_or_bytes(values) or _holds_null(column):
             _check_length(column, header, size, name)
             column = pc.cast(column, values)
-    if is_text(column.type) and column.type != pa.string():
+    if is_text_or_bytes(column.type) and column.type != pa.string():
         column = pc.cast(column, pa.string())
     if role in IDENTITY:
         what = f"the name of the {role}"
@@ -226,7 +229,7 @@ def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) ->
     """Refuse long text that a few bytes repeat in every row, before it is spread out."""
     n_bytes = 0
     for chunk in column.chunks:
-        if is_text(chunk.dictionary.type) and len(chunk.dictionary):
+        if is_text_or_bytes(chunk.dictionary.type) and len(chunk.dictionary):
             lengths = pc.cast(pc.binary_length(pc.cast(chunk.dictionary, pa.large_binary())), pa.int64())
             n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
     if n_bytes > max(8 * _HARMLESS, _RATIO * size):
@@ -237,6 +240,3 @@ def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) ->
 
 def _reading(format_name: str, roles: Mapping[str, str]) -> str:
     return f"{format_name} " + " ".join(f"{role}={column!r}" for column, role in roles.items())
-
-
-READS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")

@@ -5,11 +5,21 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from pathlib import Path
 
 from deciban.errors import InputError
 from deciban.io.format import BinaryFormat, Format, TextFormat
+from deciban.io.packing import unpacked_name
 
-__all__ = ["binary_formats", "by_name", "for_ending", "formats", "text_formats"]
+__all__ = ["SILENT_ENDINGS", "bare_name", "binary_formats", "by_name", "for_ending", "formats", "text_formats"]
+
+SILENT_ENDINGS = frozenset(
+    (
+        *(".txt", ".text", ".lst", ".list", ".out", ".dat", ".scores", ".score", ".scr", ".llr", ".key", ".keys"),
+        *(".trl", ".trial", ".trials", ".ndx", ".index", ".idx", ".labels", ".quality", ".idmap"),
+    )
+)
+"""Endings that say nothing of the format."""
 
 
 @cache
@@ -49,8 +59,20 @@ def by_name(name: str) -> Format:
 
 def for_ending(file_name: str) -> Format | None:
     """The format that a file of this name is written in when none is asked for; None if the ending says nothing."""
-    name = file_name.casefold()
-    for ending in (".gz", ".zst", ".bz2"):
-        name = name.removesuffix(ending)
-    found = [one for one in formats().values() if any(name.endswith(ending) for ending in one.endings)]
-    return found[0] if found else None
+    name = unpacked_name(file_name).casefold()
+    return next((one for one in formats().values() if name.endswith(one.endings)), None)
+
+
+def bare_name(file_name: str) -> str:
+    """The name of a file without all its endings that mean something.
+
+    Examples
+    --------
+    >>> bare_name("dev.v2.scores.TXT.gz")
+    'dev.v2'
+    """
+    known = {*SILENT_ENDINGS, *(ending for one in formats().values() for ending in one.endings)}
+    name = unpacked_name(file_name)
+    while Path(name).suffix.casefold() in known:
+        name = Path(name).stem
+    return name

@@ -26,13 +26,17 @@ import pyarrow.compute as pc
 from deciban.io.format import TextFormat
 
 
-def _spoof_words(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Call non-targets that come from an attack ``spoof`` again."""
-    if not {"label", "=source"} <= set(columns):
+def spoof_again(columns: dict[str, pa.Array], attacked: pa.Array) -> dict[str, pa.Array]:
+    """Call the non-targets of an attack ``spoof``, as they were called before they were read."""
+    if "label" not in columns:
         return columns
-    attacked = pc.not_equal(columns["=source"], "bonafide")
     words = pc.if_else(pc.and_(attacked, pc.equal(columns["label"], "nontarget")), "spoof", columns["label"])
     return columns | {"label": words}
+
+
+def _undone(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    source = columns.get("=source")
+    return columns if source is None else spoof_again(columns, pc.not_equal(source, "bonafide"))
 
 
 FORMATS = (
@@ -50,6 +54,6 @@ FORMATS = (
         reads=("scores", "key"),
         writes=("scores", "key"),
         lines=("=source label score",),
-        undo=_spoof_words,
+        undo=_undone,
     ),
 )

@@ -26,14 +26,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.io.format import TextFormat
+from deciban.io.formats.asvspoof2019 import spoof_again
 
 
-def _spoof_words(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    """Call non-targets that are not bona fide ``spoof`` again."""
-    if not {"label", "=cm-label"} <= set(columns):
-        return columns
-    spoofed = pc.and_(pc.equal(columns["=cm-label"], "spoof"), pc.equal(columns["label"], "nontarget"))
-    return columns | {"label": pc.if_else(spoofed, "spoof", columns["label"])}
+def _undone(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    kind = columns.get("=cm-label")
+    return columns if kind is None else spoof_again(columns, pc.equal(kind, "spoof"))
 
 
 FORMATS = (
@@ -61,7 +59,7 @@ FORMATS = (
             "label": "asv-label",
         },
         delimiter="\t",
-        undo=_spoof_words,
+        undo=_undone,
     ),
     TextFormat(
         name="asvspoof5-protocol",

@@ -11,7 +11,7 @@ the same as ``claimed_id``. What is no side of the trial is kept as a condition,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -57,9 +57,9 @@ def _contradiction(label: pa.Scalar, claimed: pa.Scalar, real: pa.Scalar | None)
     return f"the trial is a {label.as_py()}, but {claimed.as_py()!r} is claimed and {real.as_py()!r} is real"
 
 
-def _some_target(claimed: int, real: int) -> Callable[[Sequence[Sequence[str]]], bool]:
+def _some_target(rows: Sequence[Sequence[str]], *, claimed: int, real: int) -> bool:
     """Whether some lines hold the same name twice, as those of targets do."""
-    return lambda rows: any(row[claimed] == row[real] for row in rows)
+    return any(row[claimed] == row[real] for row in rows)
 
 
 FORMATS = (
@@ -71,7 +71,7 @@ FORMATS = (
         lines=("enroll =real_id test score",),
         derive=partial(_labelled, claimed_role="enroll"),
         undo=partial(_unlabelled, claimed_role="enroll"),
-        plausible=_some_target(0, 1),
+        plausible=partial(_some_target, claimed=0, real=1),
     ),
     TextFormat(
         name="bob5",
@@ -81,6 +81,6 @@ FORMATS = (
         lines=("=claimed_id enroll =real_id test score",),
         derive=partial(_labelled, claimed_role=_CLAIMED),
         undo=partial(_unlabelled, claimed_role=_CLAIMED),
-        plausible=_some_target(0, 2),
+        plausible=partial(_some_target, claimed=0, real=2),
     ),
 )

@@ -42,22 +42,14 @@ from deciban.io.matrices.from_tables import (
     written_of,
 )
 from deciban.io.matrices.hdf5 import Hdf5, opened, places, present
-from deciban.io.matrices.hdf5_arrays import (
-    created,
-    read_flags,
-    read_mask,
-    read_matrix,
-    read_names,
-    read_word,
-    write_mask,
-    write_names,
-)
+from deciban.io.matrices.hdf5_arrays import optional_mask, read_flags, read_mask, read_matrix, read_names, read_word
+from deciban.io.matrices.hdf5_writing import created, write_mask, write_names
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
 
 NAME = "bosaris-hdf5"
-KINDS: tuple[Kind, ...] = ("scores", "key", "quality", "segment-quality", "id-map", "index")
+KINDS: tuple[Kind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 
 _GRID = places("/ID/row_ids", "/ID/column_ids")
 _MATRICES = places("/scores", "/trial_mask", "/target_mask", "/nontarget_mask", "/modelQ", "/segQ")
@@ -103,8 +95,7 @@ def read_grid(file: Hdf5, options: Options, name: str) -> Contents:
             "table. Write them to files of their own."
         )
     if file.has("/scores"):
-        mask = read_mask(file, "/score_mask") if file.has("/score_mask") else None
-        return grid.scores(read_matrix(file, "/scores"), mask)
+        return grid.scores(read_matrix(file, "/scores"), optional_mask(file, "/score_mask"))
     if file.has("/modelQ") or file.has("/segQ"):
         return _read_quality(file, grid)
     if file.has("/trial_mask"):
@@ -145,7 +136,7 @@ def _read_quality(file: Hdf5, grid: Grid) -> Contents:
         (side("/modelQ"), side("/segQ")),
         (flags("/ID/has_row", grid.shape[0]), flags("/ID/has_column", grid.shape[1])),
         (_optional_names(file, "/model_measures"), _optional_names(file, "/seg_measures")),
-        read_mask(file, "/score_mask") if file.has("/score_mask") else None,
+        optional_mask(file, "/score_mask"),
     )
 
 
@@ -208,7 +199,7 @@ def _write_measures(file: Any, path: str, measures: tuple[str, ...] | None) -> N
 FORMAT = BinaryFormat(
     name=NAME,
     summary="BOSARIS HDF5: index, key (versions 1 and 2), scores, quality, segment quality, id map",
-    reads=("scores", "key", "index", "quality", "segment-quality", "id-map"),
+    reads=KINDS,
     writes=KINDS,
     recognizes=_recognizes,
     read=_read,

@@ -47,7 +47,7 @@ from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQu
 from deciban.types import AnyArray, BoolArray
 
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
-KINDS: tuple[Kind, ...] = ("scores", "key", "quality", "segment-quality", "id-map", "index")
+KINDS: tuple[Kind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
 
@@ -278,7 +278,7 @@ FORMATS = (
     BinaryFormat(
         name=NAME,
         summary="BOSARIS MATLAB structs ndx, key, scr, and unverified qual and idmap; versions 5 and 7.3 are read",
-        reads=("scores", "key", "index", "quality", "segment-quality", "id-map"),
+        reads=KINDS,
         writes=KINDS,
         recognizes=lambda source: source.head.startswith(b"MATLAB 5.0 MAT-file"),
         read=_read,
@@ -288,7 +288,7 @@ FORMATS = (
     BinaryFormat(
         name=NAME73,
         summary="the same in MATLAB version 7.3 (HDF5), written when asked for by name",
-        reads=("scores", "key", "index", "quality", "segment-quality", "id-map"),
+        reads=KINDS,
         writes=KINDS,
         recognizes=lambda source: source.head.startswith(b"MATLAB 7.3 MAT-file"),
         read=_read,

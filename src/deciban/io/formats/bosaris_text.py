@@ -12,7 +12,8 @@ Id maps: what a name on the left is called on the right::
     model2 seg7
 
 The lists of trials (index, key and scores) are the lines of the format ``kaldi``. Names of measures have no place in
-this format; they come back as q1, q2, ...
+this format; they come back as q1, q2, ... Such lines could be many things, so they are never guessed: they are read
+where quality measures or an id map are asked for.
 """
 
 from __future__ import annotations
@@ -106,17 +107,12 @@ def _write_id_map(contents: Contents, stream: IO[bytes]) -> Written:
     return Written(frozenset(("id-map",)))
 
 
-def _never(source: Source) -> bool:  # noqa: ARG001  # a text file could be many things: these are asked for
-    return False
-
-
 FORMATS = (
     BinaryFormat(
         name="bosaris-quality",
         summary="first line `q`, then `segment v1 ... vq`",
         reads=("segment-quality",),
         writes=("segment-quality",),
-        recognizes=_never,
         read=_read_quality,
         write=_write_quality,
     ),
@@ -125,7 +121,6 @@ FORMATS = (
         summary="`left right`",
         reads=("id-map",),
         writes=("id-map",),
-        recognizes=_never,
         read=_read_id_map,
         write=_write_id_map,
     ),

@@ -16,6 +16,8 @@ evaluations of 2009 and 2011 kept the order is from memory, so this format is ne
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow.compute as pc
 
@@ -42,9 +44,10 @@ def _read(source: Source, options: Options) -> Contents:
     roles = (*_ROLES, _TRUE) if with_key else _ROLES
     lines = TextFormat(name="nist-lre07", summary="", reads=(), lines=())
     layout = Layout(lines, roles, " ")
-    origin = Origin(source.name, str(layout), lambda row: line_of_row(data, layout, row, source.name))
+    origin = Origin(source.name, str(layout), partial(line_of_row, data, layout, name=source.name))
     system = options.name or "system"
-    trials = (listed := parse_table(data, layout, origin, system, Options(need="scores")).scores).trials
+    listed = parse_table(data, layout, origin, system, Options(need="scores")).scores
+    trials = listed.trials
     for name in ("test", "set"):
         found = pc.unique(trials.condition(name)).to_pylist()
         if len(found) > 1:
@@ -98,15 +101,10 @@ def _key(trials: Trials, segments: Trials, rows: IntArray) -> ClassKey:
     return ClassKey.of(segments, names.take(true[:, 0]))
 
 
-def _never(source: Source) -> bool:  # noqa: ARG001  # from memory in part: only by name
-    return False
-
-
 FORMAT = BinaryFormat(
     name="nist-lre07",
     summary="`test language set segment t|f score [true language]`, a line for each segment and language",
     reads=("class-scores", "class-key"),
-    recognizes=_never,
     read=_read,
     verified=False,
 )

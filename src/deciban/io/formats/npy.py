@@ -144,7 +144,8 @@ def _array_of(contents: Contents, name: str) -> AnyArray:
         )
     if isinstance(table, Scores) and table.log10:
         raise FormatError(
-            f"npy cannot say that the scores of {name} are common logarithms. Choose npz or parquet (--to)."
+            f"npy cannot say that the scores of {name} are common logarithms. Turn them into natural ones first, with "
+            "Scores.in_nats(), or choose npz or parquet (--to)."
         )
     if isinstance(table, Scores):
         return table.score

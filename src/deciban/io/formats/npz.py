@@ -86,7 +86,10 @@ def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
         arrays[array] = _placed(one.score, trials, is_grid=is_grid)
     bases = {one.log10 for one in contents.systems}
     if len(bases) > 1:
-        raise FormatError("npz: common and natural logarithms do not go into one file. Convert the former with .nats.")
+        raise FormatError(
+            "npz: common and natural logarithms do not go into one file. Turn the former into the latter, with "
+            "Scores.in_nats()."
+        )
     if bases == {True}:
         arrays["log10"] = np.array(True)  # noqa: FBT003  # an array of one boolean
     if contents.key is not None:

@@ -32,7 +32,7 @@ from deciban.io.format import BinaryFormat, Options
 from deciban.io.guard import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
-from deciban.trials.frame_columns import is_text
+from deciban.trials.frame_columns import is_text_or_bytes
 from deciban.trials.frames import METADATA, description
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -74,7 +74,7 @@ def _opened(source: Source, text: Sequence[str]) -> Any:
 
 def _columns_of(source: Source, columns: Sequence[str]) -> pa.Table:
     schema = _opened(source, ()).schema_arrow
-    text = [column for column in columns if is_text(schema.field(column).type)]
+    text = [column for column in columns if is_text_or_bytes(schema.field(column).type)]
     file = _opened(source, text)
     check_size(file.metadata.num_rows, len(columns), source.size, source.name)
     return file.read(columns=list(columns)).select(list(columns))

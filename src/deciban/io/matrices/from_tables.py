@@ -34,7 +34,7 @@ def item_to_write(contents: Contents, kinds: Sequence[Kind], format_name: str) -
         if scores.log10:
             raise FormatError(
                 f"{format_name} has no place to say that scores are common logarithms, and its readers take them for "
-                "natural ones. Write natural logarithms (Scores.nats), or choose parquet."
+                "natural ones. Turn them into natural ones first, with Scores.in_nats(), or choose parquet."
             )
         return scores
     held = (contents.key, contents.quality, contents.segment_quality, contents.id_map, contents.index)

@@ -137,7 +137,7 @@ class Hdf5:
                 f"{self.name}, {path}: stored through filters {told}. Known are deflate, shuffle and "
                 f"fletcher32, each once. {_REPACK}."
             )
-        return h5py.Dataset(found)
+        return h5py.Dataset(found, readonly=True)  # so that h5py asks once for shape and type
 
     def check_size(self, dataset: Any, path: str) -> None:
         """Refuse a dataset that promises more than its stored bytes can hold.

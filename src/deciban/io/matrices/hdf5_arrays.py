@@ -1,21 +1,19 @@
-"""Names and matrices in HDF5 files: read once, without a copy, and written so that reading costs nothing more."""
+"""Names and matrices from HDF5 files: read once, and without a copy."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.matrices.dense import Matrix, Names, holds_nan
-from deciban.io.matrices.from_tables import without_nul
-from deciban.io.matrices.hdf5 import LIBRARY_ERRORS, Hdf5
+from deciban.io.matrices.hdf5 import Hdf5
 from deciban.io.matrices.hdf5_chunks import cells
 from deciban.io.matrices.hdf5_heap import strings
 from deciban.types import AnyArray, BoolArray
@@ -96,6 +94,17 @@ def read_mask(file: Hdf5, path: str) -> Matrix:
     if dataset.size and dataset.id.get_storage_size() == 0 and dataset.fillvalue == 1:
         return Matrix(None, dataset.shape, f"{file.name}, {path}")
     return read_matrix(file, path)
+
+
+def optional_mask(file: Hdf5, path: str) -> Matrix | None:
+    """As `read_mask`, for a mask that need not be there.
+
+    Raises
+    ------
+    FormatError
+        As `read_matrix`.
+    """
+    return read_mask(file, path) if file.has(path) else None
 
 
 def _matrix(file: Hdf5, path: str) -> Any:
@@ -213,71 +222,6 @@ def read_word(file: Hdf5, path: str) -> str:
     if len(words) != 1:
         raise FormatError(f"{file.name}, {path}: expected one string, got {len(words)}.")
     return str(words[0].as_py())
-
-
-class _Told:
-    """A stream that remembers how writing to it failed: HDF5 goes on for a while, and then fails in another way."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.stream = stream
-        self.failure: OSError | None = None
-
-    def write(self, data: memoryview) -> int:
-        try:
-            return self.stream.write(data)
-        except OSError as error:
-            self.failure = self.failure or error
-            raise
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-
-@contextmanager
-def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
-    """A new HDF5 file in a stream that can be written and sought.
-
-    Raises
-    ------
-    OSError
-        If the stream takes no more: a full disk.
-    """
-    import h5py
-
-    told = _Told(stream)
-    try:
-        with h5py.File(told, "w", userblock_size=user_block) as file:
-            yield file
-    except LIBRARY_ERRORS:
-        if told.failure is None:
-            raise
-    if told.failure is not None:
-        raise told.failure
-
-
-def write_names(file: Any, path: str, names: pa.Array) -> None:
-    """Write names as UTF-8 strings of the length of the longest, or of variable length if that would waste much room.
-
-    Raises
-    ------
-    FormatError
-        If a name holds a NUL character, which would end it.
-    """
-    import h5py
-
-    raw = without_nul(names, "HDF5").cast(pa.binary()).to_pylist()
-    longest = max(map(len, raw), default=0) or 1
-    wasteful = longest * len(raw) > max(1 << 24, 4 * sum(map(len, raw)))
-    kind = h5py.string_dtype("utf-8", None if wasteful else longest)
-    file.create_dataset(path, data=np.array(raw, kind), dtype=kind)
-
-
-def write_mask(file: Any, path: str, mask: BoolArray | None, shape: tuple[int, int]) -> None:
-    """Write which cells are trials; a full mask is not stored but the fill value of a dataset that has no cells."""
-    if mask is None:
-        file.create_dataset(path, shape, np.uint8, fillvalue=1)
-    else:
-        file.create_dataset(path, data=mask.view(np.uint8))
 
 
 def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:

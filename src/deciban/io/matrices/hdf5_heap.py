@@ -3,8 +3,7 @@
 A string of variable length is stored as a reference: its length, and where it lies in a heap that all of them share.
 Given a damaged heap, the library (2.0.0) loops for ever; and any number of references may name one long string, which
 it copies as often. So the references are read as the bytes they are, their lengths are added up before anything is
-copied, and the heap is walked here. It is quicker, too: the library looks up every string anew. Layout: "HDF5 File
-Format Specification", version 3.0, level 1E (global heap).
+copied, and the heap is walked here. Layout: "HDF5 File Format Specification", version 3.0, level 1E (global heap).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from deciban.types import AnyArray
 
 _REFERENCE = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])
 _HEAP = struct.Struct("<4sB3xQ")
-_OBJECT = struct.Struct("<HHIQ")
+_OBJECT = struct.Struct("<H6xQ")
 
 
 def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
@@ -37,7 +36,7 @@ def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
     references = np.ravel(cells(file, dataset, where, _REFERENCE)) if chunked else _contiguous(file, dataset, where)
     if int(references["length"].sum(dtype=np.uint64)) > file.size:
         raise FormatError(f"{where}: the names are longer than the whole file. Damaged, or made to fill the memory.")
-    heaps: dict[int, tuple[bytes, Mapping[int, int]]] = {}
+    heaps: dict[int, tuple[bytes, Mapping[int, tuple[int, int]]]] = {}
     left, found = file.size, []
     for length, address, index in references.tolist():
         if not length:
@@ -46,9 +45,9 @@ def strings(file: Hdf5, dataset: Any, where: str) -> list[bytes]:
         if address not in heaps:
             heaps[address] = _heap(file, address, left, where)
             left -= len(heaps[address][0])
-        data, starts = heaps[address]
-        start = starts.get(index)
-        if start is None or _OBJECT.unpack_from(data, start - _OBJECT.size)[3] < length:
+        data, objects = heaps[address]
+        start, stored = objects.get(index, (0, 0))
+        if stored < length:
             raise FormatError(f"{where}: name {len(found)} is not where it should be. Damaged: copy the file again.")
         found.append(data[start : start + length].rstrip(b"\0"))
     return found
@@ -64,23 +63,23 @@ def _contiguous(file: Hdf5, dataset: Any, where: str) -> AnyArray:
     return np.frombuffer(file.bytes_at(offset, n_bytes), _REFERENCE)
 
 
-def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mapping[int, int]]:
-    """The bytes of one collection of a heap, and where in them its objects begin."""
+def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mapping[int, tuple[int, int]]]:
+    """The bytes of one collection of a heap, and where in them its objects begin and how long they are."""
     offset = file.file.userblock_size + address
     head = file.bytes_at(offset, _HEAP.size) if offset < file.size else b""
     mark, version, size = _HEAP.unpack(head) if len(head) == _HEAP.size else (b"", 0, 0)
     if mark != b"GCOL" or version != 1 or size > left:
         raise FormatError(f"{where}: there are no names at byte {offset}. Damaged: copy the file again.")
     data = file.bytes_at(offset, size)
-    starts: dict[int, int] = {}
+    objects: dict[int, tuple[int, int]] = {}
     place = _HEAP.size
     while place + _OBJECT.size <= len(data):
-        index, _, _, length = _OBJECT.unpack_from(data, place)
+        index, length = _OBJECT.unpack_from(data, place)
         if not index:  # the rest is free
             break
         place += _OBJECT.size
         if place + length > len(data):
             raise FormatError(f"{where}: the names at byte {offset} are cut off. Damaged: copy the file again.")
-        starts[index] = place
+        objects[index] = place, length
         place += -(-length // 8) * 8
-    return data, starts
+    return data, objects

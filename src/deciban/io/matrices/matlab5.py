@@ -105,7 +105,7 @@ class Header(NamedTuple):
     lengths: tuple[int, ...]
 
 
-def header_of(elements: Elements, array: Element) -> tuple[Header, Iterator[Element]]:
+def _header_of(elements: Elements, array: Element) -> tuple[Header, Iterator[Element]]:
     """Class and size of an array, and its elements after those that say so.
 
     Raises
@@ -141,7 +141,7 @@ def _value(elements: Elements, array: Element, depth: int = 0) -> Value:
         raise elements.fault(array.start, "cells within cells" if depth > _DEEPEST else "expected an array")
     if array.start == array.stop:  # how MATLAB writes an empty one
         return np.empty((0, 0))
-    header, rest = header_of(elements, array)
+    header, rest = _header_of(elements, array)
     if header.n_cells > array.stop - array.start:
         held = array.stop - array.start
         raise elements.fault(array.start, f"an array promises {header.n_cells:,} cells in {held:,} bytes")
@@ -253,7 +253,7 @@ def load_struct(source: Source, wanted: str, place: Element, order: str) -> Mapp
     if place.kind == _COMPRESSED:
         elements = replace(elements, data=_unpacked(elements.data[place.start : place.stop], source.name))
         place = elements.at(0, len(elements.data))
-    header, rest = header_of(elements, place)
+    header, rest = _header_of(elements, place)
     if header.kind != _STRUCT or header.n_cells != 1:
         raise FormatError(f"{source.name}: the variable {wanted} is not one struct, but it must be: struct({wanted}).")
     width, names = next(rest, None), next(rest, None)

@@ -14,8 +14,9 @@ import numpy as np
 from deciban.errors import FormatError
 from deciban.io.matrices.dense import Matrix
 from deciban.io.matrices.hdf5 import Hdf5
-from deciban.io.matrices.hdf5_arrays import cells_of, created, read_matrix
+from deciban.io.matrices.hdf5_arrays import cells_of, read_matrix
 from deciban.io.matrices.hdf5_chunks import cells
+from deciban.io.matrices.hdf5_writing import created
 from deciban.types import AnyArray
 
 _USER_BLOCK = 512

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.matrices.hdf5 import Hdf5
-from deciban.io.matrices.hdf5_arrays import read_mask, read_matrix
+from deciban.io.matrices.hdf5_arrays import optional_mask, read_mask, read_matrix
 from deciban.io.matrices.to_tables import Grid
 
 
@@ -20,6 +20,5 @@ def scores_or_mask(file: Hdf5, grid: Grid) -> Contents:
     if file.has("/scores") and file.has("/trial_mask"):
         raise FormatError(f"{file.name}: holds scores and a trial_mask at once; expected one of them.")
     if file.has("/scores"):
-        mask = read_mask(file, "/score_mask") if file.has("/score_mask") else None
-        return grid.scores(read_matrix(file, "/scores"), mask)
+        return grid.scores(read_matrix(file, "/scores"), optional_mask(file, "/score_mask"))
     return grid.trial_mask(read_mask(file, "/trial_mask"), is_key=None)

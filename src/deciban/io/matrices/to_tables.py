@@ -1,4 +1,4 @@
-"""Matrices of models x segments, as binary score files hold them: from names, numbers and masks to tables, and back."""
+"""From the names, numbers and masks of models x segments, as binary score files hold them, to tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from deciban.io.matrices.dense import Matrix, Names, floats, whole
 from deciban.trials import Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
 from deciban.types import BoolArray, ScoreArray
 
-CUT_LENGTH = 100
+_CUT_LENGTH = 100
 """Some tools cut names at this length."""
 
 _MOST_CELLS = 1 << 32
@@ -209,11 +209,12 @@ def _refuse_copies(names: Names) -> None:
         return
     codes = names.values.dictionary_encode().indices.to_numpy()
     twice = distinct[int(np.argmax(np.bincount(codes) > 1))].as_py()
-    why = " It has exactly the length at which some tools cut names off," if len(twice.encode()) == CUT_LENGTH else ""
+    why = f"Rows and columns need distinct names; names cut off at {_CUT_LENGTH} characters look alike"
+    if len(twice.encode()) == _CUT_LENGTH:
+        why = "It has exactly the length at which some tools cut names off, so two may have become one"
     raise FormatError(
         f"{names.place}: {len(codes) - len(distinct):,} of {len(codes):,} names repeat another one, the first "
-        f"{twice!r}.{why or ' Rows and columns need distinct names; names cut off at 100 characters look alike'}"
-        f"{' so two may have become one' if why else ''}. Write the file with longer or other names."
+        f"{twice!r}. {why}. Write the file with longer or other names."
     )
 
 

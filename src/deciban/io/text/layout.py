@@ -365,16 +365,19 @@ def _undecided(
     format: TextFormat | None,  # noqa: A002
 ) -> str:
     line = sample[0] if len(sample[0]) <= 80 else sample[0][:77] + "..."
-    role = NEEDED_ROLE.get(need, "test")
     if found:
         readings = " or ".join(f"{layout}" for layout in found)
         roles = ",".join(found[0].roles)
         return (
             f"{name}: could be {readings}, the first line is {line!r}. Say which: --format NAME or --columns {roles}."
         )
+    asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
+    role = NEEDED_ROLE.get(need)
+    if role is not None:
+        asked, in_order, by_header = f"which column is the {role}", f"{in_order},{role}", f"{by_header},{role}=NAME"
     if format is not None:
-        return f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: --columns enroll,test,{role}."
+        return f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: --columns {in_order}."
     return (
-        f"{name}:1: cannot tell which column is the {role}: {line!r}. Name the columns in order, - for one to ignore "
-        f"(--columns enroll,test,{role}), or by the header (--columns trial=utt,{role}=NAME)."
+        f"{name}:1: cannot tell {asked}: {line!r}. Name the columns in order, - for one to ignore (--columns "
+        f"{in_order}), or by the header (--columns {by_header})."
     )

@@ -239,7 +239,7 @@ def _check_scale(contents: Contents, format: TextFormat) -> None:  # noqa: A002
         if system.log10 and not format.log10:
             raise FormatError(
                 f"{system.name}: these are common logarithms (log10), and {format.name} has no way to say so. Turn "
-                "them into natural logarithms first (times ln 10), or choose another format (lir, parquet)."
+                "them into natural ones first, with Scores.in_nats(), or choose another format (lir, parquet)."
             )
         if format.log10 and not system.log10:
             raise FormatError(
