@@ -11,15 +11,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from deciban._version import __version__
+
 if TYPE_CHECKING:
-    from deciban import evaluation, io, metrics, plots, report, trials
+    from deciban import calibration, evaluation, fusion, io, losses, metrics, plots, recipes, report, trials
     from deciban.core.operating import OperatingPoint
     from deciban.errors import DecibanError, DecibanWarning, FormatError, InputError, KeyMismatchError
     from deciban.evaluation import Evaluation, Results, evaluate, evaluate_files
     from deciban.io import read_index, read_key, read_scores, write
+    from deciban.models import load_model
+    from deciban.recipes import apply_files, calibrate_files, fuse_files
     from deciban.trials import Index, Key, Scores, align
-
-__version__ = "0.1.0.dev0"
 
 # Everything is imported when it is first used: `import deciban` alone costs nothing.
 _HOMES = {
@@ -35,14 +37,31 @@ _HOMES = {
     "Results": "deciban.evaluation",
     "Scores": "deciban.trials",
     "align": "deciban.trials",
+    "apply_files": "deciban.recipes",
+    "calibrate_files": "deciban.recipes",
     "evaluate": "deciban.evaluation",
     "evaluate_files": "deciban.evaluation",
+    "fuse_files": "deciban.recipes",
+    "load_model": "deciban.models",
     "read_index": "deciban.io",
     "read_key": "deciban.io",
     "read_scores": "deciban.io",
     "write": "deciban.io",
 }
-_MODULES = ("evaluation", "io", "metrics", "plots", "report", "trials")
+_MODULES = (
+    "calibration",
+    "evaluation",
+    "fusion",
+    "io",
+    "losses",
+    "metrics",
+    "plots",
+    "recipes",
+    "report",
+    "sklearn",
+    "trials",
+)
+"""Of these, ``sklearn`` is not in ``__all__``: it needs a package that ``from deciban import *`` does without."""
 
 __all__ = [
     "DecibanError",
@@ -58,15 +77,23 @@ __all__ = [
     "Scores",
     "__version__",
     "align",
+    "apply_files",
+    "calibrate_files",
+    "calibration",
     "evaluate",
     "evaluate_files",
     "evaluation",
+    "fuse_files",
+    "fusion",
     "io",
+    "load_model",
+    "losses",
     "metrics",
     "plots",
     "read_index",
     "read_key",
     "read_scores",
+    "recipes",
     "report",
     "trials",
     "write",

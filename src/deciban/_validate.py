@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.errors import InputError
-from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 _LARGEST_EXACT_INTEGER = 2**53
 
@@ -33,6 +33,52 @@ def scores(values: ArrayLike, name: str) -> ScoreArray:
             "allowed, NaN is not: drop these trials from the key, or repair the score file they came from."
         )
     return vector
+
+
+def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
+    """Return ``values`` as a matrix of float64 or float32 without NaN; a float matrix of any layout is not copied.
+
+    Raises
+    ------
+    InputError
+        If ``values`` is empty, not two-dimensional, not made of real numbers, or holds NaN.
+    """
+    table = matrix(values, name, "system")
+    for k in range(table.shape[1]):
+        if np.isnan(np.max(table[:, k])):
+            bad = np.flatnonzero(np.isnan(table[:, k]))
+            raise InputError(
+                f"{name}: {len(bad)} of {len(table)} scores of system {k} are NaN, the first at index {bad[0]}. "
+                "Infinite scores are allowed, NaN is not: leave these trials out, or the system."
+            )
+    return table
+
+
+def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
+    """Return ``values`` as a matrix of float64 or float32 that may hold NaN, for where that means "not there".
+
+    Raises
+    ------
+    InputError
+        If ``values`` is empty, not two-dimensional, or not made of real numbers; ``column`` says what a column is.
+    """
+    table = array(values, name)
+    if table.ndim != 2:
+        raise InputError(
+            f"{name}: expected an array of shape (n_trials, n_{column}s), got {table.shape}. One {column} is a column: "
+            f"{name}[:, None]; several vectors become columns by np.column_stack."
+        )
+    if table.size == 0:
+        raise InputError(f"{name}: empty, of shape {table.shape}. At least one trial of one {column} is needed.")
+    if table.dtype.kind != "f" or table.dtype.itemsize not in (4, 8):
+        table = _floats(table.ravel(), name).reshape(table.shape)
+    return table
+
+
+def all_finite(matrix: AnyArray) -> bool:
+    """Whether no number of an array is infinite or NaN; a sum tells it in one pass, in the order of memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(matrix.sum(dtype=np.float64)) or np.isfinite(matrix).all())
 
 
 def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
@@ -61,10 +107,49 @@ def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | 
     _refuse(vector, extreme, name, "weights are 0 or within [1e-100, 1e100]")
     total = float(vector.sum())
     if total == 0:
-        raise InputError(f"{name}: all {n_trials} weights are 0. At least one trial must count.")
+        raise InputError(f"{name}: all {n_trials} weights are 0. At least one must be above zero.")
     if total <= _LARGEST_EXACT_INTEGER and np.array_equal(vector, np.rint(vector)):
         return vector.astype(np.int64)
     return vector
+
+
+def truth(values: ArrayLike, n_trials: int) -> BoolArray:
+    """Return ``is_target`` as booleans; 0 and 1 are taken for them, other labels are not.
+
+    Raises
+    ------
+    InputError
+        If there is not one per trial, or one is neither.
+    """
+    vector = _vector(values, "is_target")
+    if len(vector) != n_trials:
+        raise InputError(f"is_target: {len(vector)} labels for {n_trials} trials. Give one label per trial.")
+    if vector.dtype == np.bool_:
+        return vector
+    if vector.dtype.kind not in "iufO":
+        raise InputError(f"is_target: expected booleans, got {vector.dtype} values such as {_short(vector[0])}.")
+    wrong = np.flatnonzero((vector != 0) & (vector != 1))
+    if len(wrong):
+        raise InputError(
+            f"is_target: expected booleans or 0 and 1, got {_short(vector[wrong[0]])} at index {wrong[0]}. Compare "
+            "first, for example label == 'target'."
+        )
+    return np.asarray(vector == 1)
+
+
+def both_classes(is_target: BoolArray, weight: CountArray | None) -> None:
+    """Refuse labels of one class, or a class whose weights are all 0.
+
+    Raises
+    ------
+    InputError
+        If a class is empty.
+    """
+    for rows, name in ((is_target, "target"), (~is_target, "non-target")):
+        if not rows.any():
+            raise InputError(f"is_target: none of the {len(rows)} trials is a {name}. Training needs both classes.")
+        if weight is not None and not weight[rows].any():
+            raise InputError(f"sample_weight: all {name} trials have weight 0. Both classes must count.")
 
 
 def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> FloatArray:

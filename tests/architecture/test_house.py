@@ -18,12 +18,18 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PUBLIC_MODULES = [
     "deciban",
+    "deciban.calibration",
+    "deciban.fusion",
+    "deciban.losses",
     "deciban.metrics",
+    "deciban.models",
     "deciban.evaluation",
     "deciban.trials",
     "deciban.io",
     "deciban.plots",
+    "deciban.recipes",
     "deciban.report",
+    "deciban.sklearn",
 ]
 
 

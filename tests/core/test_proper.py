@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from deciban.core import proper
+from deciban.core import proper, proper_table
 from deciban.core.proper import (
     beta_cost_non,
     beta_cost_non_slope,
@@ -135,7 +135,7 @@ def test_costs_are_positive_and_monotone(alpha, beta, x, step):
 def test_hostile_values_give_neither_nan_nor_warnings(alpha, prior_log_odds):
     for beta in PARAMETERS:
         with no_complaints():
-            proper._cost_at_edges.cache_clear()
+            proper_table.cost_table.cache_clear()
             values = [
                 f(HOSTILE, alpha, beta)
                 for f in (beta_cost_tar, beta_cost_non, beta_cost_tar_slope, beta_cost_non_slope)
@@ -158,7 +158,7 @@ def test_limits_at_infinity(alpha, beta):
 
 
 def test_any_shape_is_kept_and_arguments_are_untouched():
-    x = np.linspace(-60.0, 60.0, 3 * proper._CHUNK + 6).reshape(2, -1, 3)
+    x = np.linspace(-60.0, 60.0, 3 * proper_table._CHUNK + 6).reshape(2, -1, 3)
     kept = x.copy()
     whole = beta_cost_tar(x, 0.7, 3.0)
     assert whole.shape == x.shape

@@ -35,8 +35,8 @@ def test_commands_of_the_readme_run(line, folder):
         [Path(sys.executable).with_name("deciban"), *words[1:]], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    for name in re.findall(r"-o (\S+)", line):
-        assert (folder / name).stat().st_size > 1000
+    for name in re.findall(r"(?:-o|--llrs) (\S+)", line):
+        assert (folder / name).stat().st_size > 500
 
 
 def test_python_of_the_readme_runs(folder):

@@ -19,6 +19,8 @@ RANKS = {
     "min_dcf": lambda tar, non, **kw: metrics.min_dcf(tar, non, p_target=0.02, c_miss=3, **kw),
     "min_brier": lambda tar, non, **kw: metrics.min_scoring_rule_cost(tar, non, alpha=2, beta=2, p_target=0.3, **kw),
     "min_ece": lambda tar, non, **kw: metrics.min_cross_entropy(tar, non, p_target=0.1, normalize=True, **kw),
+    "min_c_primary": metrics.min_c_primary,
+    "min_points": lambda tar, non, **kw: metrics.min_point_mass_cost(tar, non, thresholds=[-1.0, 0.5, 3.0], **kw),
     "rocch_area": lambda tar, non, **kw: metrics.rocch(tar, non, **kw).area,
 }
 COUNTS = {"prbep": metrics.prbep, "dr30": lambda tar, non, **kw: metrics.dr30(tar, non, n_errors=3, **kw)}
@@ -32,6 +34,7 @@ LEVELS = {
     "brier": lambda tar, non, **kw: metrics.scoring_rule_cost(tar, non, alpha=2, beta=2, p_target=0.3, **kw),
     "rule": lambda tar, non, **kw: metrics.scoring_rule_cost(tar, non, alpha=0.7, beta=1.6, p_target=0.3, **kw),
     "c_primary": metrics.c_primary,
+    "points": lambda tar, non, **kw: metrics.point_mass_cost(tar, non, thresholds=[-1.0, 0.5, 3.0], **kw),
 }
 ALL = {**RANKS, **COUNTS, **LEVELS}
 RULES = [(1, 1), (2, 2), (0.5, 0.5), (2, 1), (0.3, 4.0)]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from deciban import InputError, Key, KeyMismatchError, Scores, align
+from deciban import InputError, Key, KeyMismatchError, Scores, align, metrics
 from deciban.trials import Index, JoinReport, Origin, Trials, align_systems
-from deciban.trials.join import refuse_conflicts
+from deciban.trials.join import align_incomplete, refuse_conflicts
 
 KEY = Key.of({"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True])
 
@@ -252,3 +252,21 @@ def test_labels_that_contradict_a_key():
     refuse_conflicts(key, key)
     with pytest.raises(KeyMismatchError, match=r"row 0: trial \(a\) .* \(2 such trials\)"):
         refuse_conflicts(Key(key.trials, ~key.is_target), key)
+
+
+def test_trials_stay_where_a_system_has_no_score_and_nothing_is_taken_for_one():
+    part = scores([("bob", "y", 4.0), ("ann", "y", -np.inf)], name="part")
+    full, lacking = align_incomplete([scores(FULL), part], KEY)
+    assert full.score.tolist() == [1, 2, 3, 4]
+    np.testing.assert_array_equal(lacking.score, [np.nan, -np.inf, np.nan, 4.0])
+    assert lacking.report == full.report == JoinReport(matched=2, missing=2, extra=0, duplicate=0)
+    with pytest.raises(InputError, match="NaN"):
+        metrics.eer(lacking.tar, lacking.non)
+    with pytest.raises(KeyMismatchError, match="share no trial"):
+        align_incomplete([scores(FULL), scores([("eve", "z", 1.0)])], KEY)
+    with pytest.raises(KeyMismatchError, match="occurs more than once"):
+        align_incomplete([scores([*FULL, FULL[0]])], KEY)
+    with pytest.raises(KeyMismatchError, match="as many of one as of the other"):
+        align_incomplete([part], KEY, by_order=True)
+    with pytest.raises(InputError, match="none given"):
+        align_incomplete([], KEY)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from deciban.cli.options import evaluation_options
-from deciban.evaluation import Results
+from deciban.cli.options import evaluation_options, joining_options, parse_quality, tell, working
+from deciban.evaluation import Results, evaluate_calibrated, evaluate_files
+from deciban.models import Model, load_model
 
 
 @click.command("eval")
@@ -31,28 +33,105 @@ def eval_command(results: Results, *, quiet: bool, as_json: bool) -> None:  # no
 
 
 @click.command("report")
-@evaluation_options
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@joining_options
+@click.option(
+    "--train", multiple=True, metavar="FILE", help="Scores of the same system on training trials. Repeatable."
+)
+@click.option("--train-key", metavar="FILE", help="Key of the training trials.")
+@click.option("--model", "model_path", metavar="FILE", help="Calibrate or fuse the scores with this model.")
+@click.option(
+    "--quality",
+    multiple=True,
+    metavar="[SIDE=]FILE",
+    help="For a fusion with quality measures: see deciban fuse --help.",
+)
+@click.option(
+    "--train-quality", multiple=True, metavar="[SIDE=]FILE", help="The same for training, if in another file."
+)
 @click.option("-o", "--output", required=True, metavar="FILE.html", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--title", help="Heading of the page.")
-def report_command(results: Results, *, quiet: bool, output: Path, title: str | None) -> None:
+def report_command(
+    scores: tuple[str, ...],
+    key: str | None,
+    *,
+    points: list[Any],
+    reading: Any,
+    quiet: bool,
+    train: tuple[str, ...],
+    train_key: str | None,
+    model_path: str | None,
+    quality: tuple[str, ...],
+    train_quality: tuple[str, ...],
+    output: Path,
+    title: str | None,
+) -> None:
     """Evaluate score files into one HTML page with tables and plots, readable offline.
+
+    With --train, training and test stand side by side; all files are read in the same way. With a calibration as
+    --model, everything is shown before and after, with the record of training. With a fusion, its systems and the
+    fusion are shown, its weights, and (with --train) what each system is worth to it.
 
     \b
     deciban report sysA.txt sysB.txt --key key.txt -o report.html
+    deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
     from deciban.cli.tables import print_results
+    from deciban.recipes.application import refuse_overwriting
+    from deciban.recipes.measures import quality_paths
 
-    write_report(results, output, title)
+    if train_key is not None and not train:
+        raise click.UsageError("--train-key is the key of training scores: name them with --train.")
+    files = parse_quality(quality), parse_quality(train_quality or quality, "--train-quality")
+    told = [path for one in files for path in quality_paths(one)]
+    refuse_overwriting([output], [*scores, key, *train, train_key, model_path, *told])
+    model = load_model(model_path) if model_path is not None else None
+    with working("") as say:
+        options = {"operating_points": points, "progress": say, **reading}
+        results, shown = _shown(model, (scores, key, files[0]), (train, train_key, files[1]), options)
+    tell(results.facts, quiet=quiet)
+    if (trained := shown["train"]) is not None:
+        tell(("training", *trained.facts), quiet=quiet)
+    write_report(results, output, title, model=model, **shown)
     if not quiet:
         print_results(results)
         click.echo(f"wrote {output}")
 
 
-def write_report(results: Results, output: Path, title: str | None = None) -> None:
-    """Write the page, whole or not at all."""
+def _shown(model: Model | None, test: Any, train: Any, options: Any) -> tuple[Results, dict[str, Any]]:
+    """The results of a page, and what stands beside them; ``test`` and ``train`` are scores, key and quality."""
+    from deciban.recipes import evaluate_fused
+    from deciban.recipes.fused_figures import analysis_of
+    from deciban.recipes.fusers import Fuser
+
+    if isinstance(model, Fuser):
+        results, trials = evaluate_fused(model, *test[:2], quality=test[2], **options)
+        if not train[0]:
+            return results, {"train": None}
+        trained, dev = evaluate_fused(model, *train[:2], quality=train[2], **options)
+        return results, {"train": trained, "analysis": analysis_of(model, dev, trials, options["operating_points"])}
+    if test[2] is not None or train[2] is not None:
+        raise click.UsageError("--quality is for fusions: name one with --model.")
+    before, results = _before_and_after(model, test[0], test[1], options)
+    if not train[0]:
+        return results, {"before": before, "train": None}
+    train_before, trained = _before_and_after(model, train[0], train[1], options, of_training=True)
+    return results, {"before": before, "train": trained, "train_before": train_before}
+
+
+def _before_and_after(
+    model: Model | None, scores: tuple[str, ...], key: str | None, options: Any, *, of_training: bool = False
+) -> tuple[Results | None, Results]:
+    if model is None:
+        return None, evaluate_files(scores, key, **options)
+    return evaluate_calibrated(model, scores, key, of_training=of_training, **options)
+
+
+def write_report(results: Results, output: Path, title: str | None = None, **more: Any) -> None:
+    """Write the page, whole or not at all; ``more`` is what `deciban.report.render` shows beside the results."""
     from deciban.io import atomic_write
     from deciban.report import render
 
-    page = render(results, title=title, facts=results.facts)
+    page = render(results, title=title, facts=results.facts, **more)
     with atomic_write(output) as stream:
         stream.write(page.encode())

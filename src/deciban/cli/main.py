@@ -7,17 +7,23 @@ import importlib
 import io
 import os
 import sys
+import warnings
+from typing import TextIO
 
 import click
 
 import deciban
-from deciban.errors import DecibanError
+from deciban.errors import DecibanError, DecibanWarning
 
 _COMMANDS = {
     "demo": ("deciban.cli.demo", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.evaluate", "Evaluate score files: a table, or JSON."),
     "report": ("deciban.cli.evaluate", "Evaluate score files into one HTML page with plots."),
+    "calibrate": ("deciban.cli.calibrate", "Train a map from scores to log-likelihood ratios: a model file."),
+    "fuse": ("deciban.cli.fuse", "Train a fusion of several systems, and tell what each is worth."),
+    "apply": ("deciban.cli.apply", "Put the log-likelihood ratios of a model in place of scores."),
     "plot": ("deciban.cli.plot", "Draw one plot of score files as SVG, PNG or PDF."),
+    "design": ("deciban.cli.design", "Tell what a calibration objective cares for, or suggest one."),
     "convert": ("deciban.cli.convert", "Convert a file to another format."),
     "validate": ("deciban.cli.validate", "See whether a submission scores the trials of a list."),
     "formats": ("deciban.cli.formats", "List the file formats that are known."),
@@ -57,7 +63,10 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     try:
-        code = _deciban(prog_name="deciban", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DecibanWarning)
+            warnings.showwarning = _warn
+            code = _deciban(prog_name="deciban", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
@@ -77,6 +86,19 @@ def main() -> None:
 
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 """What goes wrong because of a path that was given; a full disk, for example, is not among them."""
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001  # the signature of warnings.showwarning
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Say a warning of ours without the line of code that it came from; others are for programmers."""
+    if issubclass(category, DecibanWarning):
+        click.echo(f"warning: {message}", err=True)
 
 
 def _fail(message: str, code: int) -> None:

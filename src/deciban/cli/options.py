@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,11 +11,11 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from deciban.evaluation import Results, evaluate_files, preset
+from deciban.evaluation import evaluate_files
+from deciban.evaluation import preset as known_preset
 from deciban.evaluation.single import DEFAULT_POINTS
 
-_SHARED = [
-    click.argument("scores", nargs=-1, required=True, metavar="SCORES..."),
+_JOINING = [
     click.option("--key", metavar="FILE", help="Which trials are targets. Not needed if the score files hold labels."),
     click.option(
         "--dcf",
@@ -45,32 +45,90 @@ _SHARED = [
         help="Only trials whose column NAME of the key is VALUE (| between several). Repeat for more.",
     ),
     click.option("--log10", is_flag=True, help="The scores are common logarithms of likelihood ratios."),
-    click.option("--by-order", is_flag=True, help="Match the first score with the first trial and so on, not by name."),
-    click.option("--missing", metavar="error|drop|fill=VALUE", default="error", help="Key trials without a score."),
-    click.option("--duplicates", type=click.Choice(["error", "keep-one"]), default="error", help="Identical copies."),
-    click.option("-q", "--quiet", is_flag=True, help="Do not say what was read and assumed."),
 ]
+_BY_ORDER = click.option(
+    "--by-order", is_flag=True, help="Match the first score with the first trial and so on, not by name."
+)
+_DUPLICATES = click.option(
+    "--duplicates", type=click.Choice(["error", "keep-one"]), default="error", help="Identical copies."
+)
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="Do not say what was read and assumed.")
+_READING_NAMES = (
+    *("columns", "key_format", "key_columns", "log10", "by_order", "duplicates"),
+    *("labels", "where", "missing"),
+)
 
 
-def evaluation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the shared options; the command gets the `Results` instead of them, and ``quiet``."""
+def policy_options(about: str, *more: str) -> Callable[..., Any]:
+    """Add options for how trials meet: by name or not, and what to do about those without a score or with two.
+
+    Parameters
+    ----------
+    about : str
+        Which trials ``--missing`` is about.
+    *more : str
+        What else this command takes for ``--missing``; see `parse_missing`.
+    """
+    metavar = "|".join(("error", "drop", "fill=VALUE", *more))
+
+    def added(command: Callable[..., Any]) -> Callable[..., Any]:
+        missing = click.option("--missing", metavar=metavar, default="error", help=about)
+        for option in (_DUPLICATES, missing, _BY_ORDER):
+            command = option(command)
+        return command
+
+    return added
+
+
+def joining_options(command: Callable[..., Any] | None = None, *, missing: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """Add the options that say how to read score files and a key, how to join them, and where costs are wanted.
+
+    The command gets them as ``key``, ``points``, ``reading`` (arguments of `deciban.evaluation.read_joined`) and
+    ``quiet``; ``missing`` is what else this command takes for the option of that name.
+    """
+    if command is None:
+        return functools.partial(joining_options, missing=missing)
 
     @functools.wraps(command)
-    def wrapped(*, quiet: bool, **given: Any) -> Any:
-        own = {name: given.pop(name) for name in list(given) if name not in _NAMES}
-        return command(results=_results(quiet=quiet, **given), quiet=quiet, **own)
+    def wrapped(*args: Any, dcf: tuple[str, ...], preset: str | None, quiet: bool, **given: Any) -> Any:
+        told = {name: given.pop(name) for name in _READING_NAMES}
+        reading = {
+            **told,
+            "format": given.pop("format_"),
+            "labels": parse_labels(told["labels"]),
+            "where": _where(told["where"]),
+            "missing": parse_missing(told["missing"], *missing),
+        }
+        points = parse_points(dcf, preset)
+        if preset and not quiet:
+            click.echo(f"preset  {known_preset(preset)}", err=True)
+        return command(*args, reading=reading, points=points, quiet=quiet, **given)
 
-    for option in reversed(_SHARED):
+    for option in reversed([*_JOINING, policy_options("Key trials without a score.", *missing), _QUIET]):
         wrapped = option(wrapped)
     return wrapped
 
 
-_NAMES = frozenset(
-    (
-        *("scores", "key", "dcf", "preset", "format_", "columns", "key_format", "key_columns", "labels", "where"),
-        *("log10", "by_order", "missing", "duplicates"),
-    )
-)
+def evaluation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of an evaluation; the command gets the `Results` instead of them, and ``quiet``."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *, scores: tuple[str, ...], key: str | None, points: list[Any], reading: Any, quiet: bool, **own: Any
+    ) -> Any:
+        with working("") as say:
+            results = evaluate_files(scores, key, operating_points=points, progress=say, **reading)
+        tell(results.facts, quiet=quiet)
+        return command(results=results, quiet=quiet, **own)
+
+    return click.argument("scores", nargs=-1, required=True, metavar="SCORES...")(joining_options(wrapped))
+
+
+def tell(facts: Iterable[str], *, quiet: bool = False) -> None:
+    """Say on standard error what was read, assumed and written."""
+    if not quiet:
+        for fact in facts:
+            click.echo(fact, err=True)
 
 
 @contextmanager
@@ -80,34 +138,9 @@ def working(words: str) -> Iterator[Callable[[str], None]]:
         yield lambda changed: status.update(escape(changed))
 
 
-def _results(*, scores: tuple[str, ...], quiet: bool, **given: Any) -> Results:
-    with working("") as say:
-        results = evaluate_files(
-            scores,
-            given["key"],
-            operating_points=_points(given["dcf"], given["preset"]),
-            missing=_missing(given["missing"]),
-            duplicates=given["duplicates"],
-            format=given["format_"],
-            columns=given["columns"],
-            key_format=given["key_format"],
-            key_columns=given["key_columns"],
-            labels=parse_labels(given["labels"]),
-            where=_where(given["where"]),
-            log10=given["log10"],
-            by_order=given["by_order"],
-            progress=say,
-        )
-    if not quiet:
-        for fact in results.facts:
-            click.echo(fact, err=True)
-        if given["preset"]:
-            click.echo(f"preset  {preset(given['preset'])}", err=True)
-    return results
-
-
-def _points(dcf: tuple[str, ...], name: str | None) -> list[Any]:
-    points: list[Any] = list(preset(name).points) if name else []
+def parse_points(dcf: tuple[str, ...], name: str | None = None) -> list[Any]:
+    """Turn ``P[:CMISS:CFA]`` and the name of a preset into operating points; the default one if there are none."""
+    points: list[Any] = list(known_preset(name).points) if name else []
     for text in dcf:
         parts = text.split(":")
         try:
@@ -119,16 +152,18 @@ def _points(dcf: tuple[str, ...], name: str | None) -> list[Any]:
     return points or list(DEFAULT_POINTS)
 
 
-def _missing(text: str) -> Any:
-    if text in ("error", "drop"):
-        return text
+def parse_missing(text: str, *more: str) -> Any:
+    """Turn ``error``, ``drop``, ``fill=VALUE`` and what else a command takes into a policy; the latter stays a text."""
+    known = ("error", "drop", *(one for one in more if "=" not in one))
     word, _, value = text.partition("=")
     try:
         if word == "fill":
             return float(value)
     except ValueError:
-        pass
-    raise click.BadParameter(f"{text!r}: write error, drop or fill=VALUE.", param_hint="--missing")
+        word = ""
+    if text in known or any(word == one.partition("=")[0] for one in more):
+        return text
+    raise click.BadParameter(f"{text!r}: write {', '.join((*known, 'fill=VALUE'))}.", param_hint="--missing")
 
 
 def _where(pairs: tuple[str, ...]) -> dict[str, list[str]]:
@@ -151,7 +186,7 @@ _READING = [
     click.option("--columns", metavar="ROLES", help="What the columns are; see deciban eval --help."),
     click.option("--labels", metavar="WORDS", help="Label words: target=tgt,nontarget=imp (| between several)."),
     click.option("--log10", is_flag=True, help="The scores are common logarithms of likelihood ratios."),
-    click.option("-q", "--quiet", is_flag=True, help="Do not say what was read and assumed."),
+    _QUIET,
 ]
 
 
@@ -165,6 +200,18 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_READING):
         wrapped = option(wrapped)
     return wrapped
+
+
+def parse_quality(given: tuple[str, ...], option: str = "--quality") -> Any:
+    """Turn ``FILE`` or several ``SIDE=FILE`` into the files of quality measures; None if there are none."""
+    pairs = [text.partition("=") for text in given]
+    named = [side in ("enroll", "test", "trial") and bool(path) for side, _, path in pairs]
+    if len(given) < 2 and not any(named):
+        return given[0] if given else None
+    sides = {side: path for side, _, path in pairs}
+    if not all(named) or len(sides) < len(given):
+        raise click.BadParameter("write FILE, or enroll=FILE and test=FILE for two of them.", param_hint=option)
+    return sides
 
 
 def parse_labels(text: str | None) -> dict[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -11,29 +11,41 @@ from deciban.cli.options import evaluation_options
 from deciban.evaluation import Results
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 @click.command("plot")
 @click.argument("kind", type=click.Choice(_KINDS))
 @evaluation_options
-@click.option(
-    "-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=click.Path(dir_okay=False, path_type=Path)
-)
+@click.option("-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=OUTPUT)
 def plot_command(results: Results, *, quiet: bool, kind: str, output: Path) -> None:
     """Draw one plot of score files; all systems share it.
 
     \b
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
     """
+    ending_of(output)
+    from deciban import plots
+
+    save_plot(getattr(plots, kind.replace("-", "_"))(results), output)
+    if not quiet:
+        click.echo(f"wrote {output}")
+
+
+def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
+    """Return the format of a plot, or say what is known."""
     ending = _ENDINGS.get(output.suffix.lower())
     if ending is None:
         raise click.BadParameter(f"{output.name!r} should end in .svg, .png or .pdf.", param_hint="--output")
+    return ending
+
+
+def save_plot(drawing: Any, output: Path) -> None:
+    """Write a plot, whole or not at all."""
     from deciban import plots
     from deciban.io import atomic_write
 
-    axes = getattr(plots, kind.replace("-", "_"))(results)
+    ending = ending_of(output)
     with atomic_write(output) as stream:
-        plots.save(axes, stream, ending)
-    if not quiet:
-        click.echo(f"wrote {output}")
+        plots.save(drawing, stream, ending)

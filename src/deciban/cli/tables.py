@@ -12,14 +12,14 @@ _WIDTH = 500
 """Wider than any table: a narrow terminal wraps lines, and no name and no digit is cut off."""
 
 
-def console() -> Console:
+def console(*, stderr: bool = False) -> Console:
     """Return a console that never shortens what it prints."""
-    return Console(width=_WIDTH, highlight=False)
+    return Console(width=_WIDTH, highlight=False, stderr=stderr)
 
 
-def print_results(results: Results) -> None:
-    """Print the table of all systems, and the notes that belong to it, on standard output."""
-    out = console()
+def print_results(results: Results, out: Console | None = None) -> None:
+    """Print the table of all systems, and the notes that belong to it, on standard output or another console."""
+    out = out or console()
     systems = results.systems
     single = len(systems[0].operating_points) == 1
     columns = ["EER (ROCCH)", *(["minDCF", "actDCF"] if single else []), "Cllr", "min Cllr", "calibration loss", "AUC"]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deciban import _validate
 from deciban.core.counts import CountTable, corners
 from deciban.core.operating import detection_cost, effective_log_odds
-from deciban.core.pav import pool
+from deciban.core.pav import block_llr, pool
 from deciban.types import CountArray, FloatArray
 
 
@@ -41,9 +41,7 @@ class Pav:
         starts = pool(table.n_tar, table.n_non)
         n_tar, n_non = np.add.reduceat(table.n_tar, starts), np.add.reduceat(table.n_non, starts)
         low, high = table.edges(starts)
-        with np.errstate(divide="ignore"):
-            llr = (np.log(n_tar) - np.log(n_tar.sum())) - (np.log(n_non) - np.log(n_non.sum()))
-        return cls(n_tar, n_non, low, high, llr)
+        return cls(n_tar, n_non, low, high, block_llr(n_tar, n_non))
 
     def as_trials(self) -> tuple[FloatArray, CountArray, FloatArray, CountArray]:
         """The recalibrated scores: llrs and trial counts of the target, then of the non-target class."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
@@ -67,6 +69,31 @@ class OperatingPoint:
         costs = "" if self.c_miss == self.c_fa == 1 else f", costs {self.c_miss:g}:{self.c_fa:g}"
         prior = f"{self.p_target:g}"
         return f"p_target {prior if float(prior) == self.p_target else repr(self.p_target)}{costs}"
+
+
+PointLike: TypeAlias = OperatingPoint | float | Sequence[float]
+"""How users write operating points: see `as_operating_point`."""
+
+
+def as_operating_point(point: Any) -> OperatingPoint:
+    """Return an operating point with costs that normalized costs exist for.
+
+    ``point`` is an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or a cost is 0.
+    """
+    if not isinstance(point, OperatingPoint):
+        values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) > 0 else (point,)
+        if isinstance(point, str) or not 1 <= len(values) <= 3:
+            raise InputError(f"operating_points: expected p_target or (p_target, c_miss, c_fa), got {point!r}.")
+        point = OperatingPoint(*values)
+    checked: OperatingPoint = point
+    if checked.c_miss == 0 or checked.c_fa == 0:
+        raise InputError(f"operating_points: {checked} has a cost of 0: its default decision costs nothing.")
+    return checked
 
 
 def effective_log_odds(

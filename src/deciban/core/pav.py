@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from deciban.types import BoolArray, CountArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 _GROUPS_PER_CHUNK = 131072
 """Groups pooled while they are in cache, before what is left of all chunks is pooled together."""
@@ -39,6 +39,13 @@ def pool(n_tar: CountArray, n_non: CountArray) -> IntArray:
     if len(chunks) > 1:
         starts = starts[_pool(np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), compare)]
     return starts
+
+
+def block_llr(n_tar: CountArray, n_non: CountArray) -> FloatArray:
+    """Log-likelihood ratio of every block: ``ln(n_tar / T) - ln(n_non / N)`` in nats."""
+    with np.errstate(divide="ignore"):
+        llr: FloatArray = (np.log(n_tar) - np.log(n_tar.sum())) - (np.log(n_non) - np.log(n_non.sum()))
+    return llr
 
 
 def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison) -> IntArray:

@@ -7,36 +7,27 @@ With ``x = llr + prior log odds``, ``q = sigma(x) = 1 / (1 + exp(-x))`` and real
 
 (1, 1) is the logarithmic rule in nats, (2, 2) three times the Brier rule, (1/2, 1/2) 2/pi times boosting.
 Exchanging the classes exchanges signs and parameters, ``C(x | non; alpha, beta) = C(-x | tar; beta, alpha)``:
-only target costs are computed here. Infinite ``x`` is allowed, NaN is not; costs beyond the range of float64
-are ``inf`` or 0, without warnings. Made for ``alpha`` and ``beta`` from 0.05 to 100. Nothing here checks its
-arguments or raises.
+every formula is needed for one class only, the closed forms here for targets, the general rule in `proper_table`
+for non-targets. Infinite ``x`` is allowed, NaN is not; costs beyond the range of float64 are ``inf`` or 0, without
+warnings. Made for ``alpha`` and ``beta`` from 0.05 to 100. Nothing here checks its arguments or raises.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 from scipy import special
 
+from deciban.core.proper_table import EDGE, HUGE, cost_table, log_beta
 from deciban.types import FloatArray
 
-_EDGE = 40.0
-"""Beyond +-40 a sigmoid is one exponential: what is left out is below 200 exp(-40) < 1e-15."""
-
 _PANELS_PER_UNIT = 32
-"""A power of two: panel edges are exact, 0 is one of them and no panel has the kink of max(x, 0) inside."""
+"""Panels per nat for the integral of `threshold_density`."""
 
 _NODES, _NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
 _NODES = _NODES + 0.5
 """Gauss-Legendre on [0, 1]. Integrands change by at most exp(100/32) within a panel: 8 nodes give 1e-14."""
-
-_CHUNK = 4096
-"""Values of ``x`` integrated together: their nodes stay in cache."""
-
-_HUGE = 1e300
-"""Stands for infinity where 0 * inf or inf - inf would be NaN; its products with parameters are finite."""
 
 _ATANH_TAIL = np.array([1 / k for k in range(19, 1, -2)])
 """Coefficients of (atanh(y) / y - 1) / y^2 in powers of y^2, the highest first; used for y^2 < 0.0242."""
@@ -113,7 +104,7 @@ def beta_cost_tar_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     array([-1. , -0.5])
     """
     with np.errstate(over="ignore", under="ignore"):
-        return -np.exp(_log_weight(x, alpha - 1.0, beta) - _log_beta(alpha, beta))
+        return -np.exp(_log_weight(x, alpha - 1.0, beta) - log_beta(alpha, beta))
 
 
 def beta_cost_non_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
@@ -129,6 +120,12 @@ def beta_cost_non_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     array([0.5, 1. ])
     """
     return -beta_cost_tar_slope(-x, beta, alpha)
+
+
+def log_threshold_density(x: FloatArray, alpha: float, beta: float, prior_log_odds: float) -> FloatArray:
+    """Return the log of `threshold_density` at ``x = t + tau``, without the factors that ``Z`` cancels."""
+    # 1 + e^x takes one from the exponent beta.
+    return _log_weight(x, alpha, beta - 1.0) - softplus(x - prior_log_odds)
 
 
 def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: float) -> FloatArray:
@@ -160,80 +157,30 @@ def threshold_density(t: FloatArray, alpha: float, beta: float, prior_log_odds: 
     """
 
     def log_density(x: FloatArray) -> FloatArray:
-        # At x = t + tau, without the factors that Z cancels. 1 + e^x takes one from the exponent beta.
-        return _log_weight(x, alpha, beta - 1.0) - softplus(x - prior_log_odds)
+        return log_threshold_density(x, alpha, beta, prior_log_odds)
 
     # 40 beyond both bends, x = 0 and x = tau, the tails are exponentials of slopes alpha and -beta.
-    n_panels = int((2 * _EDGE + np.ceil(abs(prior_log_odds))) * _PANELS_PER_UNIT)
-    edges = min(np.floor(prior_log_odds), 0.0) - _EDGE + np.arange(n_panels + 1) / _PANELS_PER_UNIT
+    n_panels = int((2 * EDGE + np.ceil(abs(prior_log_odds))) * _PANELS_PER_UNIT)
+    edges = min(np.floor(prior_log_odds), 0.0) - EDGE + np.arange(n_panels + 1) / _PANELS_PER_UNIT
     inside = log_density(edges[:-1, None] + _NODES / _PANELS_PER_UNIT)
     below, above = log_density(edges[[0, -1]])
     peak = inside.max()  # taken out so that a narrow rule far from the prior does not underflow
     with np.errstate(under="ignore"):
         total = np.exp(below - peak) / alpha + np.exp(above - peak) / beta
         total += np.sum(np.exp(inside - peak) @ _NODE_WEIGHTS) / _PANELS_PER_UNIT
-        x = np.clip(t + prior_log_odds, -_HUGE, _HUGE)
-        density: FloatArray = np.exp(log_density(x) - peak) / total
+        density: FloatArray = np.exp(log_density(t + prior_log_odds) - peak) / total
     return density
-
-
-def _log_beta(alpha: float, beta: float) -> float:
-    return float(np.log(special.beta(alpha, beta)))  # at most 61 decades below 1 within the range
 
 
 def _log_weight(x: FloatArray, a: float, b: float) -> FloatArray:
     """Return the log of ``sigma(x)^a sigma(-x)^b``, finite for infinite ``x``."""
-    x = np.clip(x, -_HUGE, _HUGE)
+    x = np.clip(x, -HUGE, HUGE)
     return a * np.minimum(x, 0.0) - b * np.maximum(x, 0.0) - (a + b) * np.log1p(np.exp(-np.abs(x)))
 
 
 def _general(x: FloatArray, alpha: float, beta: float) -> FloatArray:
-    """`beta_cost_tar` for any parameters: integrate minus the slope from ``x`` to infinity.
-
-    The integrand is positive and so is every term below: nothing cancels at any ``x`` and any parameters,
-    whereas hypergeometric and incomplete beta functions lose digits around ``alpha = 1`` and fail at it. The
-    integral is the part from ``x`` to the next panel edge, plus what lies beyond that edge, from a table.
-    """
-    beyond = _cost_at_edges(alpha, beta)
-    flat = np.ravel(x)
-    cost = np.empty(flat.shape)
-    for i in range(0, len(flat), _CHUNK):
-        cost[i : i + _CHUNK] = _general_chunk(flat[i : i + _CHUNK], alpha, beta, beyond)
-    return cost.reshape(np.shape(x))
-
-
-def _general_chunk(x: FloatArray, alpha: float, beta: float, beyond: FloatArray) -> FloatArray:
-    c, log_beta = alpha - 1.0, _log_beta(alpha, beta)
-    inside = np.clip(x, -_EDGE, _EDGE)
-    panel = np.minimum(((inside + _EDGE) * _PANELS_PER_UNIT).astype(np.int64), len(beyond) - 2)
-    edge = (panel + 1) / _PANELS_PER_UNIT - _EDGE
-    width = edge - inside
-    # As _log_weight, but no panel has 0 inside: its kink is settled once for all nodes.
-    node = inside + _NODES[:, None] * width
-    rate = np.where(edge > 0.0, -beta, c)
-    sign = np.where(edge > 0.0, -1.0, 1.0)
-    log_slope = rate * node - (c + beta) * np.log1p(np.exp(sign * node)) - log_beta
-    cost: FloatArray = beyond[panel + 1] + width * (_NODE_WEIGHTS @ np.exp(log_slope))
-    # Right of the table the cost falls as exp(-beta x).
-    cost *= np.exp(-beta * np.maximum(x - _EDGE, 0.0))
-    # Left of it the slope is exp(c x) / B, and what is added grows forever if c < 0, to a limit if c > 0.
-    left = np.maximum(-_EDGE - x, 0.0)
-    added = left if c == 0.0 else -np.expm1(-c * left) / c
-    cost += np.exp(-c * _EDGE - log_beta) * added
-    return cost
-
-
-@lru_cache(maxsize=64)
-def _cost_at_edges(alpha: float, beta: float) -> FloatArray:
-    """Return C(q | tar) at the panel edges from -40 to 40: sums of positive panels, added from the right."""
-    edges = np.arange(-_EDGE, _EDGE + 0.5 / _PANELS_PER_UNIT, 1.0 / _PANELS_PER_UNIT)
-    log_beta = _log_beta(alpha, beta)
-    log_slope = _log_weight(edges[:-1, None] + _NODES / _PANELS_PER_UNIT, alpha - 1.0, beta) - log_beta
-    panels = np.exp(log_slope) @ _NODE_WEIGHTS / _PANELS_PER_UNIT
-    tail = np.exp(-beta * _EDGE - log_beta) / beta
-    cost = np.cumsum(np.concatenate(([tail], panels[::-1])))[::-1]
-    cost.flags.writeable = False
-    return cost
+    """`beta_cost_tar` for any parameters."""
+    return cost_table(beta, alpha).cost(-x)
 
 
 def _log_less_linear(x: FloatArray) -> FloatArray:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from deciban.evaluation.calibrated import evaluate_calibrated
 from deciban.evaluation.files import evaluate_files
+from deciban.evaluation.fusion_analysis import FusedSystems, FusionAnalysis, analyse_fusion
+from deciban.evaluation.joined import Joined, Reading, read_joined
 from deciban.evaluation.presets import Preset, preset, presets
 from deciban.evaluation.result import Curves, Evaluation, PointResult, Results
+from deciban.evaluation.selection import Selection, SelectionStep, select_systems
 from deciban.evaluation.single import evaluate
 
 __all__ = [
     "Curves",
     "Evaluation",
+    "FusedSystems",
+    "FusionAnalysis",
+    "Joined",
     "PointResult",
     "Preset",
+    "Reading",
     "Results",
+    "Selection",
+    "SelectionStep",
+    "analyse_fusion",
     "evaluate",
+    "evaluate_calibrated",
     "evaluate_files",
     "preset",
     "presets",
+    "read_joined",
+    "select_systems",
 ]

@@ -177,8 +177,8 @@ class Evaluation:
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
-        plain: dict[str, Any] = _plain(fields)
-        return plain
+        numbers: dict[str, Any] = plain(fields)
+        return numbers
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
@@ -238,11 +238,12 @@ class Plotter:
         return list(importlib.import_module("deciban.plots").KINDS)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What JSON can hold: infinite numbers become words."""
     if isinstance(value, dict):
-        return {name: _plain(entry) for name, entry in value.items()}
+        return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and math.isinf(value):

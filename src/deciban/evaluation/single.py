@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
 
-from deciban.core.operating import OperatingPoint, detection_cost, effective_log_odds
+from deciban.core.operating import OperatingPoint, PointLike, as_operating_point, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.notes import notes_on
 from deciban.evaluation.result import Evaluation, PointResult
 from deciban.metrics import SortedScores
-
-PointLike: TypeAlias = OperatingPoint | float | Sequence[float]
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 
@@ -89,19 +86,6 @@ def evaluate(
         notes=notes_on(scores, results, cllr, dr30, curves),
         curves=curves,
     )
-
-
-def as_operating_point(point: Any) -> OperatingPoint:
-    """Return ``point`` as an `OperatingPoint` with costs that normalized costs exist for."""
-    if not isinstance(point, OperatingPoint):
-        values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) > 0 else (point,)
-        if isinstance(point, str) or not 1 <= len(values) <= 3:
-            raise InputError(f"operating_points: expected p_target or (p_target, c_miss, c_fa), got {point!r}.")
-        point = OperatingPoint(*values)
-    checked: OperatingPoint = point
-    if checked.c_miss == 0 or checked.c_fa == 0:
-        raise InputError(f"operating_points: {checked} has a cost of 0: its default decision costs nothing.")
-    return checked
 
 
 def _at_points(scores: SortedScores, points: Sequence[OperatingPoint]) -> tuple[PointResult, ...]:

@@ -83,7 +83,7 @@ class Input:
     source : Source or None
         The bytes; None if they are those of several files.
     layout : Layout or None
-        How the lines of a single text table are read.
+        How the lines are read, if this is text; of several files, those of the first.
     """
 
     contents: Contents
@@ -113,11 +113,11 @@ def read_input(
     """
     options = Options(need=need, columns=columns, vocabulary=Vocabulary.of(labels), name=name, log10=log10)
     chosen = None if format is None else by_name(format)
-    parts = [_read_one(one, chosen, options) for one in _files(path)]
+    parts = [_read_one(one, chosen, options) for one in files_of(path)]
     found = parts[0]
     if len(parts) > 1:
         together = joined([part.contents for part in parts], display_name(path), _system_name(path, name))
-        found = Input(together, found.format)
+        found = Input(together, found.format, None, found.layout)
     contents = found.contents
     if need is not None and need not in contents.kinds:
         raise FormatError(
@@ -127,7 +127,14 @@ def read_input(
     return found
 
 
-def _files(path: PathLike) -> list[PathLike]:
+def files_of(path: PathLike) -> list[PathLike]:
+    """The files that a pattern stands for, or the path itself if it is none.
+
+    Raises
+    ------
+    InputError
+        If no file matches the pattern.
+    """
     text = str(path)
     if text == "-" or not set(text) & set("*?[") or Path(path).exists():
         return [path]
@@ -225,7 +232,7 @@ def text_faults(
     """
     options = Options(need="scores", columns=columns, vocabulary=Vocabulary.of(labels))
     chosen = None if format is None else by_name(format)
-    for source in map(Source, _files(path)):
+    for source in map(Source, files_of(path)):
         if isinstance(chosen, BinaryFormat) or source.is_binary:
             continue
         try:

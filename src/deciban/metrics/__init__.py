@@ -13,11 +13,17 @@ from deciban.core.operating import OperatingPoint
 from deciban.metrics.costs import (
     act_dcf,
     bayes_error,
-    c_primary,
     calibration_loss,
     dr30,
     min_bayes_error,
     min_dcf,
+)
+from deciban.metrics.mixtures import (
+    c_primary,
+    min_c_primary,
+    min_point_mass_cost,
+    point_mass_cost,
+    point_masses,
 )
 from deciban.metrics.ranks import auc, eer, pav, prbep, roc, roc_error_area, rocch, uer
 from deciban.metrics.rules import (
@@ -46,11 +52,15 @@ __all__ = [
     "dr30",
     "eer",
     "min_bayes_error",
+    "min_c_primary",
     "min_cllr",
     "min_cross_entropy",
     "min_dcf",
+    "min_point_mass_cost",
     "min_scoring_rule_cost",
     "pav",
+    "point_mass_cost",
+    "point_masses",
     "prbep",
     "roc",
     "roc_error_area",

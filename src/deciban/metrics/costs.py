@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.operating import OperatingPoint
-from deciban.errors import InputError
 from deciban.metrics.sorted_scores import SortedScores
 from deciban.types import FloatArray
 
@@ -250,50 +246,6 @@ def calibration_loss(
     minimum = scores.rocch.min_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
     loss = np.maximum(actual - minimum, 0.0)  # rounding alone can put the minimum an ulp above
     return loss if np.ndim(loss) else float(loss)
-
-
-def c_primary(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    operating_points: Iterable[OperatingPoint] = (OperatingPoint(0.01), OperatingPoint(0.001)),
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
-) -> float:
-    """Mean of the normalized actual detection cost over operating points: the primary cost of SRE 2012.
-
-    Parameters
-    ----------
-    tar, non : (n_tar,) and (n_non,) array_like
-        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
-    operating_points : iterable of OperatingPoint
-        Effective priors 0.01 and 0.001 unless told otherwise.
-    tar_weights, non_weights : array_like, optional
-        Weight of each trial, at least 0; whole numbers count like copies of the trial.
-
-    Returns
-    -------
-    float
-        1 for a recognizer that always says llr 0.
-
-    Raises
-    ------
-    InputError
-        If a class is empty or holds NaN, or there is no operating point.
-
-    Examples
-    --------
-    >>> c_primary([1.0, 9.0, 2.0], [0.0, 1.0, -1.0])
-    0.6666666666666666
-    """
-    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    costs = [
-        float(scores.act_dcf(p_target=point.p_target, c_miss=point.c_miss, c_fa=point.c_fa))
-        for point in operating_points
-    ]
-    if not costs:
-        raise InputError("operating_points: empty. Give at least one OperatingPoint.")
-    return float(np.mean(costs))
 
 
 def dr30(

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from scipy.special import entr, expit
 
-from deciban.plots.sheet import GREY, Drawable, Sheet, Style, System, in_percent
+from deciban.errors import InputError
+from deciban.evaluation import Evaluation
+from deciban.plots.sheet import GREY, Drawable, Sheet, Style, System, in_percent, systems_of
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
 _X_LABEL = "Prior log odds (nats)"
 _TOP = 1.4
 _REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
-_POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
+_BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
+POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 
 
-def bayes_error(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, **line_kw: Any) -> Axes:
     """Draw the Bayes error rate, normalized by that of llr 0, over the prior log odds.
 
     Parameters
@@ -28,12 +32,20 @@ def bayes_error(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axe
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    before : Evaluation, Results or sequence of Evaluation, optional
+        The same systems before calibration, in the same order: their actual errors are drawn thin and pale. Their least
+        errors are not: increasing maps do not move them.
     **line_kw
         Properties of the curve of actual errors of each system.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there are not as many systems before as after.
 
     Notes
     -----
@@ -53,6 +65,8 @@ def bayes_error(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axe
     for system in sheet.systems:
         curves = system.evaluation.curves
         _pair(sheet, system, curves.prior_log_odds, (curves.act_error, curves.min_error), _TOP)
+    if before is not None:
+        _before(sheet, systems_of(before))
     sheet.explain("actual")
     sheet.explain("minimum", linestyle="--")
     if sheet.explain("default (llr 0)", **_REFERENCE):
@@ -176,6 +190,19 @@ def _pair(sheet: Sheet, system: System, x: FloatArray, pair: tuple[FloatArray, F
     sheet.ax.plot(x, least, **system.thin())
 
 
+def _before(sheet: Sheet, evaluations: Sequence[Evaluation]) -> None:
+    """Draw the actual errors before calibration in a pale shade of the colour of each system."""
+    if len(evaluations) != len(sheet.systems):
+        raise InputError(f"before: {len(evaluations)} systems, but there are {len(sheet.systems)} after calibration.")
+    hidden = 0
+    for system, old in zip(sheet.systems, evaluations, strict=True):
+        curves = old.curves
+        sheet.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, **_BEFORE)
+        hidden += not np.any(curves.act_error < _TOP)
+    note = f" ({hidden} above the frame)" if hidden else ""
+    sheet.explain(f"before calibration{note}", **_BEFORE)
+
+
 def _reference(sheet: Sheet, curve: Any) -> None:
     if sheet.explain("default (llr 0)", **_REFERENCE):
         ends = [system.evaluation.curves.prior_log_odds[-1] for system in sheet.systems]
@@ -218,14 +245,19 @@ def _frame(sheet: Sheet, top: float) -> None:
     sheet.keep_limits((-max(ends), max(ends)), (-0.01 * top, top))
     places = {-point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
     for place in sorted(places):
-        ax.axvline(place, **_POINT)
+        ax.axvline(place, **POINT)
     if places:
-        sheet.explain("operating point", **_POINT)
+        sheet.explain("operating point", **POINT)
+    write_priors(ax)
+
+
+def write_priors(ax: Axes, *, sign: float = 1.0) -> None:
+    """Write priors at the upper edge of an axis of log odds, or with sign -1 of Bayes thresholds."""
     for old in list(ax.child_axes):
         old.remove()
     top_axis = ax.secondary_xaxis("top")
     ticks = _prior_ticks(max(abs(end) for end in ax.get_xlim()))
-    top_axis.set_xticks(list(ticks), list(ticks.values()))
+    top_axis.set_xticks([sign * place for place in ticks], list(ticks.values()))
     top_axis.set_xlabel("Prior probability of a target")
 
 

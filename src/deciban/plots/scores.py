@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from deciban.plots.sheet import GREY, THIN_WIDTH, Drawable, Sheet, System, in_percent
+from deciban.evaluation import Evaluation
+from deciban.plots.sheet import GREY, THIN_WIDTH, Canvas, Drawable, Sheet, System, in_percent
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -95,10 +97,10 @@ def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     """
     sheet = Sheet(result, ax, line_kw, size=_SIZE)
     ax = sheet.ax
-    sheet.keep_limits(*_pav_limits(sheet))
+    sheet.keep_limits(*pav_limits([system.evaluation for system in sheet.systems]))
     x, y = ax.get_xlim(), ax.get_ylim()
     for system in sheet.systems:
-        _staircase(sheet, system, x, y)
+        draw_blocks(sheet, system, x, y)
     if sheet.explain("y = x (calibrated)", color="black", linestyle=":"):
         ax.axline((0.0, 0.0), slope=1.0, color="black", linestyle=":", linewidth=1.2, zorder=2.2)
     thresholds = {point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
@@ -180,11 +182,12 @@ def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tu
     return np.concatenate((x, [levels[-1], high])), np.concatenate((y, [0.0, 0.0]))
 
 
-def _pav_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]:
-    blocks = [system.evaluation.curves.pav for system in sheet.systems]
+def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return limits that hold all finite scores, all finite PAV llrs and all Bayes thresholds."""
+    blocks = [evaluation.curves.pav for evaluation in evaluations]
     scores = np.concatenate([edge for block in blocks for edge in (block.low, block.high)])
     llrs = np.concatenate([block.llr for block in blocks])
-    thresholds = [point.threshold for system in sheet.systems for point in system.evaluation.operating_points]
+    thresholds = [point.threshold for evaluation in evaluations for point in evaluation.operating_points]
     scores = scores[np.isfinite(scores)]
     llrs = np.concatenate((llrs[np.isfinite(llrs)], thresholds, [-1.0, 1.0]))
     x = _with_margin(float(scores.min()), float(scores.max())) if len(scores) else (-1.0, 1.0)
@@ -192,7 +195,7 @@ def _pav_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]
     return x, (-reach, reach)
 
 
-def _staircase(sheet: Sheet, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
+def draw_blocks(sheet: Canvas, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
     """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
     blocks = system.evaluation.curves.pav
     low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)

@@ -38,15 +38,14 @@ _LEGEND_SIZE = 9.0
 
 
 @dataclass(frozen=True)
-class System:
-    """One evaluation with the style of its main line."""
+class Mark:
+    """The style of the main line of something with a name."""
 
-    evaluation: Evaluation
     main: Style
 
     @property
     def color(self) -> Any:
-        """Colour of everything that belongs to the system."""
+        """Colour of everything that belongs to it."""
         return self.main["color"]
 
     def noted(self, note: str) -> Style:
@@ -54,31 +53,39 @@ class System:
         return {**self.main, "label": f"{self.main['label']} ({note})"} if note else self.main
 
     def thin(self, **style: Any) -> Style:
-        """Return the style of a secondary line in the colour of the system."""
+        """Return the style of a secondary line in the same colour."""
         return {"color": self.color, "linewidth": THIN_WIDTH, "linestyle": "--", **style}
+
+
+@dataclass(frozen=True)
+class System(Mark):
+    """One evaluation with the style of its main line."""
+
+    evaluation: Evaluation
 
 
 class Explanation(Line2D):
     """A legend entry without data: it says what a style means, not which system."""
 
 
-class Sheet:
-    """An Axes with the systems to be drawn on it.
+class Canvas:
+    """An Axes with the names of what is to be drawn on it.
 
     Parameters
     ----------
-    result : Evaluation, Results or sequence of Evaluation
+    names : sequence of str
+        They go into the legend.
     ax : Axes or None
         None makes a new figure of ``size`` inches.
     line_kw : dict
-        Properties of the main line of each system, matplotlib's short names included.
+        Properties of the main line of each name, matplotlib's short names included.
     width_of_many : float
-        Width of main lines where there are several systems.
+        Width of main lines where there are several names.
     """
 
     def __init__(
         self,
-        result: Drawable,
+        names: Sequence[str],
         ax: Axes | None,
         line_kw: Style,
         *,
@@ -88,9 +95,8 @@ class Sheet:
         self._owns_figure = ax is None
         self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
         self.is_fresh = not self.ax.has_data()
-        evaluations = _systems_of(result)
-        width = MAIN_WIDTH if len(evaluations) == 1 else width_of_many
-        self.systems = self._styled(evaluations, {"linewidth": width, **normalize_kwargs(line_kw, Line2D)})
+        width = MAIN_WIDTH if len(names) == 1 else width_of_many
+        self.marks = self._styled(names, {"linewidth": width, **normalize_kwargs(line_kw, Line2D)})
         if self.is_fresh:
             self.ax.grid(visible=True, color="0.9", linewidth=0.6)
             self.ax.set_axisbelow(True)
@@ -162,16 +168,41 @@ class Sheet:
         anchor = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": self.ax.transAxes + drop}
         return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
 
-    def _styled(self, evaluations: Sequence[Evaluation], line_kw: Style) -> list[System]:
-        """Give every system a label and a colour that no other system on the Axes has."""
+    def _styled(self, names: Sequence[str], line_kw: Style) -> list[Mark]:
+        """Give every name a label and a colour that nothing else on the Axes has."""
         drawn = [line for line in self.ax.lines if not isinstance(line, Explanation)]
         used = {to_hex(line.get_color()).upper() for line in drawn}
-        free = [color for color in system_colors(len(evaluations) + len(used)) if color not in used]
-        labels = _labels([evaluation.name for evaluation in evaluations], {str(line.get_label()) for line in drawn})
+        free = [color for color in system_colors(len(names) + len(used)) if color not in used]
+        labels = _labels(names, {str(line.get_label()) for line in drawn})
         return [
-            System(evaluation, {"label": label, "color": color, "zorder": 2.5, **line_kw})
-            for evaluation, label, color in zip(evaluations, labels, free, strict=False)
+            Mark({"label": label, "color": color, "zorder": 2.5, **line_kw})
+            for label, color in zip(labels, free, strict=False)
         ]
+
+
+class Sheet(Canvas):
+    """An Axes with the systems to be drawn on it.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+    ax, line_kw, size, width_of_many
+        As in `Canvas`.
+    """
+
+    def __init__(
+        self,
+        result: Drawable,
+        ax: Axes | None,
+        line_kw: Style,
+        *,
+        size: tuple[float, float],
+        width_of_many: float = MAIN_WIDTH,
+    ) -> None:
+        evaluations = systems_of(result)
+        names = [evaluation.name for evaluation in evaluations]
+        super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many)
+        self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]
 
 
 def in_percent(value: float, _position: float | None = None) -> str:
@@ -179,7 +210,14 @@ def in_percent(value: float, _position: float | None = None) -> str:
     return f"{100 * value:.4g}"
 
 
-def _systems_of(result: Drawable) -> tuple[Evaluation, ...]:
+def systems_of(result: Drawable) -> tuple[Evaluation, ...]:
+    """Return what is to be drawn, one after the other.
+
+    Raises
+    ------
+    InputError
+        If there is nothing, or something else.
+    """
     if isinstance(result, Evaluation):
         return (result,)
     systems = result.systems if isinstance(result, Results) else tuple(result)

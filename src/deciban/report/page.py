@@ -5,18 +5,35 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 import deciban
 from deciban import plots
+from deciban.calibration import Calibrator, Chain, rule_weighting
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, Results
+from deciban.evaluation import Evaluation, FusionAnalysis, Results
 from deciban.evaluation.result import CONVENTIONS
+from deciban.models import Model
+from deciban.recipes.fusers import Fuser
 from deciban.report import tables, words
+from deciban.report.comparison import compare, matched
+from deciban.report.fusion import FusionSection
+from deciban.report.record import record_of
 
 
-def render(results: Results, *, title: str | None = None, facts: Sequence[str] = ()) -> str:
+def render(
+    results: Results,
+    *,
+    title: str | None = None,
+    facts: Sequence[str] = (),
+    train: Results | None = None,
+    before: Results | None = None,
+    train_before: Results | None = None,
+    model: Model | None = None,
+    analysis: FusionAnalysis | None = None,
+) -> str:
     """Write results as one HTML page that needs nothing else: no network, no scripts, no other files.
 
     Parameters
@@ -27,6 +44,14 @@ def render(results: Results, *, title: str | None = None, facts: Sequence[str] =
         Heading of the page; by default it names the systems.
     facts : sequence of str
         Lines that say what was read and assumed; by default those of ``results``.
+    train : Results, optional
+        The same systems on the trials of training: shown side by side with ``results``.
+    before, train_before : Results, optional
+        The same before calibration.
+    model : Model, optional
+        What calibrated or fused the scores: the page shows its settings, its parameters and how training went.
+    analysis : FusionAnalysis, optional
+        What a fusion is worth beside its systems, on its trials of training and maybe on others.
 
     Returns
     -------
@@ -36,7 +61,7 @@ def render(results: Results, *, title: str | None = None, facts: Sequence[str] =
     Raises
     ------
     InputError
-        If there is no system in ``results``.
+        If there is no system in ``results``, or the others do not have as many.
 
     Examples
     --------
@@ -51,15 +76,26 @@ def render(results: Results, *, title: str | None = None, facts: Sequence[str] =
         raise InputError("results: there is no system to report on.")
     colors = plots.system_colors(len(systems))
     named = list(zip((system.name for system in systems), colors, systems, strict=True))
+    comparison = compare(results, before=before, train=train, train_before=train_before)
+    sides = [("test" if train else "", results, before)]
+    if train is not None:
+        sides.insert(0, ("training", Results(matched(train, results, "training"), facts=train.facts), train_before))
     page = _template().render(
         title=title or _title(systems),
         facts=tuple(facts) or results.facts or _join(results),
+        train_facts=() if train is None else train.facts or _join(train),
         points=tables.points_of(systems),
         summary=tables.summary(systems, colors),
+        comparison=comparison,
+        blocks=comparison.blocks(colors) if comparison else [],
+        record=record_of(model) if model else [],
+        fusion=FusionSection.of(model, analysis) if isinstance(model, Fuser) else None,
+        model_figures=_of_model(model, sides, results) if model else [],
         notes=[(name, color, system.notes) for name, color, system in named if system.notes],
         errors=tables.errors(systems, colors),
         scarce=[(name, color, words.scarce_errors(system)) for name, color, system in named],
-        figures=[_figure(results, kind) for kind in plots.KINDS],
+        is_paired=train is not None,
+        figures=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CONVENTIONS.items()],
         definitions=words.DEFINITIONS,
         version=deciban.__version__,
@@ -99,11 +135,52 @@ def _join(results: Results) -> tuple[str, ...]:
     return ("join  " + " · ".join(f"{words.count(n)} {kind}" for n, kind in zip(counts, kinds, strict=True)),)
 
 
-def _figure(results: Results, kind: str) -> dict[str, str]:
-    """Draw one plot of all systems, as the address of an image that holds its own data."""
-    drawn = io.BytesIO()
-    plots.save(getattr(plots, kind)(results), drawn, "svg")
+Side: TypeAlias = tuple[str, Results, Results | None]
+"""A set of trials: what it is called if there are two, its results, and those before calibration."""
+
+
+def _figure(results: Results, kind: str, before: Results | None, side: str) -> dict[str, str]:
+    """Draw one plot of all systems."""
     title, caption = words.PLOTS[kind]
+    more: dict[str, Any] = {}
+    if kind == "bayes_error" and before is not None:
+        more["before"] = matched(before, results, "before")
+        caption = f"{caption} {words.BEFORE}"
+    drawing = getattr(plots, kind)(results, **more)
     names = _listed([system.name for system in results.systems])
+    return _image(drawing, title, side, caption, f"of {names}")
+
+
+def _of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dict[str, str]]:
+    """Draw what the model does to scores, and which thresholds it was trained for."""
+    figures = []
+    for side, _, before in sides:
+        if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
+            drawing = plots.calibration_map(before.systems[0], {model.kind: model})
+            figures.append(
+                _image(drawing, words.CALIBRATION_MAP[0], side, words.CALIBRATION_MAP[1], f"by {model.kind}")
+            )
+    points = dict.fromkeys(
+        (point.p_target, point.c_miss, point.c_fa) for system in results.systems for point in system.operating_points
+    )
+    for step in model.steps if isinstance(model, Chain) else (model,):
+        rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}
+        if len(rule) < 3:
+            continue
+        drawing = plots.omega(rule_weighting(**rule, operating_points=points))
+        figures.append(_image(drawing, words.OMEGA[0], "", words.OMEGA[1], "of the training objective"))
+    return figures
+
+
+def _image(drawing: Any, title: str, side: str, caption: str, about: str) -> dict[str, str]:
+    """A plot as the address of an image that holds its own data; of two, the first has no caption."""
+    drawn = io.BytesIO()
+    plots.save(drawing, drawn, "svg")
     source = "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode("ascii")
-    return {"title": title, "caption": caption, "alt": f"{title} of {names}", "source": source}
+    titled = f"{title}, {side}" if side else title
+    return {
+        "title": titled,
+        "caption": "" if side == "training" else caption,
+        "alt": f"{titled} {about}",
+        "source": source,
+    }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from deciban.evaluation import Evaluation, PointResult
 from deciban.report.words import FEW, count, number, percent
@@ -31,6 +32,20 @@ class ErrorRow:
     few: str
 
 
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its name, and how it is written; None where a system has no such number."""
+
+    name: str
+    value: float | None
+    write: Callable[[float], str]
+
+    @property
+    def text(self) -> str:
+        """The number as tables show it."""
+        return MISSING if self.value is None else self.write(self.value)
+
+
 def points_of(systems: Sequence[Evaluation]) -> list[str]:
     """Return the names of all operating points, in order, once each."""
     return list(dict.fromkeys(str(point) for system in systems for point in system.operating_points))
@@ -39,25 +54,33 @@ def points_of(systems: Sequence[Evaluation]) -> list[str]:
 def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
     """Return the figures of each system; minDCF and actDCF stand at each of `points_of`, then their means."""
     points = points_of(systems)
-    rows = []
-    for system, color in zip(systems, colors, strict=True):
-        costs = {str(point): (number(point.min_dcf), number(point.act_dcf)) for point in system.operating_points}
-        pairs = [costs.get(point, (MISSING, MISSING)) for point in points]
-        if len(points) > 1:
-            pairs.append((number(system.mean_min_dcf), number(system.mean_act_dcf)))
-        information = (system.cllr, system.min_cllr, system.calibration_loss)
-        cells = (
-            percent(system.eer),
-            *(cost for pair in pairs for cost in pair),
-            *(number(figure) for figure in information),
-            number(system.auc, 4),
-            number(system.prbep, 1),
-            count(system.n_tar),
-            count(system.n_non),
-            count(system.n_tied),
-        )
-        rows.append(Row(system.name, color, cells))
-    return rows
+    return [
+        Row(system.name, color, tuple(figure.text for figure in figures_of(system, points)))
+        for system, color in zip(systems, colors, strict=True)
+    ]
+
+
+def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
+    """Return every figure of a system, costs at each of these points."""
+    costs = {str(point): (point.min_dcf, point.act_dcf) for point in system.operating_points}
+    rows: list[tuple[str, float | None, Callable[[float], str]]] = [("EER (ROCCH)", system.eer, percent)]
+    for point in points:
+        least, actual = costs.get(point, (None, None))
+        rows += [(f"minDCF, {point}", least, number), (f"actDCF, {point}", actual, number)]
+    if len(points) > 1:
+        rows += [("minDCF, mean over points", system.mean_min_dcf, number)]
+        rows += [("actDCF, mean over points", system.mean_act_dcf, number)]
+    rows += [
+        ("Cllr", system.cllr, number),
+        ("min Cllr", system.min_cllr, number),
+        ("calibration loss", system.calibration_loss, number),
+        ("AUC", system.auc, partial(number, digits=4)),
+        ("PRBEP", system.prbep, partial(number, digits=1)),
+        ("targets", system.n_tar, count),
+        ("non-targets", system.n_non, count),
+        ("tied across classes", system.n_tied, count),
+    ]
+    return [Figure(*row) for row in rows]
 
 
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[ErrorRow]:

@@ -7,7 +7,7 @@ import math
 from deciban.evaluation import Evaluation
 from deciban.evaluation.notes import prior_name
 
-_MINUS = "\u2212"
+MINUS = "\u2212"
 FEW = 30
 """Doddington's rule: fewer errors than this say little about an error rate."""
 
@@ -73,6 +73,23 @@ PLOTS = {
 }
 """Title and caption of each plot."""
 
+BEFORE = "Thin and pale: before calibration."
+
+CALIBRATION_MAP = (
+    "What the model makes of scores",
+    (
+        "Log-likelihood ratio over score. Grey steps: what each score is worth on these trials (PAV). The model is "
+        "right where its line goes through them, and it matters most near the Bayes thresholds."
+    ),
+)
+OMEGA = (
+    "What the training objective cares for",
+    (
+        "Weight of each decision threshold in the objective that the model was trained with. Operating points in the "
+        "tails had little influence on it."
+    ),
+)
+
 CONVENTION_NAMES = {
     "accept": "Decision",
     "thresholds": "Thresholds",
@@ -135,10 +152,10 @@ def number(value: float, digits: int = 3) -> str:
     ('0.412', '−4.595', '∞', '0.000', '1.23e+07')
     """
     if math.isinf(value):
-        return "∞" if value > 0 else _MINUS + "∞"
+        return "∞" if value > 0 else MINUS + "∞"
     text = f"{value:,.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
     if text.startswith("-"):
-        text = text[1:] if float(text.replace(",", "")) == 0 else _MINUS + text[1:]
+        text = text[1:] if float(text.replace(",", "")) == 0 else MINUS + text[1:]
     return text
 
 

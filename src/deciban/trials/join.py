@@ -23,7 +23,16 @@ from deciban.trials.matching import (
 from deciban.trials.tables import Index, Key, Scores
 from deciban.types import BoolArray, ScoreArray
 
-__all__ = ["Aligned", "Duplicates", "JoinReport", "Missing", "align", "align_systems", "refuse_conflicts"]
+__all__ = [
+    "Aligned",
+    "Duplicates",
+    "JoinReport",
+    "Missing",
+    "align",
+    "align_incomplete",
+    "align_systems",
+    "refuse_conflicts",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +164,44 @@ def align_systems(
     if not systems:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
     found = _by_order(systems, key, missing, duplicates) if by_order else match(systems, key, missing, duplicates)
+    return _aligned(systems, key, found, missing)
+
+
+def align_incomplete(
+    systems: Sequence[Scores], key: Key | Index, *, duplicates: Duplicates = "error", by_order: bool = False
+) -> list[Aligned]:
+    """Find the scores of every trial of a key for systems that did not score all of them.
+
+    Parameters
+    ----------
+    systems : sequence of Scores
+    key : Key or Index
+    duplicates : {"error", "keep-one"}
+        As in `align`.
+    by_order : bool
+        As in `align`.
+
+    Returns
+    -------
+    list of Aligned
+        One for each system, all on the trials of the key, with NaN where a system has no score. Nothing else takes
+        these for scores: every metric refuses NaN.
+
+    Raises
+    ------
+    KeyMismatchError, InputError
+        As in `align`, or if a system and the key share no trial.
+    """
+    if not systems:
+        raise InputError("systems: none given. Alignment needs at least one set of scores.")
+    found = _by_order(systems, key, 0.0, duplicates) if by_order else match(systems, key, 0.0, duplicates)
+    for scores, rows in zip(systems, found.rows, strict=True):
+        if rows is not None and not np.any(rows >= 0):
+            match([scores], key, "drop", duplicates)  # it finds nothing, and says so
+    return _aligned(systems, key, found, np.nan)
+
+
+def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Index], missing: Missing) -> list[Aligned]:
     trials, is_target = found.key.trials, None
     if isinstance(found.key, Key):
         is_target = found.key.is_target

@@ -1,0 +1,34 @@
+"""Calibration of the scores of one system: maps to log-likelihood ratios, trained on labelled trials."""
+
+from __future__ import annotations
+
+from deciban.calibration.affine import AffineCalibrator, ScaleCalibrator, ShiftCalibrator
+from deciban.calibration.beta import BetaCalibrator
+from deciban.calibration.bounds import BoundCalibrator, ElubCalibrator, elub_bounds
+from deciban.calibration.calibrator import Calibrator
+from deciban.calibration.chain import Chain
+from deciban.calibration.cross import cross_validated
+from deciban.calibration.design import PointWeight, RuleWeighting, rule_weighting
+from deciban.calibration.gaussian import GaussianCalibrator
+from deciban.calibration.pav import PavCalibrator
+from deciban.calibration.suggestion import Rule, suggest_rule
+
+__all__ = [
+    "AffineCalibrator",
+    "BetaCalibrator",
+    "BoundCalibrator",
+    "Calibrator",
+    "Chain",
+    "ElubCalibrator",
+    "GaussianCalibrator",
+    "PavCalibrator",
+    "PointWeight",
+    "Rule",
+    "RuleWeighting",
+    "ScaleCalibrator",
+    "ShiftCalibrator",
+    "cross_validated",
+    "elub_bounds",
+    "rule_weighting",
+    "suggest_rule",
+]

@@ -1,0 +1,218 @@
+"""Beta calibration: for probabilities, whose two ends may be stretched each in its own way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import log_expit
+
+from deciban import _validate
+from deciban.calibration.calibrator import Calibrator, Labelled
+from deciban.core.linear_training import LinearFit, train
+from deciban.errors import DecibanWarning, InputError
+from deciban.models.by_rule import TrainedByRule, results_of
+from deciban.models.model import Plain
+from deciban.types import FloatArray, ScoreArray
+
+
+class BetaCalibrator(TrainedByRule, Calibrator):
+    """Log-likelihood ratio ``a ln p - b ln(1 - p) + c`` of probabilities ``p``, with ``a, b >= 0``.
+
+    Parameters
+    ----------
+    p_target : float
+        Prior of the objective, in (0, 1). Proportions of the data never enter.
+    ridge : float
+        Half of it times the squares of ``a`` and ``b`` on standardized ``ln p`` and ``ln(1 - p)`` is added to the
+        objective. ``c`` is never penalized.
+    scores : {"probability", "log_odds"}
+        What comes in: probabilities in [0, 1], or ``ln(p / (1 - p))``, which keeps the digits of probabilities next
+        to 1.
+
+    Attributes
+    ----------
+    a_, b_, c_ : float
+        The map, in nats.
+    objective_ : float
+        Prior-weighted cross-entropy at the optimum, without the penalty, in nats.
+    training_ : Training
+        Counts of trials, a fingerprint of the data, and in ``results`` how training went.
+
+    Raises
+    ------
+    InputError
+        If a probability is outside [0, 1], a target has probability 0 or a non-target 1, the classes are separated
+        and there is no penalty, or a parameter is out of range.
+
+    Warns
+    -----
+    DecibanWarning
+        If the best map with ``a, b >= 0`` is constant: larger probabilities favour non-target.
+
+    Notes
+    -----
+    What comes out is a log-likelihood ratio and not a posterior, whatever the prior that the probabilities were made
+    for: add the log odds of a prior and take the logistic function to get one. Probabilities 0 and 1 are infinite
+    evidence, unless ``a`` or ``b`` is 0 and takes it away.
+
+    Where the best ``a`` or ``b`` is negative, the map would not be monotone: it is set to 0 and the others are trained
+    again, as in the paper; if either of them could be 0, the better one is. ``a = b = 1`` is a shift of the log odds,
+    ``a = b`` affine calibration of them.
+
+    References
+    ----------
+    M. Kull, T. Silva Filho and P. Flach, "Beyond sigmoids: How to obtain well-calibrated probabilities from binary
+    classifiers with beta calibration", Electronic Journal of Statistics 11(2), 2017, 5052-5080.
+
+    Examples
+    --------
+    >>> scores, is_target = [0.9, 0.4, 0.8, 0.1, 0.6, 0.3], [True, True, True, False, False, False]
+    >>> calibrator = BetaCalibrator().fit(scores, is_target)
+    >>> calibrator.transform([0.0, 0.5, 0.9]).round(2)
+    array([ -inf, -0.25,  3.46])
+    """
+
+    kind: ClassVar[str] = "beta"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "a": {"type": "number", "minimum": 0},
+        "b": {"type": "number", "minimum": 0},
+        "c": {"type": "number"},
+    }
+
+    a_: float
+    b_: float
+    c_: float
+
+    def __init__(
+        self,
+        *,
+        p_target: float = 0.5,
+        ridge: float = 0.0,
+        scores: Literal["probability", "log_odds"] = "probability",
+    ) -> None:
+        self._set_rule(p_target=p_target, alpha=1.0, beta=1.0, ridge=ridge)
+        self.scores = scores
+        self._require_kind()
+
+    def _require_kind(self) -> None:
+        if self.scores not in ("probability", "log_odds"):
+            raise InputError(f'scores: got {self.scores!r}. They are a "probability" or "log_odds".')
+
+    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+        _, _, log_odds, ridge = self._rule()
+        _require_possible(self._columns(data.score), data)
+        data = data.counting
+        columns = self._columns(data.score)
+        fit, used = _best(columns, data, log_odds, ridge)
+        if fit is None:
+            return self._constant(log_odds)
+        weights = dict(zip(used, fit.weights.tolist(), strict=True))
+        self.a_, self.b_, self.c_ = max(weights.get(0, 0.0), 0.0), max(weights.get(1, 0.0), 0.0), fit.offset
+        self.objective_ = fit.objective
+        if not fit.converged:
+            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=3)
+        results = results_of(fit)
+        if len(used) == 1:
+            results["status"] = f"{fit.status}; {'ab'[1 - used[0]]} is 0, it would have been negative"
+        return results
+
+    def _constant(self, log_odds: float) -> Mapping[str, Plain]:
+        self.a_, self.b_, self.c_ = 0.0, 0.0, 0.0
+        self.objective_ = float(-(log_expit(log_odds) * self.p_target + log_expit(-log_odds) * (1.0 - self.p_target)))
+        words = "a and b are 0, both would have been negative: every llr is 0"
+        warnings.warn(
+            f"{type(self).__name__}: {words}. Larger probabilities favour non-target here: if the labels are "
+            "exchanged, exchange them back, or pass 1 - p.",
+            DecibanWarning,
+            stacklevel=4,
+        )
+        return {"objective": self.objective_, "objective_relative_to_llr_0": 1.0, "status": words}
+
+    def _columns(self, scores: ScoreArray) -> list[FloatArray]:
+        """``ln p`` and ``-ln(1 - p)``."""
+        self._require_kind()
+        values = scores.astype(np.float64, copy=False)
+        if self.scores == "log_odds":
+            return [log_expit(values), -log_expit(-values)]
+        if (outside := np.flatnonzero((values < 0.0) | (values > 1.0))).size:
+            raise InputError(
+                f"scores: {len(outside)} of {len(values)} are no probabilities, the first at index {outside[0]}: "
+                f'{values[outside[0]]:g}. They lie in [0, 1]. For log odds pass scores="log_odds"; for scores of '
+                "any other kind use AffineCalibrator."
+            )
+        with np.errstate(divide="ignore"):
+            return [np.log(values), -np.log1p(-values)]
+
+    def _transform(self, scores: FloatArray) -> FloatArray:
+        llr = np.full(len(scores), self.c_)
+        with np.errstate(over="ignore"):
+            for weight, column in zip((self.a_, self.b_), self._columns(scores), strict=True):
+                if weight > 0.0:  # nothing of an infinite column is nothing
+                    llr += weight * column
+        return llr
+
+    def parameters(self) -> dict[str, Any]:
+        """The three numbers of the map."""
+        return {"a": self.a_, "b": self.b_, "c": self.c_}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take the three numbers from a file."""
+        for name in self.parameter_schema:
+            setattr(self, f"{name}_", float(_validate.finite(parameters[name], name)))
+
+
+def _require_possible(columns: list[FloatArray], data: Labelled) -> None:
+    """Refuse certainty of the wrong class: its cost is infinite whatever ``a`` and ``b`` are."""
+    counts = True if data.weight is None else data.weight > 0
+    for column, wrong, name, value in (
+        (columns[0], data.is_target, "target", 0),
+        (columns[1], ~data.is_target, "non-target", 1),
+    ):
+        if (found := np.flatnonzero(np.isinf(column) & wrong & counts)).size:
+            raise InputError(
+                f"scores: {len(found)} {name} trials have probability {value}, the first at index {found[0]}: their "
+                "cost is infinite. Find out what rounded them, or clip probabilities to [1e-6, 1 - 1e-6] for example."
+            )
+
+
+def _best(
+    columns: list[FloatArray], data: Labelled, log_odds: float, ridge: float
+) -> tuple[LinearFit | None, tuple[int, ...]]:
+    """The best fit without negative weights, and which columns it uses; None if it uses none.
+
+    The objective is convex. So where the optimum of both weights has a negative one, or none exists because it runs
+    off to where one of them is negative, the best weights that are not negative have a 0.
+    """
+
+    def fit(*used: int) -> LinearFit:
+        return train(
+            [columns[k] for k in used],
+            data.is_target,
+            weights=data.float_weight,
+            alpha=1.0,
+            beta=1.0,
+            log_odds=log_odds,
+            ridge=ridge,
+        )
+
+    if _in_reverse(data):
+        return None, ()
+    try:
+        both = fit(0, 1)
+    except InputError:
+        both = None  # classes that one weight alone separates are refused below
+    if both is not None and min(both.weights) >= 0.0:
+        return both, (0, 1)
+    single = [(fit(k), (k,)) for k in (0, 1)]
+    possible = [found for found in single if found[0].weights[0] > 0.0]
+    if not possible:
+        return None, ()
+    return min(possible, key=lambda found: found[0].objective + 0.5 * ridge * found[0].standardized[0] ** 2)
+
+
+def _in_reverse(data: Labelled) -> bool:
+    """Whether no target scores above a non-target, and some below."""
+    return bool(data.tar.max() <= data.non.min() and data.tar.min() < data.non.max())

@@ -1,0 +1,248 @@
+"""Bounds on log-likelihood ratios: fixed ones, and the empirical lower and upper bound of forensic practice."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.calibration.calibrator import Calibrator, Labelled
+from deciban.calibration.outcome import outcome
+from deciban.core.counts import SortedClass
+from deciban.errors import DecibanWarning, InputError
+from deciban.metrics import SortedScores
+from deciban.models.model import Plain
+from deciban.types import FloatArray
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+class BoundCalibrator(Calibrator):
+    """Log-likelihood ratios clipped to fixed bounds; there is nothing to train.
+
+    Parameters
+    ----------
+    low, high : float, optional
+        Lowest and highest llr, in nats; None leaves that side open. Bounds in other units are converted first: a
+        likelihood ratio of 10,000 is ``math.log(10_000)``.
+
+    Raises
+    ------
+    InputError
+        If a bound is not finite, both are open, or ``low`` is above ``high``.
+
+    Notes
+    -----
+    ``transform`` works with and without ``fit``, which only leaves a record of the data in ``training_``. Put it behind
+    another calibrator with `Chain`.
+
+    Examples
+    --------
+    >>> BoundCalibrator(low=-4.0, high=4.0).transform([-9.0, 1.5, float("inf")])
+    array([-4. ,  1.5,  4. ])
+    """
+
+    kind: ClassVar[str] = "bound"
+    parameter_schema: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
+        self.low = low
+        self.high = high
+        self._checked()
+
+    def _checked(self) -> tuple[float, float]:
+        """Both bounds; they are attributes and may have been changed."""
+        words = "A bound is a finite llr in nats, or None"
+        low = -np.inf if self.low is None else _validate.in_range(self.low, "low", -_LARGEST, _LARGEST, words)
+        high = np.inf if self.high is None else _validate.in_range(self.high, "high", -_LARGEST, _LARGEST, words)
+        if self.low is None and self.high is None:
+            raise InputError("low, high: both are None. Give at least one bound.")
+        if low > high:
+            raise InputError(f"low, high: the lower bound {low:g} is above the upper one, {high:g}.")
+        return low, high
+
+    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+        return _results(data, *self._checked())
+
+    def _transform(self, scores: FloatArray) -> FloatArray:
+        low, high = self._checked()
+        clipped: FloatArray = np.clip(scores, low, high)
+        return clipped
+
+    def parameters(self) -> dict[str, Any]:
+        """None: the bounds are settings."""
+        return {}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take nothing."""
+
+
+class ElubCalibrator(Calibrator):
+    """Log-likelihood ratios clipped to the empirical bounds of their own training data (Vergeer et al. 2016).
+
+    Parameters
+    ----------
+    n_misleading : float
+        As in `elub_bounds`.
+
+    Attributes
+    ----------
+    low_, high_ : float
+        The bounds, in nats; ``low_ <= 0 <= high_``.
+
+    Warns
+    -----
+    DecibanWarning
+        If a bound is 0: on that side the llrs are worse than no evidence from the start.
+
+    Notes
+    -----
+    It wants llrs, not scores: put it behind another calibrator with `Chain`. Bounds from the trials that this one was
+    trained on are a little too wide; forensic practice computes them on llrs of held-out trials, which
+    `cross_validated` gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> llrs = np.concatenate([np.linspace(-1.0, 9.0, 100), np.linspace(-9.0, 1.0, 100)])
+    >>> calibrator = ElubCalibrator().fit(llrs, np.arange(200) < 100)
+    >>> round(calibrator.low_, 3), round(calibrator.high_, 3)
+    (-3.932, 3.932)
+    >>> calibrator.transform([-8.0, 1.5, 8.0]).round(3)
+    array([-3.932,  1.5  ,  3.932])
+    """
+
+    kind: ClassVar[str] = "elub"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "low": {"type": "number", "maximum": 0},
+        "high": {"type": "number", "minimum": 0},
+    }
+
+    low_: float
+    high_: float
+
+    def __init__(self, *, n_misleading: float = 1.0) -> None:
+        self.n_misleading = n_misleading
+        _misleading(n_misleading)
+
+    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+        weights = {"tar_weights": data.tar_weight, "non_weights": data.non_weight}
+        self.low_, self.high_ = elub_bounds(data.tar, data.non, n_misleading=self.n_misleading, **weights)
+        if self.low_ == 0.0 or self.high_ == 0.0:
+            sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
+            warnings.warn(
+                f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs do worse than saying "
+                "nothing. They may not be calibrated, or trials are too few.",
+                DecibanWarning,
+                stacklevel=3,
+            )
+        return _results(data, self.low_, self.high_)
+
+    def _transform(self, scores: FloatArray) -> FloatArray:
+        clipped: FloatArray = np.clip(scores, self.low_, self.high_)
+        return clipped
+
+    def parameters(self) -> dict[str, Any]:
+        """Both bounds."""
+        return {"low": self.low_, "high": self.high_}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take bounds from a file."""
+        low, high = (_validate.finite(parameters[name], name) for name in ("low", "high"))
+        self.low_, self.high_ = float(low), float(high)
+
+
+def elub_bounds(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    n_misleading: float = 1.0,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Empirical lower and upper bound of log-likelihood ratios (ELUB; Vergeer et al. 2016).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Log-likelihood ratios of target and non-target trials, in nats. Infinite values are legal.
+    n_misleading : float
+        Number of misleading llrs that are added to each class, at least 1: targets of -inf, non-targets of +inf.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    low, high : float
+        The bounds in nats, ``low <= 0 <= high``. Both are finite: ``high`` is at most ``ln((N + k) / k)`` for ``N``
+        non-targets and ``k`` misleading llrs, ``low`` at least ``-ln((T + k) / k)`` for ``T`` targets.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN, or a parameter is out of range.
+
+    Notes
+    -----
+    How strong may evidence be that rests on few trials? At a Bayes threshold ``t`` the expected cost of decisions is
+    ``P_miss(t) + exp(t) P_fa(t)``, and of deciding without evidence ``min(1, exp(t))``; their ratio is the normalized
+    Bayes error rate. With ``k`` misleading llrs added to each class, the error rates are ``(misses + k) / (T + k)`` and
+    ``(false alarms + k) / (N + k)``. The bounds are the ends of the interval around 0 in which the ratio nowhere
+    exceeds 1. They are computed exactly; programs that go through a grid of thresholds are off by up to a step of it. A
+    ratio above 1 at an isolated threshold, as a trial exactly at 0 can cause, does not count.
+
+    Where the ratio passes 1 more than once, the crossings next to 0 are taken: the cautious choice.
+
+    References
+    ----------
+    P. Vergeer, A. van Es, A. de Jongh, I. Alberink and R. Stoel, "Numerical likelihood ratios outputted by LR systems
+    are often based on extrapolation: When to stop extrapolating?", Science & Justice 56, 2016, 482-491.
+
+    Examples
+    --------
+    >>> low, high = elub_bounds([2.0, 4.0, 6.0, 8.0], [-8.0, -6.0, -4.0, -2.0])
+    >>> round(low, 3), round(high, 3)   # ln(5) = 1.609
+    (-1.386, 1.386)
+    """
+    amount = _misleading(n_misleading)
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    mirrored = SortedScores(
+        *(-np.asarray(one.scores) for one in (scores.non, scores.tar)),
+        tar_weights=scores.non.weights,
+        non_weights=scores.tar.weights,
+    )
+    return -_upper(mirrored.tar, mirrored.non, amount) + 0.0, _upper(scores.tar, scores.non, amount)
+
+
+def _upper(tar: SortedClass, non: SortedClass, amount: float) -> float:
+    """Where above 0 the normalized Bayes error rate first exceeds 1.
+
+    Between neighbouring llrs the errors are constant and the rate increases with the threshold: it passes 1 where
+    ``exp(t) (n_fa + k) / (N + k) = 1 - (n_miss + k) / (T + k) = (T - n_miss) / (T + k)``.
+    """
+    both = np.concatenate((tar.scores, non.scores)).astype(np.float64, copy=False)
+    ends = np.append(np.unique(both[(both > 0.0) & (both < np.inf)]), np.inf)
+    begins = np.insert(ends[:-1], 0, 0.0)
+    n_hit, n_fa = tar.at_or_above(ends), non.at_or_above(ends)
+    with np.errstate(divide="ignore"):
+        crossing = np.log(n_hit / (tar.total + amount)) - np.log((n_fa + amount) / (non.total + amount))
+    first = int(np.argmax(crossing < ends))  # at the last end, infinity, it is always so
+    return float(max(crossing[first], begins[first]))
+
+
+def _misleading(amount: float) -> float:
+    return _validate.in_range(amount, "n_misleading", 1.0, 1e100, "At least 1 misleading llr is added to each class")
+
+
+def _results(data: Labelled, low: float, high: float) -> dict[str, Plain]:
+    def bounded(scores: Any) -> FloatArray:
+        clipped: FloatArray = np.clip(scores.astype(np.float64, copy=False), low, high)
+        return clipped
+
+    below, above = int(np.count_nonzero(data.score < low)), int(np.count_nonzero(data.score > high))
+    status = f"of {len(data.score):,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
+    return outcome((bounded(data.tar), data.tar_weight), (bounded(data.non), data.non_weight), status)

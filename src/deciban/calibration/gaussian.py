@@ -1,0 +1,208 @@
+"""Calibration by Gaussian models of the scores of both classes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deciban import _validate
+from deciban.calibration.calibrator import Calibrator, Labelled
+from deciban.calibration.outcome import outcome
+from deciban.errors import DecibanWarning, InputError
+from deciban.models.model import Plain
+from deciban.types import CountArray, FloatArray, ScoreArray
+
+
+class GaussianCalibrator(Calibrator):
+    """Log-likelihood ratio of two Gaussian distributions of the score, one for each class.
+
+    Parameters
+    ----------
+    shared_variance : bool
+        Whether both classes have one variance. Then the map is a straight line. Otherwise it is a parabola, which is
+        not monotone: beyond its turning point more extreme scores favour the other class again.
+    p_target : float
+        The shared variance is ``p_target`` times that of targets plus ``1 - p_target`` times that of non-targets, with
+        ``p_target`` in (0, 1). Proportions of the data never enter. Not used with separate variances.
+
+    Attributes
+    ----------
+    mean_tar_, mean_non_ : float
+        Weighted mean score of each class.
+    sd_tar_, sd_non_ : float
+        Standard deviations of the models, in units of the score; equal if shared.
+    training_ : Training
+        Counts of trials, a fingerprint of the data, and in ``results`` the Cllr.
+
+    Raises
+    ------
+    InputError
+        When training, if a score is infinite, or a variance is 0: all scores of a class (shared variance: of each
+        class) are the same.
+
+    Warns
+    -----
+    DecibanWarning
+        If the map decreases, or turns within the range of the training scores.
+
+    Notes
+    -----
+    Variances are those of maximum likelihood, divided by the number of trials. If llrs are calibrated and those of
+    non-targets are Gaussian with variance ``v``, their mean is ``-v / 2``, and those of targets are Gaussian with mean
+    ``v / 2`` and the same variance (van Leeuwen and Bruemmer 2013): shared variance is the only Gaussian model that
+    describes its own output. Training takes two passes and no search; the optimum of `AffineCalibrator` needs no
+    assumption on the shape and is rarely worse.
+
+    References
+    ----------
+    D. van Leeuwen and N. Bruemmer, "The distribution of calibrated likelihood-ratios in speaker recognition",
+    Interspeech 2013.
+
+    Examples
+    --------
+    >>> scores, is_target = [3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False]
+    >>> calibrator = GaussianCalibrator().fit(scores, is_target)
+    >>> round(calibrator.mean_tar_, 3), round(calibrator.mean_non_, 3), round(calibrator.sd_tar_, 3)
+    (2.0, 0.167, 0.928)
+    >>> calibrator.transform([2.0, 1.0]).round(3)
+    array([ 1.952, -0.177])
+    """
+
+    kind: ClassVar[str] = "gaussian"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "mean_tar": {"type": "number"},
+        "mean_non": {"type": "number"},
+        "sd_tar": {"type": "number", "exclusiveMinimum": 0},
+        "sd_non": {"type": "number", "exclusiveMinimum": 0},
+    }
+
+    mean_tar_: float
+    mean_non_: float
+    sd_tar_: float
+    sd_non_: float
+
+    def __init__(self, *, shared_variance: bool = True, p_target: float = 0.5) -> None:
+        self.shared_variance = shared_variance
+        self.p_target = p_target
+        self._checked()
+
+    def _checked(self) -> float:
+        """The prior; settings are attributes and may have been changed."""
+        if not isinstance(self.shared_variance, bool | np.bool_):
+            raise InputError(f"shared_variance: got {self.shared_variance!r}. It is True or False.")
+        if _validate.prior_log_odds(self.p_target, None).ndim:
+            raise InputError(f"p_target: a single prior is needed, got {self.p_target!r}.")
+        return float(self.p_target)
+
+    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+        p_target = self._checked()
+        _require_finite(data)
+        data = data.counting
+        self.mean_tar_, sd_tar = _moments(data.tar, data.tar_weight)
+        self.mean_non_, sd_non = _moments(data.non, data.non_weight)
+        if self.shared_variance:
+            if sd_tar == sd_non == 0.0:
+                raise InputError(
+                    "scores: all targets score the same, and all non-targets, so that there is no variance. A Gaussian "
+                    "needs two different scores in at least one class."
+                )
+            sd_tar = sd_non = float(np.hypot(np.sqrt(p_target) * sd_tar, np.sqrt(1.0 - p_target) * sd_non))
+        for sd, name, rows in ((sd_tar, "target", data.tar), (sd_non, "non-target", data.non)):
+            if sd == 0.0:
+                raise InputError(
+                    f"scores: the {len(rows):,} {name} trials have no variance: all score {float(rows[0]):g}. Separate "
+                    "variances need two different scores in each class; shared_variance=True needs them in one."
+                )
+        self.sd_tar_, self.sd_non_ = sd_tar, sd_non
+        self._warn(np.array([data.score.min(), data.score.max()], np.float64))
+        tar, non = (self._transform(one.astype(np.float64, copy=False)) for one in (data.tar, data.non))
+        status = f"moments of {len(tar):,} target and {len(non):,} non-target scores"
+        return outcome((tar, data.tar_weight), (non, data.non_weight), status)
+
+    def _warn(self, ends: FloatArray) -> None:
+        slopes = self._slopes(ends)
+        if not np.any(slopes > 0.0):
+            words = (
+                "the llr does not increase with the score: larger scores favour non-target here. If they are "
+                "distances, or the labels are exchanged, negate the scores first"
+            )
+        elif np.any(slopes < 0.0):
+            where = "largest" if slopes[1] < 0.0 else "lowest"
+            words = (
+                f"the map turns within the range of the training scores, so that the {where} ones favour the other "
+                "class again. Use shared_variance=True, or AffineCalibrator or PavCalibrator"
+            )
+        else:
+            return
+        warnings.warn(f"{type(self).__name__}: {words}.", DecibanWarning, stacklevel=4)
+
+    def _slopes(self, scores: FloatArray) -> FloatArray:
+        """Derivative of the llr by the score, times the smaller standard deviation."""
+        least = min(self.sd_tar_, self.sd_non_)
+        tar, non = self._standardized(scores)
+        with np.errstate(invalid="ignore"):
+            slopes: FloatArray = (least / self.sd_non_) * non - (least / self.sd_tar_) * tar
+        return slopes
+
+    def _standardized(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Distances from the means in standard deviations."""
+        with np.errstate(over="ignore"):
+            return (scores - self.mean_tar_) / self.sd_tar_, (scores - self.mean_non_) / self.sd_non_
+
+    def _transform(self, scores: FloatArray) -> FloatArray:
+        if self.sd_tar_ == self.sd_non_:
+            return self._line(scores)
+        tar, non = self._standardized(scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            llr: FloatArray = 0.5 * (non - tar) * (non + tar) + (np.log(self.sd_non_) - np.log(self.sd_tar_))
+        # At infinity, and where squares overflow, the wider distribution wins.
+        llr[np.isnan(llr)] = np.inf if self.sd_tar_ > self.sd_non_ else -np.inf
+        return llr
+
+    def _line(self, scores: FloatArray) -> FloatArray:
+        """The llr for equal variances, without squares that overflow or cancel."""
+        distance = 2.0 * ((0.5 * self.mean_tar_ - 0.5 * self.mean_non_) / self.sd_tar_)
+        if distance == 0.0:
+            return np.zeros(len(scores))  # infinite scores, too
+        middle = 0.5 * self.mean_tar_ + 0.5 * self.mean_non_
+        with np.errstate(over="ignore", invalid="ignore"):
+            llr: FloatArray = distance * ((scores - middle) / self.sd_tar_)
+        llr[np.isnan(llr)] = 0.0  # in the middle of means that are infinitely many standard deviations apart
+        return llr
+
+    def parameters(self) -> dict[str, Any]:
+        """Means and standard deviations."""
+        return {name: getattr(self, f"{name}_") for name in self.parameter_schema}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take means and standard deviations from a file."""
+        for name in self.parameter_schema:
+            setattr(self, f"{name}_", float(_validate.finite(parameters[name], name)))
+        if self.shared_variance and self.sd_tar_ != self.sd_non_:
+            raise InputError(f"sd_tar, sd_non: {self.sd_tar_:g} and {self.sd_non_:g}, but the variance is shared.")
+
+
+def _require_finite(data: Labelled) -> None:
+    counts = True if data.weight is None else data.weight > 0
+    if (found := np.flatnonzero(np.isinf(data.score) & counts)).size:
+        raise InputError(
+            f"scores: {len(found)} of {len(data.score)} are infinite, the first at index {found[0]}. Gaussian models "
+            "need finite ones: leave these trials out, give them finite scores, or use PavCalibrator, which takes them."
+        )
+
+
+def _moments(scores: ScoreArray, weights: CountArray | None) -> tuple[float, float]:
+    """Mean and standard deviation, right for any magnitude and shift; 0 if all scores are the same. No weight is 0."""
+    low, high = float(scores.min()), float(scores.max())
+    # Relative to their range numbers neither overflow nor underflow, and a common shift takes no digits.
+    middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    if size == 0.0:
+        return low, 0.0
+    values = (scores.astype(np.float64, copy=False) - middle) / size
+    mean = float(np.average(values, weights=weights))
+    values -= mean
+    sd = float(np.sqrt(np.average(values**2, weights=weights)))
+    return middle + size * mean, size * sd

@@ -1,0 +1,67 @@
+"""``deciban apply``."""
+
+from __future__ import annotations
+
+import click
+
+from deciban.cli.options import parse_missing, parse_quality, policy_options, reading_options, tell, working
+
+
+@click.command("apply")
+@click.argument("model", metavar="MODEL.json")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    help="File to write, - for standard output; a folder for several inputs of a calibration.",
+)
+@click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of SCORES.")
+@click.option(
+    "--quality",
+    multiple=True,
+    metavar="[SIDE=]FILE",
+    help="Quality measures, for a fusion that was trained with some; see deciban fuse --help.",
+)
+@policy_options("For a fusion: trials of the first file that another one lacks.")
+@reading_options
+def apply_command(
+    model: str,
+    scores: tuple[str, ...],
+    *,
+    output: str,
+    to: str | None,
+    quality: tuple[str, ...],
+    missing: str,
+    quiet: bool,
+    **reading: object,
+) -> None:
+    """Put the log-likelihood ratios of a model that was trained before in place of scores.
+
+    Lines of text come out as they came in, but for the score; other formats with all that they hold. Several SCORES are
+    written one by one into a folder if the model is a calibration. For a fusion, name the files of all its systems:
+    under the names that they had in training, or in the same order. OUT has the form and the trials of the first one.
+
+    \b
+    deciban apply model.json eval.txt -o eval_llr.txt
+    deciban apply model.json dev.csv eval.csv -o llrs/
+    deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
+    cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
+    """
+    from deciban.recipes import apply_files
+
+    files = parse_quality(quality)
+    policy = parse_missing(missing)
+    with working("") as say:
+        facts = apply_files(
+            model,
+            scores,
+            output,
+            to=to,
+            quality=files,
+            missing=policy,
+            progress=say,
+            **reading,  # type: ignore[arg-type]
+        )
+    tell(facts, quiet=quiet)

@@ -1,0 +1,154 @@
+"""``deciban fuse``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deciban.cli.options import joining_options, parse_quality, tell, working
+from deciban.cli.training import check_outputs, parse_cross_validation
+
+if TYPE_CHECKING:
+    from deciban.recipes.fusers import Fuser
+
+
+@click.command("fuse")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.option("-o", "--output", required=True, metavar="MODEL.json", help="The model; - for standard output.")
+@click.option("--p-target", type=float, metavar="P", help="Prior of a target in the objective. [default: 0.5]")
+@click.option("--alpha", type=float, help="Proper scoring rule of the objective: 1 1 is the logarithmic one.")
+@click.option("--beta", type=float, help="The other parameter of the rule; larger ones look at fewer thresholds.")
+@click.option("--ridge", type=float, help="Penalty on the size of the weights.")
+@click.option(
+    "--quality",
+    multiple=True,
+    metavar="[SIDE=]FILE",
+    help="Quality measures by name, of both sides or of segments; enroll=FILE and test=FILE for one of each.",
+)
+@click.option("--asymmetric", is_flag=True, help="The two sides have different quality measures.")
+@click.option("--select", is_flag=True, help="Take only systems that help: greedily, cross-validated.")
+@click.option(
+    "--cross-validate",
+    metavar="COLUMN[,COLUMN][:N] | N",
+    help="Also fuse every trial by a model that has not seen its COLUMN of the key, such as its speaker (one for each "
+    "side, if there are two), in N parts [default: 5]. N alone: its names.",
+)
+@click.option("--apply-to", multiple=True, metavar="FILE", help="Scores of other trials. Repeat for every system.")
+@click.option("--apply-key", metavar="FILE", help="Key of these trials: figures of them as well.")
+@click.option("--apply-quality", multiple=True, metavar="[SIDE=]FILE", help="Their quality, if in another file.")
+@click.option("--llrs", metavar="OUT", help="Write llrs, too: of --apply-to, or of SCORES (cross-validated if asked).")
+@click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
+@joining_options(missing=("subset", "subset=N"))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+def fuse_command(
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    output: str,
+    cross_validate: str | None,
+    select: bool,
+    points: list[Any],
+    reading: dict[str, Any],
+    apply_to: tuple[str, ...],
+    apply_key: str | None,
+    llrs: str | None,
+    to: str | None,
+    quiet: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Train a weighted sum of the SCORES of several systems that is a log-likelihood ratio, and save it as a model.
+
+    Prints what each system is worth alone, what the fusion loses without it, and what the fusion is worth. With
+    --missing subset there is a fusion for every set of systems that scored a trial (subset=N: and for every set that
+    lacks up to N of them).
+
+    \b
+    deciban fuse sysA.txt sysB.txt --key dev.key -o fusion.json
+    deciban fuse a.txt b.txt --key dev.key -o fusion.json --cross-validate speaker --llrs dev_llr.txt
+    deciban fuse a.txt b.txt --key dev.key -o fusion.json --quality quality.h5
+    deciban fuse a.txt b.txt --key dev.key -o fusion.json --apply-to ea.txt --apply-to eb.txt --llrs eval_llr.txt
+    deciban fuse a.txt b.txt c.txt --key dev.key -o fusion.json --select
+    """
+    from deciban.io.writing import plainly_opened, target_name
+    from deciban.models.files import to_text
+    from deciban.recipes import apply_files, fuse_files
+    from deciban.recipes.application import refuse_overwriting
+    from deciban.recipes.measures import quality_paths
+
+    quality, other = parse_quality(given.pop("quality")), parse_quality(given.pop("apply_quality"), "--apply-quality")
+    fusion = _fusion(reading, given, with_quality=quality is not None)
+    if (apply_key is not None or other is not None) and not apply_to:
+        raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
+    check_outputs(
+        output,
+        llrs,
+        for_llrs=to is not None or (bool(apply_to) and apply_key is None),
+        rereads_stdin="-" in (apply_to or scores) and (apply_key is not None or not apply_to),
+        as_json=as_json,
+    )
+    read = [*scores, key, *apply_to, apply_key, *quality_paths(quality), *quality_paths(other)]
+    refuse_overwriting([output, *([llrs] if llrs else [])], read)
+    by, folds = parse_cross_validation(cross_validate)
+    with working("") as say:
+        done = fuse_files(
+            scores,
+            key,
+            fusion,
+            operating_points=points,
+            quality=quality,
+            cross_validate=by,
+            select=select,
+            test_scores=apply_to if apply_key else None,
+            test_key=apply_key,
+            test_quality=other,
+            progress=say,
+            **folds,
+            **reading,
+        )
+        facts = list(done.facts)
+        with plainly_opened(output) as stream:  # before anything else is written: it may be impossible
+            stream.write(to_text(done.model).encode())
+            if llrs:
+                facts += apply_files(
+                    done.model,
+                    done.files(apply_to or scores),
+                    llrs,
+                    to=to,
+                    quality=(other or quality) if apply_to else quality,
+                    known=None if apply_to else done.cross_validated_llr,
+                    progress=say,
+                    **{name: reading[name] for name in _APPLIED},
+                )
+    tell([*facts, f"wrote {target_name(output)}"], quiet=quiet)
+    if as_json:
+        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
+        return
+    from deciban.cli.fusion_tables import print_fused
+    from deciban.cli.tables import console
+
+    print_fused(done, console(stderr="-" in (output, llrs)))
+
+
+_APPLIED = ("format", "columns", "labels", "log10", "by_order", "missing", "duplicates")
+
+
+def _fusion(reading: dict[str, Any], given: dict[str, Any], *, with_quality: bool) -> Fuser:
+    """The fusion that was asked for; takes a policy that is the business of a fusion out of ``reading``."""
+    from deciban import fusion
+
+    asymmetric = given.pop("asymmetric")
+    own = {name: value for name, value in given.items() if value is not None}
+    if asymmetric and not with_quality:
+        raise click.UsageError("--asymmetric is about quality measures: name their file with --quality.")
+    if not str(reading["missing"]).startswith("subset"):
+        return fusion.QualityFusion(symmetric=not asymmetric, **own) if with_quality else fusion.LinearFusion(**own)
+    if with_quality:
+        raise click.UsageError("--missing subset is for fusions without quality: leave --quality or the subsets out.")
+    _, equals, number = reading["missing"].partition("=")
+    if equals and not number.isdecimal():
+        raise click.BadParameter(f"{reading['missing']!r}: N in subset=N is a number.", param_hint="--missing")
+    reading["missing"] = "error"
+    return fusion.SubsetFusion(missing="subset", max_missing=int(number or 0), **own)

@@ -1,0 +1,81 @@
+"""A fusion and its systems as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from deciban.cli.tables import number, print_results
+from deciban.evaluation import FusionAnalysis, Results, Selection
+
+if TYPE_CHECKING:
+    from deciban.recipes import Fused
+
+
+def print_fused(done: Fused, out: Console) -> None:
+    """Print what a fusion is worth beside its systems, its weights, and how training went."""
+    if done.selection is not None:
+        _say(out, f"Selection by cross-validated {done.selection.criterion}")
+        out.print(_steps(done.selection))
+    told = [("Trials of training", done.dev), ("Other trials", done.eval)]
+    for heading, results in told:
+        if results is not None:
+            _say(out, heading)
+            print_results(_noted(results), out)
+    _say(out, "Weights")
+    out.print(_weights(done))
+    for line in done.summary:
+        out.print(Text(line), soft_wrap=True)
+    analysis = done.analysis
+    if analysis is not None and len(analysis.names) > 1:
+        _say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial")
+        out.print(_divergence(analysis))
+
+
+def _say(out: Console, heading: str) -> None:
+    out.print(Text(f"\n{heading}", style="bold"), soft_wrap=True)
+
+
+def _noted(results: Results) -> Results:
+    """Notes on the fusion and not on what it is compared with: these are many, and say the same."""
+    systems = [one if one.name.startswith("fusion") else replace(one, notes=()) for one in results.systems]
+    return replace(results, systems=tuple(systems))
+
+
+def _table(headings: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(headings[0], overflow="fold")
+    for heading in headings[1:]:
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    return table
+
+
+def _weights(done: Fused) -> Table:
+    from deciban.recipes.weights import weights_of
+
+    table = _table(["", "weight", "on standardized scores"])
+    for row in weights_of(done.model):
+        standardized = "" if row.standardized is None else f"{row.standardized:.4g}"
+        table.add_row(Text(row.name), f"{row.value:.6g}", standardized)
+    return table
+
+
+def _steps(selection: Selection) -> Table:
+    table = _table(["system", "cost", "gain", "cost on training trials", ""])
+    for taken, steps in (("taken", selection.steps), ("left out", selection.left_out)):
+        for step in steps:
+            figures = (number(step.cost, 4), number(step.gain, 4), number(step.same_data_cost, 4))
+            table.add_row(Text(step.name), *figures, taken)
+    return table
+
+
+def _divergence(analysis: FusionAnalysis) -> Table:
+    table = _table(["", *analysis.names])
+    for name, row in zip(analysis.names, analysis.divergence.tolist(), strict=True):
+        table.add_row(Text(name), *(number(value) for value in row))
+    return table

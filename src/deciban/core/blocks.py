@@ -1,0 +1,113 @@
+"""The standardized scores of a block of trials, in the form in which they are cheapest to use.
+
+All forms give the weighted sum of the scores of each trial, and sums over trials of each score, or product of two,
+times a factor. `FeatureBlock` holds standardized columns; the others use the scores of one system, or the rows of
+the user's matrix, as they are and standardize the sums, which saves most of the work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.types import AnyArray, FloatArray
+
+_FAR = 10.0
+"""Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
+
+_MAGNITUDES = (1e-30, 1e30)
+"""Widths whose squares, and those of the scores, float32 can hold in comfort."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureBlock:
+    """Standardized columns of a block of trials, the last one of ones if there is an offset."""
+
+    features: AnyArray
+
+    def combined(self, parameters: AnyArray) -> AnyArray:
+        """Weighted sum of the features of each trial."""
+        return parameters @ self.features
+
+    def sums(self, factor: AnyArray) -> AnyArray:
+        """Sums over trials of a factor times each feature."""
+        return self.features @ factor
+
+    def products(self, factor: AnyArray) -> AnyArray:
+        """Sums over trials of a factor times the product of each pair of features, as a vector."""
+        weighted = self.features * factor
+        if len(weighted) <= 2:  # one by one is faster than a thin matrix product
+            return np.array([left @ right for left in weighted for right in self.features])
+        products: AnyArray = weighted @ self.features.T
+        return products.ravel()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnBlock:
+    """The scores of one system, with what standardizes them; there is an offset."""
+
+    column: AnyArray
+    center: float
+    width: float
+
+    def combined(self, parameters: AnyArray) -> AnyArray:
+        """As `FeatureBlock.combined`."""
+        weight = float(parameters[0]) / self.width
+        combined: AnyArray = self.column * self.column.dtype.type(weight)
+        combined += self.column.dtype.type(float(parameters[1]) - weight * self.center)
+        return combined
+
+    def sums(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.sums`."""
+        total = float(factor.sum())
+        return np.array([(float(factor @ self.column) - self.center * total) / self.width, total])
+
+    def products(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.products`."""
+        weighted = factor * self.column
+        total, first = float(factor.sum()), float(weighted.sum())
+        second = float(weighted @ self.column)
+        inside = (second - 2.0 * self.center * first + self.center**2 * total) / self.width**2
+        border = (first - self.center * total) / self.width
+        return np.array([inside, border, border, total])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixBlock:
+    """Rows of a matrix of scores, with what standardizes them; there is an offset."""
+
+    rows: AnyArray
+    center: FloatArray
+    width: FloatArray
+
+    def combined(self, parameters: AnyArray) -> AnyArray:
+        """As `FeatureBlock.combined`."""
+        weights = parameters[:-1] / self.width
+        combined: AnyArray = self.rows @ weights.astype(self.rows.dtype)
+        combined += self.rows.dtype.type(parameters[-1] - weights @ self.center)
+        return combined
+
+    def sums(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.sums`."""
+        total = factor.sum()
+        sums: AnyArray = np.append((factor @ self.rows - self.center * total) / self.width, total)
+        return sums
+
+    def products(self, factor: AnyArray) -> AnyArray:
+        """As `FeatureBlock.products`."""
+        second = ((self.rows * factor[:, None]).T @ self.rows).astype(np.float64)
+        first, total = (factor @ self.rows).astype(np.float64), float(factor.sum())
+        mixed = np.outer(self.center, first)
+        inside = (second - mixed - mixed.T + total * np.outer(self.center, self.center)) / np.outer(
+            self.width, self.width
+        )
+        border = (first - self.center * total) / self.width
+        return np.block([[inside, border[:, None]], [border[None, :], np.array([[total]])]]).ravel()
+
+
+def suits_raw_block(center: FloatArray, width: FloatArray) -> bool:
+    """Whether sums that are standardized afterwards keep their digits."""
+    finite = np.isfinite(width)
+    near = np.all(np.abs(center[finite]) <= _FAR * width[finite])
+    return bool(near and np.all((width[finite] > _MAGNITUDES[0]) & (width[finite] < _MAGNITUDES[1])))

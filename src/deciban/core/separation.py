@@ -1,0 +1,90 @@
+"""Certificates that the best weights are infinite: classes that are separated, objectives that fall forever."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deciban.core.linear_objective import LinearObjective
+from deciban.core.trust_region import Minimum
+from deciban.errors import InputError
+
+_BLOCK = 1 << 14
+
+_LARGE = 20.0
+"""Standardized parameters from which on the order of all trials is looked at: where it separates, they are larger."""
+
+_SUSPICIOUS = 1e-3
+"""Length of Newton's step, relative to the parameters, at a minimum that lies at infinity; otherwise below 1e-6."""
+
+
+def is_apart(level: LinearObjective) -> bool:
+    """Whether no trial was on the wrong side at the last point, which proves that its weights may grow forever.
+
+    It proves nothing where something else than weights and offset has a share in it.
+    """
+    moves_all = level.intercept or level.log_odds == 0.0
+    return level.worst[0] < 0.0 and moves_all and len(level.center) > 0 and level.trials.base is None
+
+
+def is_at_infinity(found: Minimum) -> bool:
+    """Whether Newton's step is still long where it gains nothing any more: the minimum is at infinity."""
+    step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
+    return bool(np.linalg.norm(step) > _SUSPICIOUS * (1.0 + np.linalg.norm(found.point)))
+
+
+def require_finite(objective: LinearObjective, found: Minimum) -> None:
+    """Refuse an answer where the best weights are infinite.
+
+    Raises
+    ------
+    InputError
+        If they are.
+    """
+    if objective.penalty[: len(objective.center)].all():
+        return  # as it is without any column
+    is_convex = max(objective.alpha, objective.beta) <= 1.0
+    at_infinity = found.converged and is_at_infinity(found)
+    is_moderate = float(np.linalg.norm(found.point)) < _LARGE
+    if is_convex and is_moderate and found.converged and not at_infinity and not is_apart(objective):
+        return  # a convex function that has a minimum does not fall forever
+    separated = is_apart(objective) or _one_after_the_other(objective, found)
+    # The scores of one system are in order, or a convex objective has a minimum: nothing is left to suspect.
+    is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
+    if not separated and not is_suspicious:
+        return
+    if separated:
+        words = "no target scores below a non-target, so that the best scale is infinite (the classes are separated)"
+    else:
+        words = "the objective falls forever as the weights grow, so that the best scale is infinite"
+    ways = "Add a penalty (ridge=1e-3, --ridge 1e-3), use PAV with a bound, or collect trials that are harder to tell"
+    if not separated and not is_convex:
+        words += ": with this rule some errors are given up for the sake of the other trials"
+        ways = f"Take a rule with alpha and beta of at most 1. {ways}"
+    raise InputError(f"scores: {words}. {ways}.")
+
+
+def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
+    """Whether the combined scores of all targets are at least those of all non-targets, and not all the same."""
+    trials, weights = objective.trials, found.point[: len(objective.center)]
+    without_offset = np.append(weights, np.zeros(int(objective.intercept)))
+    with np.errstate(all="ignore"):
+        ends = [(np.inf, -np.inf), (np.inf, -np.inf)]
+        for i in range(0, len(trials), _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            if len(weights) == 1:  # no digit of the only column may get lost next to scores that are far away
+                combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
+            else:
+                combined = objective.scores(rows).combined(without_offset)
+            if trials.base is not None:
+                combined = combined + trials.base[rows]
+            for truth in (False, True):
+                own = combined[trials.is_target[rows] == truth]
+                low, high = ends[truth]
+                ends[truth] = min(low, own.min(initial=np.inf)), max(high, own.max(initial=-np.inf))
+    non, tar = ends
+    # Combined scores that differ by rounding alone, as those of weight 0, separate nothing.
+    spread = max(tar[1], non[1]) - min(tar[0], non[0])
+    differ = spread > 0.0 if len(weights) == 1 else spread > 1e-9 * np.linalg.norm(weights)
+    if objective.intercept:
+        return bool(differ and tar[0] >= non[1])
+    return bool(differ and tar[0] >= 0.0 >= non[1])

@@ -1,0 +1,195 @@
+"""Minimize a smooth function of few parameters by a trust region with exact second derivatives.
+
+A step minimizes the quadratic model within a ball (Moré and Sorensen 1983), by the eigenvalues of the Hessian: it
+works where the Hessian is indefinite, as that of non-convex scoring rules is away from their optimum, and is Newton's
+step close to it. The matrices are small, so the eigenvalues cost nothing next to one pass over the trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from deciban.types import BoolArray, FloatArray
+
+_FLAT = 100.0
+"""Curvature, in units of rounding relative to the largest, below which a direction counts as flat: it tells nothing."""
+
+PRECISE = 1e-12
+"""What Newton's step can still gain, relative to the value, when the minimum counts as reached."""
+
+ROUNDING = 1e-14
+"""How much a value may grow, relative to it, by rounding alone."""
+
+_LOOSE = 100.0
+"""How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
+root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
+
+_NEAR = 1e-3
+"""What Newton's step can gain, relative to the value, where second derivatives change so little that old ones do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivatives:
+    """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly that of a point nearby."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """Where a search ended.
+
+    ``at`` are the derivatives at ``point``. ``decrement`` is what Newton's step from there would still gain, half of
+    ``g' H^-1 g`` (infinite where the Hessian is not positive definite), in the unit of the value. ``polished`` is the
+    point where that step leads, if the search converged: its distance to the minimum is of the order of the square of
+    that of ``point``. ``flat`` is the number of directions in which the function does not change.
+    """
+
+    point: FloatArray
+    polished: FloatArray
+    at: Derivatives
+    decrement: float
+    n_steps: int
+    n_evaluations: int
+    converged: bool
+    flat: int
+
+
+class Function(Protocol):
+    """What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
+
+    def __call__(self, point: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
+        """Value, gradient and Hessian."""
+
+
+def minimize(
+    function: Function,
+    start: FloatArray,
+    *,
+    radius: float = 4.0,
+    reuse: bool = False,
+    precise: float = PRECISE,
+    rounding: float = ROUNDING,
+    max_evaluations: int = 200,
+    stop: Callable[[FloatArray, Derivatives], bool] | None = None,
+) -> Minimum:
+    """Search the minimum of ``function`` from ``start`` on.
+
+    Parameters
+    ----------
+    function : callable
+        Gives the derivatives at a point; a value that is not finite means that the point is out of bounds. A Hessian
+        that it is passed is good enough, and need not be computed.
+    start : (d,) array
+        A point with a finite value.
+    reuse : bool
+        Near the minimum, use second derivatives again where they are still good: more steps, but cheaper ones.
+    radius : float
+        Length of the longest first step; parameters should be scaled so that 1 is a sensible step.
+    precise : float
+        The search has converged when Newton's step gains less than this, relative to the value.
+    rounding : float
+        Relative error of the value.
+    max_evaluations : int
+        When to give up.
+    stop : callable, optional
+        Ends the search at a new point when it returns True, for example because the minimum turned out to be infinite.
+
+    Returns
+    -------
+    Minimum
+    """
+    point, at = start, function(start, None)
+    n_steps, n_evaluations, stopped = 0, 1, stop is not None and stop(start, at)
+    before, is_own = math.inf, True  # whether the Hessian is that of the point
+    while True:
+        eigenvalues, vectors = np.linalg.eigh(at.hessian)
+        slopes = vectors.T @ at.gradient
+        flat = _flat(eigenvalues, slopes, at.value, _FLAT * rounding)
+        decrement = _decrement(eigenvalues, slopes, flat)
+        stuck = decrement >= 0.25 * before and decrement <= 100.0 * rounding * abs(at.value)
+        converged = stuck or (
+            decrement <= precise * abs(at.value)
+            and (is_own or (decrement / (_LOOSE * precise)) ** 2 <= abs(at.value) * before)
+        )
+        if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
+            reached = converged and not stopped
+            step = np.where(flat, 0.0, -slopes / np.where(flat, 1.0, eigenvalues)) if reached else np.zeros(len(slopes))
+            polished = point + vectors @ step
+            return Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, int(flat.sum()))
+        earlier, before = before, decrement
+        step = np.zeros(len(slopes))
+        step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], _FLAT * rounding)
+        predicted = -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
+        near = reuse and precise * abs(at.value) < decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
+        there = function(trial := point + vectors @ step, at.hessian if near else None)
+        n_evaluations += 1
+        gained = at.value - there.value if math.isfinite(there.value) else -math.inf
+        length = float(np.linalg.norm(step))
+        ratio = gained / predicted if predicted > 0 else 1.0
+        if ratio < 0.25:
+            radius = 0.25 * length
+        elif ratio > 0.75 and length > 0.8 * radius:
+            radius *= 4.0
+        if ratio > 1e-4 or abs(gained) <= rounding * abs(at.value):
+            point, at, n_steps, is_own = trial, there, n_steps + 1, not near
+            stopped = stop is not None and stop(point, at)
+
+
+def _decrement(eigenvalues: FloatArray, slopes: FloatArray, flat: BoolArray) -> float:
+    """What Newton's step would gain; infinite where there is no minimum of the model."""
+    if np.any(eigenvalues[~flat] <= 0.0):
+        return math.inf
+    with np.errstate(over="ignore"):
+        return float(0.5 * np.sum(slopes[~flat] ** 2 / eigenvalues[~flat]))
+
+
+def _flat(eigenvalues: FloatArray, slopes: FloatArray, value: float, tiny: float) -> BoolArray:
+    """Directions in which neither curvature nor slope can be told from rounding."""
+    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+    level = np.abs(slopes) <= tiny * max(abs(value), largest)
+    return np.asarray(level & (np.abs(eigenvalues) <= tiny * largest))
+
+
+@np.errstate(over="ignore")  # where the function is nearly level, or very steep
+def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: float) -> FloatArray:
+    """The step that minimizes the model in a ball, in the coordinates of the eigenvectors."""
+    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+    lowest = float(eigenvalues[0])
+    if lowest > tiny * largest:
+        step = -slopes / eigenvalues
+        if np.linalg.norm(step) <= radius:
+            return step
+    moving = np.abs(slopes) > 0.0
+    if not moving.any():  # a stationary point that is no minimum: leave it downhill
+        return radius * np.eye(len(slopes))[0] if lowest < 0.0 else np.zeros(len(slopes))
+
+    def length(shift: float) -> float:
+        return float(np.linalg.norm(slopes[moving] / (eigenvalues[moving] + shift)))
+
+    # |step| falls with the shift; it lies between these two.
+    steepest = float(np.linalg.norm(slopes)) / radius
+    low = max(0.0, -lowest) + tiny * max(largest, steepest)
+    high = low + steepest
+    if length(low) <= radius:
+        shift, step = low, np.where(moving, -slopes / (eigenvalues + low), 0.0)
+        missing = math.sqrt(max(radius**2 - float(step @ step), 0.0))
+        if lowest < 0.0:  # the hard case: no slope along the direction of negative curvature
+            step[0] -= math.copysign(missing, slopes[0])
+        return step
+    for _ in range(200):
+        shift = math.sqrt(low * high) if low > 0.0 else 0.5 * high
+        if length(shift) > radius:
+            low = shift
+        else:
+            high = shift
+        if high - low <= 1e-3 * high:
+            break
+    return np.where(moving, -slopes / (eigenvalues + high), 0.0)

@@ -1,0 +1,86 @@
+"""Score files before and after calibration with a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Unpack
+
+from deciban.calibration import Calibrator
+from deciban.core.operating import PointLike
+from deciban.errors import InputError
+from deciban.evaluation.joined import Progress, Reading, fact, read_joined
+from deciban.evaluation.result import Results
+from deciban.evaluation.single import DEFAULT_POINTS, evaluate
+from deciban.io.source import PathLike
+from deciban.models import Model, load_model
+from deciban.models.fingerprint import fingerprint
+from deciban.trials.join import Aligned
+
+
+def evaluate_calibrated(
+    model: PathLike | Model,
+    scores: Sequence[PathLike] | PathLike,
+    key: PathLike | None = None,
+    *,
+    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    of_training: bool = False,
+    progress: Progress | None = None,
+    **reading: Unpack[Reading],
+) -> tuple[Results, Results]:
+    """Evaluate the scores of one system as they are, and as log-likelihood ratios of a trained calibrator.
+
+    Parameters
+    ----------
+    model : path or Model
+        What ``deciban calibrate`` or ``save`` wrote, or a trained calibrator.
+    scores, key, operating_points, progress, **reading
+        As in `evaluate_files`.
+    of_training : bool
+        Whether these should be the trials of training: if the model says that they are not, a fact tells so. That
+        they are the trials of training is told in any case.
+
+    Returns
+    -------
+    before, after : Results
+        Of the same trials, with the same facts; those of ``after`` say that its figures are those of llrs.
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `evaluate_files` and `deciban.load_model`; or if the model is no calibrator, or there are several systems.
+
+    Notes
+    -----
+    Scores that are common logarithms are taken times ln 10 before the model sees them, as in training.
+    """
+    calibrator = model if isinstance(model, Model) else load_model(model)
+    if not isinstance(calibrator, Calibrator):
+        raise InputError(f"model: a model of kind {calibrator.kind!r} does not map the scores of one system.")
+    calibrator.require_fitted()
+    joined = read_joined(scores, key, progress=progress, **reading)
+    if len(joined.aligned) > 1:
+        names = ", ".join(system.name for system in joined.aligned)
+        raise InputError(f"scores: a calibrator is for one system, got {len(joined.aligned)} ({names}).")
+    (system,) = joined.aligned
+    if progress is not None:
+        progress(f"evaluating {system.name}")
+    points = list(operating_points)
+    before = evaluate(system.tar, system.non, name=system.name, operating_points=points)
+    llrs = calibrator.transform(system.tar), calibrator.transform(system.non)
+    after = evaluate(*llrs, name=system.name, operating_points=points)
+    facts = joined.all_facts([before])
+    told = [fact("note", f"figures are those of the llrs that the model ({calibrator.kind}) makes of the scores")]
+    told += _seen_before(calibrator, system, of_training=of_training)
+    return Results((before,), joined.report, facts), Results((after,), joined.report, (*facts, *told))
+
+
+def _seen_before(calibrator: Calibrator, system: Aligned, *, of_training: bool) -> list[str]:
+    """Compare the trials with those of training, by their fingerprints."""
+    if calibrator.training_ is None or system.is_target is None:
+        return []
+    same = fingerprint([system.score], system.is_target, None) == calibrator.training_.fingerprint
+    if same == of_training:
+        return []
+    if same:
+        return [fact("note", "the model was trained on these very trials, which flatters it")]
+    return [fact("note", "these are not the trials that the model was trained on (their fingerprint is another one)")]

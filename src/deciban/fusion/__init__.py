@@ -1,0 +1,22 @@
+"""Fusion: the scores of several systems become one log-likelihood ratio per trial."""
+
+from __future__ import annotations
+
+from deciban.fusion.divergence import posterior_divergence
+from deciban.fusion.hull_vertices import HullVertex, RandomizedRule
+from deciban.fusion.linear import LinearFusion
+from deciban.fusion.measures import quality_vectors
+from deciban.fusion.missing import SubsetFusion
+from deciban.fusion.quality import QualityFusion
+from deciban.fusion.union_hull import UnionHull
+
+__all__ = [
+    "HullVertex",
+    "LinearFusion",
+    "QualityFusion",
+    "RandomizedRule",
+    "SubsetFusion",
+    "UnionHull",
+    "posterior_divergence",
+    "quality_vectors",
+]

@@ -1,0 +1,323 @@
+"""Fusion that takes the quality of both sides of a trial into account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.errors import InputError
+from deciban.fusion.fuser import LabelledSystems, combined, require_systems
+from deciban.fusion.linear import LinearFusion
+from deciban.fusion.measures import Measures, with_all_measures
+from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
+from deciban.models.by_rule import TrainedByRule, results_of
+from deciban.models.fingerprint import fingerprint
+from deciban.models.model import Training
+from deciban.types import FloatArray, IntArray, ScoreArray
+
+_NUMBERS = {"type": "array", "items": {"type": "number"}}
+
+
+class QualityFusion(TrainedByRule):
+    """Log-likelihood ratio ``offset + sum_k weight_k score_k + q' W r`` (BOSARIS paper, eq. 30).
+
+    ``q`` and ``r`` are measures of the enrolment and of the test side with a constant 1 appended, so that ``W`` also
+    holds what each side adds alone. Its last corner is 0, for that is the offset; in all there are ``(Q + 1) (Q + 2) /
+    2 - 1`` independent weights for ``Q`` measures of both sides.
+
+    Parameters
+    ----------
+    p_target : float
+        Prior of the objective, in (0, 1).
+    alpha, beta : float
+        Member of the beta family of proper scoring rules, each in [0.05, 100].
+    ridge : float
+        Half of it times the squares of the weights of systems and of the independent weights in ``W`` is added to the
+        objective, each in units of the prior-weighted standard deviation of what it is multiplied by; products are of
+        measures relative to their mean, so that units and zeros of measures do not matter. The offset is never
+        penalized.
+    symmetric : bool
+        Whether ``W`` is symmetric: both sides have the same measures in the same order, and it does not matter which
+        of two segments was enrolled. False takes different measures of the two sides, of any number each.
+
+    Attributes
+    ----------
+    weights_, standardized_weights_ : (n_systems,) arrays
+        Factor of each system's scores, and the same for scores divided by their standard deviation.
+    offset_ : float
+        In nats.
+    quality_weights_ : (n_enroll_measures + 1, n_test_measures + 1) array
+        ``W``, for measures as they are. If it is symmetric and only one side has measures, it is as if the other side
+        had the same number of measures, all 0: ``W`` is 0 but for its last row and column.
+    trial_quality_weights_ : (n_trial_measures,) array
+        Factors of measures of the trial as a whole.
+    quality_sides_ : tuple of str
+        Which of ``enroll`` and ``test`` have measures.
+    backoff_ : LinearFusion
+        What fuses trials that lack a measure.
+    objective_ : float
+        Expected cost at the optimum, without the penalty, of trials that have all measures.
+    training_ : Training
+        Counts of all trials, a fingerprint of the data, and in ``results`` how training went: ``n_without_quality`` is
+        the number of trials that lack a measure.
+
+    Notes
+    -----
+    NaN stands for a measure that is missing. A trial that lacks one, on either side, is left out when ``W`` is trained,
+    and is fused by `backoff_`: a linear fusion of the same systems with the same settings, trained on all trials. Their
+    number is told in a warning, each time. (The linear terms of the formula above would not do. They are for measures
+    of 0, which may be far from those of any trial: a signal to noise ratio of 0 dB, or a voice of 0 seconds.)
+
+    Files of measures by segment become matrices with one row per trial by `quality_vectors`. Choose measures by
+    `deciban.trials.Quality.select`, or make few out of many by ``Quality.combine_measures(matrix)`` before: the number
+    of weights grows with the square of that of measures.
+
+    The fusion follows affine changes of measures: other units or zeros lead to another ``W`` and the same llrs.
+
+    Examples
+    --------
+    Noise, which both measures tell of, raises all scores:
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> is_target = np.arange(4000) < 2000
+    >>> enroll, test = rng.random((2, 4000, 1))
+    >>> scores = np.where(is_target, 1.0, -1.0)[:, None] + 3.0 * (enroll + test) + rng.normal(size=(4000, 1))
+    >>> fusion = QualityFusion().fit(scores, is_target, enroll_quality=enroll, test_quality=test)
+    >>> round(fusion.backoff_.objective_, 2), round(fusion.objective_, 2)
+    (0.53, 0.35)
+    >>> fusion.weights_.round(1), fusion.quality_weights_.round(1)
+    (array([2.]), array([[ 0., -6.],
+           [-6.,  0.]]))
+    >>> fusion.transform([[3.0], [3.0]], enroll_quality=[[0.2], [0.8]], test_quality=[[0.3], [0.9]]).round(0)
+    array([ 3., -4.])
+    """
+
+    kind: ClassVar[str] = "quality-fusion"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "weights": {**_NUMBERS, "minItems": 1},
+        "standardized_weights": _NUMBERS,
+        "offset": {"type": "number"},
+        "quality_weights": {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}},
+        "trial_quality_weights": _NUMBERS,
+        "quality_sides": {"type": "array", "uniqueItems": True, "items": {"enum": ["enroll", "test"]}},
+        "backoff": {"type": "object"},
+    }
+
+    weights_: FloatArray
+    standardized_weights_: FloatArray
+    offset_: float
+    quality_weights_: FloatArray
+    trial_quality_weights_: FloatArray
+    quality_sides_: tuple[str, ...]
+    backoff_: LinearFusion
+
+    def __init__(
+        self,
+        *,
+        p_target: float = 0.5,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        ridge: float = 0.0,
+        symmetric: bool = True,
+    ) -> None:
+        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
+        self.symmetric = symmetric
+        self._is_symmetric()
+
+    def _is_symmetric(self) -> bool:
+        """The setting, checked; it is an attribute and may have been changed."""
+        if not isinstance(self.symmetric, bool):
+            raise InputError(f"symmetric: got {self.symmetric!r}. It is True or False.")
+        return self.symmetric
+
+    def fit(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        enroll_quality: ArrayLike | None = None,
+        test_quality: ArrayLike | None = None,
+        trial_quality: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Scores of all systems on the same trials; infinite ones stand for certainty.
+        is_target : (n_trials,) array_like
+            True (or 1) for targets, False (or 0) for non-targets.
+        enroll_quality, test_quality : (n_trials, n_measures) array_like, optional
+            Measures of both sides, or of one; finite, or NaN where there is none.
+        trial_quality : (n_trials, n_measures) array_like, optional
+            Measures of the trial as a whole, such as a side score: each is multiplied by a weight and added.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, a measure is infinite, shapes do not fit, a class is empty or has no trial with all
+            measures, the classes are separated and there is no penalty, or infinite scores contradict each other or
+            the truth.
+
+        Warns
+        -----
+        DecibanWarning
+            If trials lack a measure.
+        """
+        symmetric = self._is_symmetric()
+        data = LabelledSystems.of(scores, is_target, sample_weight)
+        measures = Measures.of(len(data.scores), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        if symmetric:
+            measures.require_same()
+        known, own = with_all_measures(data, measures)
+        terms = QualityTerms.of(own, known.is_target, known.float_weight, symmetric=symmetric)
+        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge).fit(
+            data.scores, data.is_target, sample_weight=data.weight
+        )
+        side_scores = [] if own.trial is None else list(own.trial.T)
+        columns = [*known.columns, *side_scores, *terms.columns]
+        fit = self._train(columns, known.is_target, known.float_weight)
+        n_systems, n_linear = data.scores.shape[1], data.scores.shape[1] + len(side_scores)
+        self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
+        self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
+        self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
+        self.quality_sides_ = tuple(side for side in ("enroll", "test") if measures.n_measures[side])
+        self.offset_ = fit.offset + offset
+        self.backoff_ = backoff
+        n_tar = int(np.count_nonzero(data.is_target))
+        self.training_ = Training(
+            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
+            fingerprint=fingerprint([*data.columns, *measures.columns], data.is_target, data.float_weight),
+            results=results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))},
+        )
+        measures.tell_missing("left out where the quality part was trained")
+        return self
+
+    def transform(
+        self,
+        scores: ArrayLike,
+        *,
+        enroll_quality: ArrayLike | None = None,
+        test_quality: ArrayLike | None = None,
+        trial_quality: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Fuse the scores of trials.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Systems in the order of training.
+        enroll_quality, test_quality, trial_quality : (n_trials, n_measures) array_like
+            Those that training had, in the same order; NaN where there is none.
+
+        Returns
+        -------
+        (n_trials,) array
+            Log-likelihood ratios in nats.
+
+        Raises
+        ------
+        InputError
+            If the fusion was not trained, a score is NaN, a measure is infinite, systems or measures are others than
+            those of training, or systems contradict each other with infinite scores.
+
+        Warns
+        -----
+        DecibanWarning
+            If trials lack a measure.
+        """
+        self.require_fitted()
+        matrix = _validate.score_matrix(scores, "scores")
+        require_systems(matrix, len(self.weights_))
+        measures = Measures.of(len(matrix), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        self._require_measures(measures.n_measures)
+        if measures.present.all():
+            return self._fused(matrix, measures, np.arange(len(matrix)))
+        llr = np.empty(len(matrix))
+        known, lacking = np.flatnonzero(measures.present), np.flatnonzero(~measures.present)
+        llr[known] = self._fused(matrix[known], measures.take(known), known)
+        alone = self.backoff_
+        llr[lacking] = combined(matrix[lacking], alone.weights_, alone.offset_, numbers=lacking)
+        measures.tell_missing("fused by their scores alone")
+        return llr
+
+    def fit_transform(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        **quality: ArrayLike | None,
+    ) -> FloatArray:
+        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
+        return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
+
+    def _fused(self, scores: ScoreArray, measures: Measures, numbers: IntArray) -> FloatArray:
+        """Llrs of trials that have all measures."""
+        llr = combined(scores, self.weights_, self.offset_, numbers=numbers)
+        part = quality_part(self.quality_weights_, measures)
+        if measures.trial is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                part += measures.trial @ self.trial_quality_weights_
+        if (wrong := np.flatnonzero(~np.isfinite(part))).size:
+            raise InputError(
+                f"quality: measures of {len(wrong)} trials are so large that their products do not fit a float, the "
+                f"first at index {numbers[wrong[0]]}. Were those of training in another unit?"
+            )
+        llr += part
+        return llr
+
+    def _require_measures(self, given: Mapping[str, int]) -> None:
+        """Refuse other measures than those of training."""
+        n_measures = dict(zip(("enroll", "test"), (size - 1 for size in self.quality_weights_.shape), strict=True))
+        n_measures = {side: n for side, n in n_measures.items() if side in self.quality_sides_}
+        n_measures["trial"] = len(self.trial_quality_weights_)
+        for name, n_given in given.items():
+            if n_given != (wanted := n_measures.get(name, 0)):
+                raise InputError(
+                    f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {wanted or 'none'}. "
+                    "Pass the same ones in the same order; NaN stands for a measure that a trial does not have."
+                )
+
+    def parameters(self) -> dict[str, Any]:
+        """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
+        from deciban.models.files import content_of
+
+        return {
+            "weights": self.weights_.tolist(),
+            "standardized_weights": self.standardized_weights_.tolist(),
+            "offset": self.offset_,
+            "quality_weights": self.quality_weights_.tolist(),
+            "trial_quality_weights": self.trial_quality_weights_.tolist(),
+            "quality_sides": list(self.quality_sides_),
+            "backoff": content_of(self.backoff_),
+        }
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take weights and offset from a file."""
+        from deciban.models.files import model_of
+
+        backoff = model_of(parameters["backoff"], "backoff")
+        if not isinstance(backoff, LinearFusion):
+            raise InputError(f"backoff: a model of kind {backoff.kind!r}, where a linear fusion is expected.")
+        names = ("weights", "standardized_weights", "trial_quality_weights")
+        weights, standardized, of_trial = (np.array(parameters[name], np.float64) for name in names)
+        if not len(weights) == len(standardized) == len(backoff.weights_):
+            raise InputError("weights, standardized_weights and those of backoff are not equally many.")
+        sides = tuple(side for side in ("enroll", "test") if side in parameters["quality_sides"])
+        matrix = matrix_of_file(parameters["quality_weights"], sides, symmetric=self._is_symmetric())
+        self.weights_, self.standardized_weights_, self.offset_ = weights, standardized, float(parameters["offset"])
+        self.quality_weights_, self.trial_quality_weights_ = matrix, of_trial
+        self.quality_sides_, self.backoff_ = sides, backoff

@@ -1,0 +1,205 @@
+"""The quality part of a fusion, ``q' W r``, as terms that are linear in the independent parameters of ``W``.
+
+Products of measures that are far from 0, such as durations in samples, are nearly linear combinations of the measures
+themselves; and what a penalty does to them would depend on where the zero of a scale is. So the terms are made of
+measures relative to their mean, and the matrix of the measures as they are follows from theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban.core.linear_objective import Trials
+from deciban.core.moments import equal_classes, moments
+from deciban.errors import InputError
+from deciban.fusion.measures import Measures
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
+
+_BLOCK = 1 << 14
+
+_SIZES = (1e-100, 1e100)
+"""What distances of measures from their mean must be within, so that products of two are numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measure:
+    """One measure relative to its mean, in slices."""
+
+    values: ScoreArray
+    center: float
+
+    def __getitem__(self, rows: Any) -> FloatArray:
+        return np.asarray(self.values[rows], np.float64) - self.center
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Term:
+    """What one parameter is multiplied by: a sum of products of measures, computed in slices when it is asked for."""
+
+    products: tuple[tuple[_Measure, ...], ...]
+
+    def __getitem__(self, rows: Any) -> FloatArray:
+        total: Any = 0.0
+        for first, *others in self.products:
+            product = first[rows]
+            for factor in others:
+                product *= factor[rows]
+            total = product if isinstance(total, float) else total + product
+        column: FloatArray = total
+        return column
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:  # noqa: FBT001
+        column = np.empty(len(self.products[0][0].values))
+        for i in range(0, len(column), _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            column[rows] = self[rows]
+        return column.astype(dtype, copy=False)  # always new, which any value of copy allows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QualityTerms:
+    """Terms of ``q' W r``.
+
+    Attributes
+    ----------
+    centers : (n_enroll,), (n_test,) arrays
+        Means that the terms take measures relative to.
+    symmetric : bool
+        Whether ``W`` is.
+    indices : tuple of (int, int)
+        Where in ``W`` the parameter of each term stands.
+    columns : tuple
+        The terms; columns to train on.
+    """
+
+    centers: tuple[FloatArray, FloatArray]
+    symmetric: bool
+    indices: tuple[tuple[int, int], ...]
+    columns: tuple[_Term, ...]
+
+    @classmethod
+    def of(
+        cls, measures: Measures, is_target: BoolArray, weight: FloatArray | None, *, symmetric: bool
+    ) -> QualityTerms:
+        """Terms of measures that are all there.
+
+        Raises
+        ------
+        InputError
+            If measures are so large or small that the product of two does not fit a float.
+        """
+        tables = {"enroll_quality": measures.enroll, "test_quality": measures.test}
+        means = [_means(table, is_target, weight) for table in tables.values()]
+        shared = symmetric and measures.enroll is not None and measures.test is not None
+        if shared:
+            means = [0.5 * means[0] + 0.5 * means[1]] * 2
+        sides = []
+        for (name, table), center in zip(tables.items(), means, strict=True):
+            if table is not None:
+                _require_size(table, center, name)
+            own = () if table is None else zip(table.T, center.tolist(), strict=True)
+            sides.append([*((_Measure(values, mean),) for values, mean in own), ()])
+        found = dict(_terms(sides[0], sides[1], shared=shared))
+        return cls((means[0], means[1]), symmetric, tuple(found), tuple(found.values()))
+
+    def matrix(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """``W`` for measures as they are, with its last corner 0, and what that adds to the offset instead."""
+        enroll, test = self.centers
+        own = np.zeros((len(enroll) + 1, len(test) + 1))
+        both = self.symmetric and len(enroll) > 0 and len(test) > 0
+        for (i, j), weight in zip(self.indices, weights.tolist(), strict=True):
+            own[i, j] = weight
+            if both:
+                own[j, i] = weight
+        raw = _relative_to(enroll).T @ own @ _relative_to(test)
+        offset, raw[-1, -1] = float(raw[-1, -1]), 0.0
+        if both:
+            raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
+        elif self.symmetric:
+            line = raw.ravel()
+            raw = np.zeros((len(line), len(line)))
+            raw[-1] = raw[:, -1] = line
+        return raw, offset
+
+
+def _terms(
+    enroll: list[tuple[_Measure, ...]], test: list[tuple[_Measure, ...]], *, shared: bool
+) -> Iterator[tuple[tuple[int, int], _Term]]:
+    """Index and term of each independent parameter; each side ends in an empty product for the constant 1."""
+    for i, left in enumerate(enroll):
+        for j, right in enumerate(test):
+            products = [left + right]
+            if shared and i != j:
+                products.append(enroll[j] + test[i])
+            if products[0] and (i <= j or not shared):
+                yield (i, j), _Term(tuple(products))
+
+
+def _relative_to(center: FloatArray) -> FloatArray:
+    """The matrix that turns measures with a 1 appended into those relative to ``center``, with a 1 appended."""
+    matrix = np.eye(len(center) + 1)
+    matrix[:-1, -1] = -center
+    return matrix
+
+
+def _means(table: ScoreArray | None, is_target: BoolArray, weight: FloatArray | None) -> FloatArray:
+    """Mean of each measure, in which both classes weigh the same."""
+    if table is None:
+        return np.zeros(0)
+    means, _ = moments(equal_classes(Trials(tuple(table.T), is_target, (0.0, 0.0), weight)))
+    return means
+
+
+def _require_size(table: ScoreArray, center: FloatArray, name: str) -> None:
+    with np.errstate(over="ignore"):
+        low, high = center - table.min(axis=0), table.max(axis=0) - center
+    size = np.maximum(low, high)
+    if (wrong := np.flatnonzero((size != 0.0) & ~((size >= _SIZES[0]) & (size <= _SIZES[1])))).size:
+        raise InputError(
+            f"{name}: measure {wrong[0]} differs from its mean by up to {size[wrong[0]]:.1e}, so that products of two "
+            f"do not fit a float. That must be 0 or within {_SIZES[0]:g} and {_SIZES[1]:g}: take another unit."
+        )
+
+
+def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
+    """``q' W r`` of each trial; a side without measures has zeros before the 1."""
+    n_trials = len(measures.present)
+    total = np.empty(n_trials)
+    inner, of_enroll, of_test = matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, :-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i in range(0, n_trials, _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            n_rows = len(measures.present[rows])
+            q, r = (
+                np.zeros((n_rows, size)) if table is None else table[rows].astype(np.float64, copy=False)
+                for table, size in ((measures.enroll, len(of_enroll)), (measures.test, len(of_test)))
+            )
+            total[rows] = ((q @ inner + of_test) * r).sum(axis=1) + q @ of_enroll
+    return total
+
+
+def matrix_of_file(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool) -> FloatArray:
+    """``W`` of a file.
+
+    Raises
+    ------
+    InputError
+        If it does not have the form that it must have.
+    """
+    if len({len(row) for row in rows}) > 1:
+        raise InputError("quality_weights: rows of different lengths.")
+    matrix = np.array(rows, np.float64)
+    if matrix[-1, -1] != 0.0:
+        raise InputError("quality_weights: the last corner is not 0, but the offset stands elsewhere.")
+    if symmetric and not np.array_equal(matrix, matrix.T):
+        raise InputError("quality_weights: not symmetric, but the setting says so.")
+    one_sided = symmetric and len(sides) == 1 and matrix[:-1, :-1].any()
+    both_ways = symmetric and sides
+    for side, size in zip(("enroll", "test"), matrix.shape, strict=True):
+        if (size > 1) != bool(both_ways or side in sides) or one_sided:
+            raise InputError("quality_weights: contradicts quality_sides.")
+    return matrix

@@ -1,0 +1,343 @@
+"""Decisions with the best of several systems at each operating point: the convex hull of all their operating points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.core.hull import Rocch
+from deciban.core.operating import effective_log_odds
+from deciban.core.pav import pool
+from deciban.errors import InputError
+from deciban.fusion.fuser import LabelledSystems
+from deciban.fusion.hull_vertices import HullVertex, RandomizedRule, counts, rocch_of, union_vertices
+from deciban.models.files import NUMBER
+from deciban.models.fingerprint import fingerprint
+from deciban.models.model import Model, Training
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+
+class UnionHull(Model):
+    """Decisions by whichever system is best at an operating point (isotonic fusion: the ROCCH over several systems).
+
+    Every system has a threshold for each of its operating points. The lower convex hull of the points of all systems
+    is never above that of a single one, and each of its vertices is one system with one threshold. At an operating
+    point the vertex of least cost decides (`decide`); a point on the edge between two vertices is reached by tossing a
+    coin for each trial (`decide_at`).
+
+    Attributes
+    ----------
+    n_systems_ : int
+    system_ : (n_vertices,) int array
+        Column of the scores that decides at each vertex, from accept-all to reject-all.
+    threshold_ : (n_vertices,) array
+        A trial is accepted if its score is at or above it; -inf at the first vertex, ``inf`` at the last one, which
+        rejects every trial.
+    n_fa_, n_miss_ : (n_vertices,) arrays
+        False alarms and misses of the training trials (sums of weights if trials are weighted).
+    training_ : Training
+        Counts of trials, a fingerprint of the data, and in ``results`` the number of vertices, of changes from one
+        system to another along the hull, and the equal error rate.
+
+    Notes
+    -----
+    It makes decisions and no log-likelihood ratios: the scores of the systems that do not decide are not looked at.
+    `LinearFusion` weighs all of them in every trial, and is usually better. The hull helps where one system is better
+    for few false alarms and another for few misses, each sure of trials that the other one cannot tell, and only
+    decisions are wanted; and it shows at which operating points a system is the best one.
+
+    With one system it is the ROCCH of that system. Ties are never split. The error rates are those of the training
+    trials: the best of many thresholds of many systems flatters, on few trials by much.
+
+    References
+    ----------
+    F. Provost and T. Fawcett, "Robust classification for imprecise environments", Machine Learning 42, 2001. T. Fawcett
+    and A. Niculescu-Mizil, "PAV and the ROC convex hull", Machine Learning 68, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[9, 8, 1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 0, 0, 1, 0]]).T
+    >>> is_target = np.array([True, True, True, True, False, False, False, False])
+    >>> hull = UnionHull().fit(scores, is_target)
+    >>> for vertex in hull.vertices:
+    ...     print(vertex.p_fa, vertex.p_miss, vertex.system, vertex.threshold)
+    1.0 0.0 0 -inf
+    0.25 0.0 1 1.0
+    0.0 0.5 0 8.0
+    0.0 1.0 0 inf
+    >>> hull.decide(scores, p_target=0.01)
+    array([ True,  True, False, False, False, False, False, False])
+    >>> hull.decide(scores, p_target=0.5)
+    array([ True,  True,  True,  True, False, False,  True, False])
+    >>> hull.randomized(p_fa=0.125).p_miss
+    0.25
+    """
+
+    kind: ClassVar[str] = "union-hull"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "n_systems": {"type": "integer", "minimum": 1},
+        "system": {"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 0}},
+        "threshold": {"type": "array", "items": NUMBER},
+        "n_fa": {"type": "array", "items": {"type": "number", "minimum": 0}},
+        "n_miss": {"type": "array", "items": {"type": "number", "minimum": 0}},
+    }
+
+    n_systems_: int
+    system_: IntArray
+    threshold_: FloatArray
+    n_fa_: CountArray
+    n_miss_: CountArray
+
+    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the hull of labelled trials.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Scores of all systems on the same trials, larger ones for targets; they need not be calibrated. May be
+            infinite.
+        is_target : (n_trials,) array_like
+            True (or 1) for targets, False (or 0) for non-targets.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial, at least 0; whole numbers count like copies.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, shapes do not fit, or a class is empty.
+        """
+        data = LabelledSystems.of(scores, is_target, sample_weight)
+        self._take(len(data.columns), *union_vertices(data))
+        n_tar = int(np.count_nonzero(data.is_target))
+        self.training_ = Training(
+            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
+            fingerprint=fingerprint(data.columns, data.is_target, data.float_weight),
+            results={
+                "vertices": len(self.system_),
+                "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
+                "eer": self.hull.eer(),
+            },
+        )
+        return self
+
+    @property
+    def hull(self) -> Rocch:
+        """The hull as of one system: equal error rate, minimum costs and the rest, on the training trials.
+
+        Raises
+        ------
+        InputError
+            If there are none yet.
+        """
+        self.require_fitted()
+        return rocch_of(self.n_fa_, self.n_miss_)
+
+    @property
+    def vertices(self) -> tuple[HullVertex, ...]:
+        """The decision rules, from accept-all to reject-all."""
+        hull = self.hull
+        rows = zip(*(a.tolist() for a in (hull.p_fa, hull.p_miss, self.system_, self.threshold_)), strict=True)
+        *rules, last = [HullVertex(*row) for row in rows]
+        return (*rules, replace(last, rejects_all=True))
+
+    def eer(self) -> float:
+        """Equal error rate on the hull, a fraction; reached by tossing a coin, unless a vertex is there."""
+        return self.hull.eer()
+
+    def min_dcf(
+        self,
+        *,
+        p_target: ArrayLike | None = None,
+        prior_log_odds: ArrayLike | None = None,
+        c_miss: float = 1.0,
+        c_fa: float = 1.0,
+        normalize: bool = True,
+    ) -> float | FloatArray:
+        """Cost of the switched decisions on the training trials; arguments as in `deciban.metrics.min_dcf`."""
+        return self.hull.min_dcf(
+            p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa, normalize=normalize
+        )
+
+    def best_vertex(
+        self,
+        *,
+        p_target: float | None = None,
+        prior_log_odds: float | None = None,
+        c_miss: float = 1.0,
+        c_fa: float = 1.0,
+    ) -> HullVertex:
+        """The switched rule: the vertex of least cost at an operating point.
+
+        Parameters
+        ----------
+        p_target, prior_log_odds : float
+            Prior of a target, one of the two: as a probability, or as log odds in nats.
+        c_miss, c_fa : float
+            Costs of a miss and of a false alarm.
+
+        Returns
+        -------
+        HullVertex
+            Where two cost the same, the one with more false alarms: what lies at the threshold is accepted.
+
+        Raises
+        ------
+        InputError
+            If a prior or a cost is out of range, there are several priors, or the hull was not trained.
+        """
+        log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
+        if log_odds.ndim:
+            raise InputError(f"p_target, prior_log_odds: decisions are for one prior, got {log_odds.size}.")
+        hull = self.hull
+        p_miss, p_fa = hull.best_rates(effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa)))
+        return self.vertices[int(np.flatnonzero((hull.p_miss == p_miss) & (hull.p_fa == p_fa))[0])]
+
+    def decide(
+        self,
+        scores: ArrayLike,
+        *,
+        p_target: float | None = None,
+        prior_log_odds: float | None = None,
+        c_miss: float = 1.0,
+        c_fa: float = 1.0,
+    ) -> BoolArray:
+        """Accept or reject trials at an operating point, by the system and threshold that are best there.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Systems in the order of training.
+        p_target, prior_log_odds, c_miss, c_fa : float
+            The operating point, as in `best_vertex`.
+
+        Returns
+        -------
+        (n_trials,) bool array
+            True where the trial is accepted.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, the number of systems is another one, or as in `best_vertex`.
+        """
+        rule = self.best_vertex(p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa)
+        return rule.accepts(self._checked(scores))
+
+    def randomized(self, *, p_fa: float) -> RandomizedRule:
+        """The rule for a wanted rate of false alarms: two neighbouring vertices and their probabilities.
+
+        Parameters
+        ----------
+        p_fa : float
+            In [0, 1].
+
+        Returns
+        -------
+        RandomizedRule
+            With as few misses as the hull allows.
+
+        Raises
+        ------
+        InputError
+            If ``p_fa`` is out of range, or the hull was not trained.
+        """
+        wanted = _validate.in_range(p_fa, "p_fa", 0.0, 1.0, "A rate of false alarms is a fraction in [0, 1]")
+        vertices = self.vertices
+        # From reject-all on, the last vertex at or below the wanted rate has fewest misses among them.
+        at = next(i for i, vertex in enumerate(vertices) if vertex.p_fa <= wanted)
+        strict = vertices[at]
+        if strict.p_fa == wanted:
+            return RandomizedRule(wanted, strict.p_miss, strict, strict, 1.0)
+        liberal = vertices[at - 1]
+        share = (wanted - strict.p_fa) / (liberal.p_fa - strict.p_fa)
+        p_miss = strict.p_miss + share * (liberal.p_miss - strict.p_miss)
+        return RandomizedRule(wanted, p_miss, liberal, strict, share)
+
+    def decide_at(self, scores: ArrayLike, *, p_fa: float, rng: np.random.Generator | int) -> BoolArray:
+        """Accept or reject trials with an expected rate of false alarms, by a coin tossed for each trial.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Systems in the order of training.
+        p_fa : float
+            Wanted on average over tosses, for trials like those of training; in [0, 1].
+        rng : numpy.random.Generator or int
+            Where chance comes from; an int seeds a new one. One toss for each trial, in their order.
+
+        Returns
+        -------
+        (n_trials,) bool array
+            True where the trial is accepted.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, the number of systems is another one, ``rng`` is none, or as in `randomized`.
+        """
+        rule = self.randomized(p_fa=p_fa)
+        matrix = self._checked(scores)
+        tosses = _generator(rng).random(len(matrix))
+        return np.where(tosses < rule.p_liberal, rule.liberal.accepts(matrix), rule.strict.accepts(matrix))
+
+    def _checked(self, scores: ArrayLike) -> ScoreArray:
+        matrix = _validate.score_matrix(scores, "scores")
+        if matrix.shape[1] != self.n_systems_:
+            raise InputError(
+                f"scores: {matrix.shape[1]} systems, but the hull was trained on {self.n_systems_}. Pass the same "
+                "systems in the same order."
+            )
+        return matrix
+
+    def parameters(self) -> dict[str, Any]:
+        """Vertices of the hull."""
+        return {
+            "n_systems": self.n_systems_,
+            "system": self.system_.tolist(),
+            "threshold": self.threshold_.tolist(),
+            "n_fa": self.n_fa_.tolist(),
+            "n_miss": self.n_miss_.tolist(),
+        }
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take vertices from a file."""
+        system = np.array(parameters["system"], np.int64)
+        threshold = _validate.scores(parameters["threshold"], "threshold").astype(np.float64, copy=False)
+        n_fa, n_miss = (counts(np.array(parameters[name], np.float64)) for name in ("n_fa", "n_miss"))
+        if not len(system) == len(threshold) == len(n_fa) == len(n_miss):
+            raise InputError("system, threshold, n_fa, n_miss: not equally many. Every vertex has one of each.")
+        if system.max() >= parameters["n_systems"]:
+            raise InputError(f"system: {system.max()}, but there are {parameters['n_systems']}, counted from 0.")
+        if threshold[0] != -np.inf or threshold[-1] != np.inf:
+            raise InputError("threshold: the first vertex accepts all (-inf), the last one rejects all (inf).")
+        if n_fa[0] <= 0 or n_fa[-1] != 0 or n_miss[0] != 0 or n_miss[-1] <= 0:
+            raise InputError("n_fa, n_miss: a hull goes from accept-all (no miss) to reject-all (no false alarm).")
+        fewer, more = -np.diff(n_fa), np.diff(n_miss)
+        if np.any(fewer < 0) or np.any(more < 0) or np.any(fewer + more == 0) or len(pool(more, fewer)) < len(more):
+            raise InputError("n_fa, n_miss: these are not the vertices of a convex hull.")
+        self._take(int(parameters["n_systems"]), system, threshold, n_fa, n_miss)
+
+    def _take(
+        self, n_systems: int, system: IntArray, threshold: FloatArray, n_fa: CountArray, n_miss: CountArray
+    ) -> None:
+        self.n_systems_, self.system_, self.threshold_ = n_systems, system, threshold
+        self.n_fa_, self.n_miss_ = n_fa, n_miss
+
+
+def _generator(rng: np.random.Generator | int) -> np.random.Generator:
+    try:
+        if rng is not None:
+            return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"rng: got {rng!r}. Pass numpy.random.default_rng(seed), or a seed of at least 0.")

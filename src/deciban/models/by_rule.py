@@ -1,0 +1,80 @@
+"""Settings and records of all models that minimize the expected cost of a proper scoring rule."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deciban import _validate
+from deciban.core.linear_training import LinearFit, train
+from deciban.errors import DecibanWarning, InputError
+from deciban.models.model import Model, Plain
+from deciban.types import BoolArray, FloatArray, ScoreArray
+
+
+class TrainedByRule(Model):
+    """A model whose parameters are the optimum of a member of the beta family at a prior."""
+
+    p_target: float
+    alpha: float
+    beta: float
+    ridge: float
+    objective_: float
+
+    def _set_rule(self, *, p_target: float, alpha: float, beta: float, ridge: float) -> None:
+        self.p_target = p_target
+        self.alpha = alpha
+        self.beta = beta
+        self.ridge = ridge
+        self._rule()
+
+    def _rule(self) -> tuple[float, float, float, float]:
+        """Rule, prior log odds and penalty, checked; they are attributes, so they may have been changed.
+
+        Raises
+        ------
+        InputError
+            If one is out of range.
+        """
+        log_odds = _validate.prior_log_odds(self.p_target, None)
+        if log_odds.ndim:
+            raise InputError(f"p_target: a single prior is needed, got {len(log_odds)}.")
+        alpha, beta = _validate.rule(self.alpha, self.beta)
+        ridge = _validate.in_range(self.ridge, "ridge", 0.0, 1e300, "A penalty is finite and at least 0")
+        return alpha, beta, float(log_odds), ridge
+
+    def _train(
+        self, columns: Sequence[ScoreArray] | ScoreArray, is_target: BoolArray, weights: FloatArray | None, **form: Any
+    ) -> LinearFit:
+        alpha, beta, log_odds, ridge = self._rule()
+        rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
+        fit = train(columns, is_target, weights=weights, **rule, **form)
+        each = columns.T if isinstance(columns, np.ndarray) else columns
+        for k, (column, weight) in enumerate(zip(each, fit.weights, strict=True)):
+            if weight <= 0.0 and np.isinf(np.asarray(column[:])).any():
+                raise InputError(
+                    f"scores: the best weight of system {k} is {weight:.3g}, but some of its scores are infinite: they "
+                    "would be taken for certainty of the wrong class. Negate the scores if larger ones favour "
+                    "non-target, or make infinite ones finite."
+                )
+        self.objective_ = fit.objective
+        if not fit.converged:
+            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=4)
+        return fit
+
+
+def results_of(fit: LinearFit) -> dict[str, Plain]:
+    """What a model file tells of training."""
+    relative = fit.objective / fit.objective_at_zero if fit.objective_at_zero > 0.0 else math.nan
+    return {
+        "objective": fit.objective,
+        "objective_relative_to_llr_0": relative,
+        "gradient_norm": fit.gradient_norm,
+        "steps": fit.n_steps,
+        "passes": fit.n_passes,
+        "status": fit.status,
+    }

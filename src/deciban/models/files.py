@@ -1,0 +1,251 @@
+"""Models as JSON: written so that every bit comes back, read without trust."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from pathlib import Path
+from typing import Any, NoReturn
+
+from deciban._version import __version__
+from deciban.errors import FormatError, InputError
+from deciban.models.model import Model, Training
+
+SCHEMA = 1
+"""Version of the layout; it changes when a name or a meaning does."""
+
+_HOMES = {
+    "affine": "deciban.calibration:AffineCalibrator",
+    "beta": "deciban.calibration:BetaCalibrator",
+    "bound": "deciban.calibration:BoundCalibrator",
+    "chain": "deciban.calibration:Chain",
+    "elub": "deciban.calibration:ElubCalibrator",
+    "gaussian": "deciban.calibration:GaussianCalibrator",
+    "linear-fusion": "deciban.fusion:LinearFusion",
+    "pav": "deciban.calibration:PavCalibrator",
+    "quality-fusion": "deciban.fusion:QualityFusion",
+    "scale": "deciban.calibration:ScaleCalibrator",
+    "shift": "deciban.calibration:ShiftCalibrator",
+    "subset-fusion": "deciban.fusion:SubsetFusion",
+    "union-hull": "deciban.fusion:UnionHull",
+}
+"""Where the class of each kind of model lives. Nothing but these is ever looked up."""
+
+_MOST_BYTES = 1 << 30
+
+NUMBER: dict[str, Any] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
+"""A number in a model file; JSON has no infinity."""
+
+_COUNT = {"type": "integer", "minimum": 0}
+
+
+def to_text(model: Model) -> str:
+    """The file of a model.
+
+    Raises
+    ------
+    InputError
+        If the model was not trained.
+    """
+    return json.dumps(content_of(model), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def content_of(model: Model) -> dict[str, Any]:
+    """What stands in the file of a model.
+
+    Raises
+    ------
+    InputError
+        If the model was not trained.
+    """
+    model.require_fitted()
+    training = model.training_
+    content: dict[str, Any] = {
+        "deciban_model": SCHEMA,
+        "kind": model.kind,
+        "deciban_version": __version__,
+        "settings": model.settings,
+        "parameters": model.parameters(),
+    }
+    if training is not None:
+        content["training"] = {
+            "counts": dict(training.counts),
+            "fingerprint": training.fingerprint,
+            "systems": list(training.systems),
+            "results": dict(training.results),
+        }
+    plain: dict[str, Any] = _plain(content)
+    return plain
+
+
+def load_model(path: Any) -> Model:
+    """Read a model that ``save`` or ``deciban calibrate`` wrote.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Model
+        An instance of the class that was saved, with its ``training_`` record.
+
+    Raises
+    ------
+    FormatError
+        If the file is no model, is damaged or contradicts itself, or was written by a later version.
+    OSError
+        If it cannot be read.
+
+    Notes
+    -----
+    Everything in the file is checked against a schema, and nothing in it is run.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from deciban.calibration import AffineCalibrator
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> AffineCalibrator().fit([1.0, 2.0, 0.0, 1.5], [True, True, False, False]).save(path)
+    >>> load_model(path)
+    AffineCalibrator(p_target=0.5, alpha=1.0, beta=1.0, ridge=0.0)
+    """
+    name = str(path)
+    if Path(path).stat().st_size > _MOST_BYTES:
+        raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")
+    return model_of(_parsed(Path(path).read_bytes(), name), name)
+
+
+def model_of(content: Any, name: str) -> Model:
+    """The model that a file holds, or one part of it.
+
+    Raises
+    ------
+    FormatError
+        If it is none; the message begins with ``name``.
+    """
+    if not isinstance(content, dict) or "deciban_model" not in content:
+        raise FormatError(f"{name}: JSON, but no model that deciban wrote (it lacks deciban_model).")
+    if content["deciban_model"] != SCHEMA:
+        version = content.get("deciban_version", "?")
+        raise FormatError(
+            f"{name}: model layout {content['deciban_model']!r}, written by deciban {version}; this version reads "
+            f"layout {SCHEMA}. Use the version that wrote it, or train again."
+        )
+    kind = content.get("kind")
+    if not isinstance(kind, str) or kind not in _HOMES:
+        raise FormatError(f"{name}: a model of kind {kind!r} is not known. There are {', '.join(_HOMES)}.")
+    module, _, class_name = _HOMES[kind].partition(":")
+    model_class: type[Model] = getattr(importlib.import_module(module), class_name)
+    _validate(content, model_class, name)
+    try:
+        model = model_class(**content["settings"])
+        model.set_parameters(_numbers(content["parameters"]))
+    except (FormatError, InputError, TypeError) as error:
+        raise FormatError(f"{name}: {error}") from error
+    told = content.get("training")
+    if told is not None:
+        model.training_ = Training(
+            told["counts"], told["fingerprint"], tuple(told["systems"]), _numbers(told["results"])
+        )
+    return model
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    def refuse(word: str) -> NoReturn:
+        raise FormatError(
+            f"{name}: {word[:40]} is no number that a model could hold. Damaged, or not written by deciban."
+        )
+
+    def finite(digits: str) -> float:
+        number = float(digits)
+        return number if math.isfinite(number) else refuse(digits)
+
+    def fitting(digits: str) -> int:
+        return int(digits) if math.isfinite(float(digits)) else refuse(digits)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise FormatError(f"{name}: a name occurs twice in one object. Damaged, or not written by deciban.")
+        return found
+
+    try:
+        content: Any = json.loads(
+            data.decode("utf-8"),
+            parse_constant=refuse,
+            parse_float=finite,
+            parse_int=fitting,
+            object_pairs_hook=unique,
+        )
+        json.dumps(content, ensure_ascii=False).encode()  # an escaped half of a character could never be written again
+    except UnicodeDecodeError as error:
+        where = f"{error.reason} at byte {error.start}"
+        raise FormatError(f"{name}: not UTF-8 text ({where}), so no model file.") from error
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{name}:{error.lineno}: no JSON ({error.msg}), so no model file.") from error
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{name}: no JSON that a model could be in ({error}).") from error
+    return content
+
+
+def _validate(content: Any, model_class: type[Model], name: str) -> None:
+    import jsonschema
+
+    parameters = model_class.parameter_schema
+    schema = {
+        "type": "object",
+        "required": ["deciban_model", "kind", "deciban_version", "settings", "parameters"],
+        "properties": {
+            "deciban_version": {"type": "string"},
+            "settings": {"type": "object"},
+            "parameters": {
+                "type": "object",
+                "properties": parameters,
+                "required": list(parameters),
+                "additionalProperties": False,
+            },
+            "training": {
+                "type": "object",
+                "required": ["counts", "fingerprint", "systems", "results"],
+                "properties": {
+                    "counts": {"type": "object", "additionalProperties": _COUNT},
+                    "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+                    "systems": {"type": "array", "items": {"type": "string"}},
+                    "results": {
+                        "type": "object",
+                        "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
+                    },
+                },
+            },
+        },
+    }
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
+    if error is not None:
+        where = ".".join(str(part) for part in error.absolute_path) or "the file"
+        raise FormatError(f"{name}: {where}: {error.message[:200]}. Damaged, or not written by deciban.")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: infinite numbers become words."""
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def _numbers(value: Any) -> Any:
+    """The reverse: words become infinite numbers."""
+    if isinstance(value, dict):
+        return {name: _numbers(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_numbers(entry) for entry in value]
+    if value in ("inf", "-inf"):
+        return float(value)
+    return value

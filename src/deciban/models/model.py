@@ -1,0 +1,111 @@
+"""What all trained models share: what they were trained on, and how they become files."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from deciban.errors import InputError
+
+Plain = float | int | str | bool | None
+"""What stands in a model file as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a model was trained on, and how that went.
+
+    Attributes
+    ----------
+    counts : mapping
+        Number of trials: ``n_tar`` and ``n_non``, or one for each class.
+    fingerprint : str
+        Sixteen hexadecimal digits; the same trials give the same ones in any order.
+    systems : tuple of str
+        Names of the systems whose scores were used, where they are known.
+    results : mapping
+        What training found besides the parameters: ``objective``, ``status`` and so on.
+    """
+
+    counts: Mapping[str, int]
+    fingerprint: str
+    systems: tuple[str, ...] = ()
+    results: Mapping[str, Plain] = field(default_factory=dict)
+
+
+class Model(ABC):
+    """A map from scores to log-likelihood ratios with parameters that were trained.
+
+    A subclass has a ``kind``, the keyword-only arguments of its constructor as attributes of the same names (its
+    settings), and attributes that end in an underscore for what training found (its parameters).
+    """
+
+    kind: ClassVar[str]
+    parameter_schema: ClassVar[dict[str, Any]]
+    """JSON schema of each parameter: how it stands in a file."""
+
+    training_: Training | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What training found, as plain numbers, strings, lists and mappings."""
+
+    @abstractmethod
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take parameters from a file that fits the schema.
+
+        Raises
+        ------
+        InputError
+            If they contradict each other.
+        """
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there are parameters."""
+        return all(hasattr(self, f"{name}_") for name in self.parameter_schema)
+
+    def require_fitted(self) -> None:
+        """Refuse to go on without parameters.
+
+        Raises
+        ------
+        InputError
+            If the model was not trained.
+        """
+        if not self.is_fitted:
+            raise InputError(f"{type(self).__name__}: not trained yet. Call fit(scores, is_target) first.")
+
+    def save(self, path: Any) -> None:
+        """Write the model to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+
+        Raises
+        ------
+        InputError
+            If the model was not trained.
+        OSError
+            If the file cannot be written; an old one is still there then.
+        """
+        from deciban.models.files import to_text
+
+        text = to_text(self)
+        from deciban.io.atomic import atomic_write
+
+        with atomic_write(path) as stream:
+            stream.write(text.encode())
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        return f"{type(self).__name__}({given})"

@@ -1,0 +1,160 @@
+"""A fusion trained on the score files of several systems and a key, and what it is worth beside them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypedDict, Unpack
+
+from deciban.core.operating import PointLike
+from deciban.errors import InputError
+from deciban.evaluation import Selection, select_systems
+from deciban.evaluation.joined import Progress, Reading
+from deciban.evaluation.single import DEFAULT_POINTS
+from deciban.fusion import LinearFusion, QualityFusion
+from deciban.io.source import PathLike
+from deciban.recipes.fused_figures import Fused, figures_of
+from deciban.recipes.fusers import Fuser, linear_like, measures_needed, takes_incomplete
+from deciban.recipes.fusion_trials import FusionTrials
+from deciban.recipes.held_out import DEFAULT_FOLDS, HoldOut
+from deciban.recipes.measures import QualityFiles, read_measures
+
+
+def fuse_files(
+    scores: Sequence[PathLike] | PathLike,
+    key: PathLike | None,
+    fusion: Fuser | None = None,
+    *,
+    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    quality: QualityFiles | None = None,
+    cross_validate: int | str | tuple[str, str] | None = None,
+    n_folds: int = DEFAULT_FOLDS,
+    select: bool = False,
+    test_scores: Sequence[PathLike] | PathLike | None = None,
+    test_key: PathLike | None = None,
+    test_quality: QualityFiles | None = None,
+    progress: Progress | None = None,
+    **reading: Unpack[Reading],
+) -> Fused:
+    """Train a fusion on the score files of several systems and a key.
+
+    Parameters
+    ----------
+    scores : sequence of paths, or one path
+        Score files, of one system each or of several; see `deciban.read_scores`. No file twice.
+    key : path or None
+        Which trials are targets; None if the first score file holds labels.
+    fusion : LinearFusion, QualityFusion or SubsetFusion, optional
+        What to train; a copy is, it stays as it is. The default is ``QualityFusion()`` if there is quality, else
+        ``LinearFusion()``. For ``SubsetFusion(missing="subset")`` the systems need not have scored the same trials:
+        ``missing`` has no meaning then.
+    operating_points : iterable
+        As in `deciban.evaluate`: where detection costs are compared.
+    quality : path, or mapping of side to path, optional
+        Quality measures by name. HDF5 and MATLAB files hold those of both sides; text files those of segments, which
+        belong to every side whose names they know. ``{"enroll": path, "test": path}`` are one file for each, and
+        ``{"trial": path}`` is for trials that have one name. Trials of names without measures are counted, and fused by
+        scores alone.
+    cross_validate, n_folds
+        As in `deciban.calibrate_files`: how to fuse every trial by a model that has not seen its like, as well.
+    select : bool
+        Whether to take only systems that help; see `deciban.evaluation.select_systems`. Trials are held out as
+        ``cross_validate`` says, by all their names if it says nothing.
+    test_scores, test_key : optional
+        Scores of the same systems on other trials, and their key: everything is evaluated on these, too. The systems
+        have the same names, or are in the same order.
+    test_quality : path, or mapping of side to path, optional
+        Quality measures of these trials, if ``quality`` does not hold them.
+    progress : function, optional
+        Called with a few words at every step.
+    **reading
+        How files are read and joined; see `deciban.evaluation.read_joined`.
+
+    Returns
+    -------
+    Fused
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.evaluation.read_joined` and the ``fit`` of the fusion, or if test files are no such systems.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = "a,3,1", "b,1,1", "c,2,1", "d,-1,0", "e,1.5,0", "f,0,0"
+    >>> _ = (folder / "A.csv").write_text("\\n".join(("trial,score,label", *rows)))
+    >>> _ = (folder / "B.txt").write_text("f -1\\na 1\\nb 2\\nc -0.5\\nd 0.5\\ne 0\\n")
+    >>> done = fuse_files([folder / "A.csv", folder / "B.txt"], None, LinearFusion(ridge=0.1))
+    >>> done.model.training_.systems, done.model.weights_.round(2)
+    (('A', 'B'), array([0.85, 0.72]))
+    >>> [(row.name, round(row.dev.cllr, 2)) for row in done.analysis.rows[-2:]]
+    [('without B', 0.64), ('fusion', 0.5)]
+    """
+    say = progress or (lambda _words: None)
+    model = _copied(fusion, with_quality=quality is not None)
+    measured = None if quality is None else read_measures(quality)
+    how: _How = {"incomplete": takes_incomplete(model), "progress": progress}
+    read = FusionTrials.read(scores, key, reading, measured=measured, **how)
+    held_out = None if cross_validate is None else HoldOut(cross_validate, n_folds)
+    selection = _selection(model, read, held_out or HoldOut(n_folds), say) if select else None
+    chosen = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
+    dev = read.choose(chosen)
+    say(f"training on {', '.join(dev.systems)}")
+    dev.data.fit(model, dev.is_target)
+    assert model.training_ is not None  # noqa: S101  # it has just been trained
+    model.training_ = replace(model.training_, systems=dev.systems)
+    crossed = None
+    if held_out is not None:
+        say("cross-validating")
+        crossed = dev.data.cross_validated(model, dev.is_target, held_out.groups(dev.scores.trials), held_out.parts)
+    others = None
+    if test_scores is not None:
+        other = measured if test_quality is None else read_measures(test_quality)
+        sides = measures_needed(model) or None
+        others = FusionTrials.read(test_scores, test_key, reading, measured=other, sides=sides, **how)
+        others = others.ordered_as(read.systems).choose(chosen)
+    say("evaluating")
+    figures = figures_of(model, dev, others, crossed, operating_points)
+    facts = dev.all_facts(figures.dev)
+    if held_out is not None:
+        facts += (held_out.fact(dev.scores.trials, "fuses"),)
+    if others is not None:
+        facts += ("other trials", *others.all_facts(figures.eval))
+    llr = None if crossed is None else dev.with_scores(crossed, "fusion")
+    return Fused(model, chosen, figures, selection, llr, dev.joined.report, facts)
+
+
+class _How(TypedDict):
+    """How all trials of one call are read."""
+
+    incomplete: bool
+    progress: Progress | None
+
+
+def _selection(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progress) -> Selection:
+    """Choose systems by a linear fusion, on the trials that all of them scored."""
+    say("selecting systems")
+    whole = read.take(read.complete)
+    return select_systems(
+        whole.data.scores,
+        whole.is_target,
+        fusion=linear_like(model),
+        names=read.systems,
+        groups=held_out.groups(whole.scores.trials),
+        n_folds=held_out.parts,
+    )
+
+
+def _copied(fusion: Fuser | None, *, with_quality: bool) -> Fuser:
+    if fusion is None:
+        return QualityFusion() if with_quality else LinearFusion()
+    if isinstance(fusion, QualityFusion) != with_quality:
+        raise InputError(
+            f"quality: given, but {type(fusion).__name__} takes none. Leave it out, or pass QualityFusion()."
+            if with_quality
+            else "quality: none given, but QualityFusion is there to take it. Name its file, or pass LinearFusion()."
+        )
+    return copy.deepcopy(fusion)

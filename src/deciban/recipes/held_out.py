@@ -1,0 +1,43 @@
+"""How trials are held out in turn, and how that is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deciban.evaluation.joined import fact
+from deciban.recipes.groups import Groups, groups_of, pairs_of
+from deciban.trials import Trials
+
+DEFAULT_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class HoldOut:
+    """What is held out together.
+
+    Attributes
+    ----------
+    by : int, str, or pair of str
+        Names of columns of the key, or of sides of trials; a number stands for all sides, and is the number of folds.
+    n_folds : int
+        Where ``by`` is a name.
+    """
+
+    by: int | str | tuple[str, str]
+    n_folds: int = DEFAULT_FOLDS
+
+    @property
+    def parts(self) -> int:
+        """The number of folds."""
+        return self.by if isinstance(self.by, int) else self.n_folds
+
+    def groups(self, trials: Trials) -> Groups:
+        """Whose trials stay together; see `groups_of`."""
+        return groups_of(trials, self.by)
+
+    def fact(self, trials: Trials, verb: str) -> str:
+        """Say what was done: that no model has seen what it calibrates, or fuses."""
+        by = self.by
+        named: tuple[str, ...] = (by,) if isinstance(by, str) else by if isinstance(by, tuple) else pairs_of(trials)
+        seen = f"{' or '.join(named)} of the trials" if named else "trials"
+        return fact("folds", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}")

@@ -1,0 +1,67 @@
+"""What a model file tells: settings, parameters and how training went, as terms and texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deciban.calibration import Chain
+from deciban.models import Model
+from deciban.recipes.fusers import Fuser
+from deciban.report.words import count
+
+_COUNTS = {"n_tar": "target", "n_non": "non-target"}
+_RESULTS = {
+    "objective": "Objective",
+    "objective_relative_to_llr_0": "Objective, divided by its value at llr 0",
+    "gradient_norm": "Length of the gradient",
+    "steps": "Steps",
+    "passes": "Passes over the data",
+    "status": "Status",
+}
+_LONGEST = 300
+
+
+def record_of(model: Model) -> list[tuple[str, str]]:
+    """Return what a reader of a report wants to know of a model.
+
+    Examples
+    --------
+    >>> from deciban.calibration import AffineCalibrator
+    >>> model = AffineCalibrator().fit([1.0, 2.0, 0.0, 1.5], [True, True, False, False])
+    >>> dict(record_of(model))["Trained on"]
+    '2 target · 2 non-target'
+    """
+    rows = [("Kind", model.kind)]
+    if isinstance(model, Chain):
+        rows += [(f"Step {k}", f"{step.kind}: {_listed(_numbers(step))}") for k, step in enumerate(model.steps, 1)]
+    else:
+        rows += [("Settings", _listed(model.settings))] if model.settings else []
+        rows += [] if isinstance(model, Fuser) else [("Parameters", _listed(model.parameters()))]  # they have a table
+    training = model.training_
+    if training is None:
+        return rows
+    counts = " · ".join(f"{count(n)} {_COUNTS.get(name, name)}" for name, n in training.counts.items())
+    rows.append(("Trained on", counts))
+    if training.systems:
+        rows.append(("Systems", ", ".join(training.systems)))
+    rows += [
+        (_RESULTS.get(name, name.replace("_", " ").capitalize()), _text(v)) for name, v in training.results.items()
+    ]
+    return [*rows, ("Fingerprint of the training data", training.fingerprint)]
+
+
+def _numbers(step: Model) -> dict[str, Any]:
+    return step.settings | step.parameters()
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {_text(value)}" for name, value in values.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}".replace("-", "\N{MINUS SIGN}")
+    if isinstance(value, list) and value and all(isinstance(entry, float) for entry in value):
+        return f"({len(value)} values from {_text(min(value))} to {_text(max(value))})"
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,236 @@
+"""What all calibrators share as scikit-learn estimators."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from deciban import _validate
+from deciban.calibration import Calibrator
+from deciban.errors import InputError
+from deciban.sklearn.labels import listed, two_classes
+from deciban.sklearn.scoring import cllr
+from deciban.types import AnyArray, FloatArray
+
+_SCORES: dict[str, Any] = {"ensure_all_finite": False}
+"""Infinite scores are legal; the calibrator itself refuses NaN."""
+
+
+class ScoreCalibrator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Base of the calibrators: a classifier whose evidence is the calibrated score, and a transformer into it.
+
+    A subclass names the calibrator that does the work, and has the settings of that one, ``prior`` and ``column`` as
+    the arguments of its constructor. What takes several columns at once, such as a fusion of systems, overrides
+    `_scores`, which is the only method that looks into ``X``.
+
+    Attributes
+    ----------
+    calibrator_ : Calibrator
+        The trained calibrator of `deciban.calibration`, with its parameters; ``calibrator_.save(path)`` writes it.
+    classes_ : (2,) array
+        The two labels in ascending order; larger scores favour ``classes_[1]``, the targets.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : (n_features_in_,) array
+        Their names, if ``X`` had any.
+    """
+
+    calibrator_class: ClassVar[type[Calibrator]]
+    """What does the work."""
+
+    turns_round: ClassVar[bool] = True
+    """Whether it also learns from scores that are larger for non-targets (with a warning)."""
+
+    prior: float | None
+    column: int | str | None
+    calibrator_: Calibrator
+    classes_: AnyArray
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        X : (n_trials, 1) array_like
+            Scores: one column, or several and the setting ``column``. May be infinite, but not NaN.
+        y : (n_trials,) array_like
+            Two labels; the larger one, ``classes_[1]``, is that of the targets.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies. Proportions of the
+            classes do not matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, if there are not exactly two classes or a class has no weight, if a setting is out of
+            range, or if nothing finite can be learnt, as from separated classes without ``ridge``. It is a
+            `ValueError`.
+        """
+        checked: tuple[AnyArray, AnyArray] = validate_data(self, X, y, **_SCORES)
+        labels = two_classes(checked[1], "y")
+        self._log_odds()  # a wrong prior is an error now, not at the first decision
+        calibrator = self.calibrator_class(
+            **{name: getattr(self, name) for name in inspect.signature(self.calibrator_class).parameters}
+        )
+        self.calibrator_ = calibrator.fit(
+            self._scores(checked[0]), checked[1] == labels[1], sample_weight=sample_weight
+        )
+        self.classes_ = labels
+        return self
+
+    def _scores(self, X: AnyArray) -> AnyArray:
+        """What the calibrator works on: the one column of ``X``, or the chosen one."""
+        n_columns = X.shape[1]
+        if self.column is None:
+            if n_columns != 1:
+                raise InputError(
+                    f"X: {n_columns} columns, but a calibrator maps the scores of one system. Choose one of them with "
+                    "column=0, for example."
+                )
+            return X[:, 0]
+        names = list(getattr(self, "feature_names_in_", ()))
+        chosen = names.index(self.column) if self.column in names else self.column
+        if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool) and -n_columns <= chosen < n_columns:
+            return X[:, int(chosen)]
+        known = f", named {', '.join(names)}" if names else " without names"
+        raise InputError(f"column: {self.column!r} is none of the {n_columns} columns of X{known}.")
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Calibrated evidence, whatever the prior.
+
+        Parameters
+        ----------
+        X : (n_trials, 1) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials,) array
+            Log-likelihood ratios in nats; positive ones favour ``classes_[1]``.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN.
+        NotFittedError
+            Before `fit`.
+        """
+        check_is_fitted(self)
+        return self.calibrator_.transform(self._scores(validate_data(self, X, reset=False, **_SCORES)))
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """`decision_function` as a column.
+
+        Parameters
+        ----------
+        X : (n_trials, 1) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials, 1) array
+            Log-likelihood ratios in nats.
+        """
+        return self.decision_function(X)[:, np.newaxis]
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:  # noqa: ARG002
+        """Name of the column that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array_like of str, optional
+            Ignored.
+
+        Returns
+        -------
+        (1,) array of str
+            ``llr``.
+        """
+        check_is_fitted(self)
+        return np.array(["llr"], dtype=object)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Posterior probabilities of both classes at the setting ``prior``.
+
+        Parameters
+        ----------
+        X : (n_trials, 1) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials, 2) array
+            In the order of ``classes_``. The proportions of the classes in the training data have no part in them.
+        """
+        log_odds = self.decision_function(X) + self._log_odds()
+        return np.column_stack((expit(-log_odds), expit(log_odds)))
+
+    def predict(self, X: ArrayLike) -> AnyArray:
+        """Bayes decisions at the setting ``prior``, for errors of equal cost.
+
+        Parameters
+        ----------
+        X : (n_trials, 1) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials,) array
+            ``classes_[1]`` where the log-likelihood ratio is at or above minus the prior log odds. Where errors differ
+            in cost, the prior to set is `deciban.OperatingPoint.effective_prior`.
+        """
+        accepted = self.decision_function(X) >= -self._log_odds()
+        return self.classes_[accepted.astype(np.intp)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Minus Cllr, so that more is better: 0 is perfect, -1 is what no information reaches.
+
+        It is not the accuracy, which depends on the proportions of the classes.
+
+        Parameters
+        ----------
+        X : (n_trials, 1) array_like
+            Scores, as in `fit`.
+        y : (n_trials,) array_like
+            Labels, both of ``classes_`` among them and no others.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class.
+
+        Returns
+        -------
+        float
+            In bits.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, or the labels are not those of training.
+        """
+        llr = self.decision_function(X)
+        labels = two_classes(y, "y")
+        if not np.array_equal(labels, self.classes_):
+            raise InputError(f"y: the labels are {listed(labels)}, those of training were {listed(self.classes_)}.")
+        return -cllr(y, llr, sample_weight=sample_weight)
+
+    def _log_odds(self) -> float:
+        """Prior log odds of posteriors and decisions, in nats."""
+        prior = getattr(self, "p_target", 0.5) if self.prior is None else self.prior
+        inside = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+        return float(logit(_validate.in_range(prior, "prior", *inside, "A prior lies inside (0, 1)")))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = not self.turns_round
+        return tags

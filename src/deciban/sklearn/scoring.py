@@ -1,0 +1,191 @@
+"""Figures of merit in the order of scikit-learn, ``(y_true, score)``, and scorers made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.metrics import make_scorer
+
+from deciban import _validate, metrics
+from deciban.errors import InputError
+from deciban.sklearn.labels import listed, two_classes
+
+
+def cllr(
+    y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+) -> float:
+    """Cost of log-likelihood ratios, `deciban.metrics.cllr` in the order of scikit-learn.
+
+    Parameters
+    ----------
+    y_true : (n_trials,) array_like
+        Two different labels.
+    score : (n_trials,) array_like
+        Log-likelihood ratios in nats.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class.
+    pos_label : int, float, bool or str, optional
+        The label of targets, which large scores favour; the larger label if not given, as in ``classes_``.
+
+    Returns
+    -------
+    float
+        In bits; 0 is perfect, 1 is what no information reaches. Proportions of the classes do not matter.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly two labels, lengths differ, or a score is NaN.
+
+    Examples
+    --------
+    >>> round(cllr([1, 0, 1, 0], [2.0, 0.0, 1.0, -1.0]), 3)
+    0.522
+    """
+    return metrics.cllr(**_by_class(y_true, score, sample_weight, pos_label))
+
+
+def min_cllr(
+    y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+) -> float:
+    """Cllr after the best monotone recalibration, `deciban.metrics.min_cllr` in the order of scikit-learn.
+
+    Parameters
+    ----------
+    y_true : (n_trials,) array_like
+        Two different labels.
+    score : (n_trials,) array_like
+        Any scores that are larger for targets.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class.
+    pos_label : int, float, bool or str, optional
+        The label of targets, which large scores favour; the larger label if not given, as in ``classes_``.
+
+    Returns
+    -------
+    float
+        In bits, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly two labels, lengths differ, or a score is NaN.
+
+    Examples
+    --------
+    >>> min_cllr([1, 0, 1, 0], [0.2, 0.3, 0.4, 0.1])
+    0.5
+    """
+    return metrics.min_cllr(**_by_class(y_true, score, sample_weight, pos_label))
+
+
+def dcf(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    *,
+    p_target: float,
+    c_miss: float = 1.0,
+    c_fa: float = 1.0,
+    normalize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    """Actual detection cost of log-likelihood ratios, `deciban.metrics.act_dcf` in the order of scikit-learn.
+
+    Parameters
+    ----------
+    y_true : (n_trials,) array_like
+        Two different labels.
+    score : (n_trials,) array_like
+        Log-likelihood ratios in nats.
+    p_target : float
+        Prior probability of targets, in (0, 1).
+    c_miss, c_fa : float
+        Costs of a miss and of a false alarm.
+    normalize : bool
+        Divide by the cost of the better of accept-all and reject-all.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class.
+    pos_label : int, float, bool or str, optional
+        The label of targets, which large scores favour; the larger label if not given, as in ``classes_``.
+
+    Returns
+    -------
+    float
+        Of decisions at the Bayes threshold; normalized, a value above 1 is worse than no recognizer.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly two labels, lengths differ, a score is NaN, or the operating point is none.
+
+    Examples
+    --------
+    >>> dcf([1, 0, 1, 0], [2.0, 0.0, 1.0, -1.0], p_target=0.5)
+    0.5
+    """
+    point = metrics.OperatingPoint(p_target, c_miss, c_fa)
+    trials = _by_class(y_true, score, sample_weight, pos_label)
+    return float(metrics.act_dcf(**trials, p_target=point.p_target, c_miss=c_miss, c_fa=c_fa, normalize=normalize))
+
+
+def scorer(metric: Callable[..., float], **options: Any) -> Any:
+    """A scorer for ``scoring=`` of `GridSearchCV`, `cross_validate` and the like.
+
+    Parameters
+    ----------
+    metric : function
+        `cllr`, `min_cllr` or `dcf`.
+    **options
+        Its keyword arguments, such as the operating point of `dcf`, or ``pos_label``.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)`` is minus the figure of ``estimator.decision_function(X)``, so that more is better.
+        ``set_score_request(sample_weight=True)`` makes it ask for weights.
+
+    Notes
+    -----
+    `cllr` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators are;
+    those of a `LogisticRegression` are log posterior odds at the proportions of its training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from deciban.sklearn import ShiftCalibrator
+    >>> X, y = np.array([[3.0], [1.0], [2.0], [-1.0], [1.5], [0.0]]), [1, 1, 1, 0, 0, 0]
+    >>> round(scorer(dcf, p_target=0.1)(ShiftCalibrator().fit(X, y), X, y), 3)
+    -1.0
+    """
+    return make_scorer(metric, response_method="decision_function", greater_is_better=False, **options)
+
+
+cllr_scorer = scorer(cllr)
+"""Minus `cllr` of a decision function that is a log-likelihood ratio."""
+
+min_cllr_scorer = scorer(min_cllr)
+"""Minus `min_cllr` of any decision function."""
+
+
+def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> dict[str, Any]:
+    """The arguments of a metric of two sets."""
+    label = _validate.array(y_true, "y_true")
+    if label.ndim != 1:
+        raise InputError(f"y_true: expected one label per trial, got shape {label.shape}.")
+    scores = _validate.scores(score, "score")
+    if len(label) != len(scores):
+        raise InputError(f"y_true, score: {len(label)} labels for {len(scores)} scores. Give one label per score.")
+    known = two_classes(label, "y_true")
+    if pos_label is not None and pos_label not in known:
+        raise InputError(f"pos_label: {pos_label!r} is neither of the labels {listed(known)}.")
+    is_target = label == (known[1] if pos_label is None else pos_label)
+    weight = _validate.weights(sample_weight, len(scores), "sample_weight")
+    return {
+        "tar": scores[is_target],
+        "non": scores[~is_target],
+        "tar_weights": None if weight is None else weight[is_target],
+        "non_weights": None if weight is None else weight[~is_target],
+    }

@@ -1,0 +1,259 @@
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import metrics
+from deciban.calibration import (
+    AffineCalibrator,
+    BoundCalibrator,
+    Calibrator,
+    Chain,
+    GaussianCalibrator,
+    PavCalibrator,
+    cross_validated,
+)
+from deciban.errors import InputError
+from deciban.fusion import LinearFusion
+
+
+class Recorder(Calibrator):
+    """Trains on trials whose score is their number, and remembers which ones it saw and which it was asked for."""
+
+    kind = "recorder"
+    parameter_schema: ClassVar = {}
+    log: ClassVar = []
+
+    def _fit(self, data):
+        self.seen = data.score.astype(int), data.weight
+        return {}
+
+    def _transform(self, scores):
+        self.log.append((*self.seen, scores.astype(int)))
+        return scores
+
+    def parameters(self):
+        return {}
+
+    def set_parameters(self, parameters):
+        pass
+
+
+def recorded(is_target, **settings):
+    """(trials trained on, weights, trials calibrated) of each part."""
+    Recorder.log = []
+    numbers = np.arange(len(is_target))
+    np.testing.assert_array_equal(cross_validated(Recorder(), numbers, is_target, **settings), numbers)
+    return Recorder.log
+
+
+def trials(n_speakers=12, per_speaker=6, seed=0):
+    rng = np.random.default_rng(seed)
+    speaker = np.repeat([f"spk{k:02d}" for k in range(n_speakers)], per_speaker)
+    is_target = rng.random(len(speaker)) < 0.4
+    is_target[:4] = [True, False, True, False]
+    scores = rng.normal(2.0 * is_target, 1.0) + np.repeat(rng.normal(0, 0.5, n_speakers), per_speaker)
+    return scores, is_target, speaker
+
+
+def two_sided(n_speakers=15, seed=0):
+    """Every speaker against every speaker, with one target trial each."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"s{k}" for k in range(n_speakers)])
+    enroll, test = np.repeat(names, n_speakers), np.tile(names, n_speakers)
+    is_target = enroll == test
+    return rng.normal(3.0 * is_target, 1.0), is_target, (enroll, test)
+
+
+def test_every_trial_is_calibrated_once_and_never_by_its_own_group():
+    _, is_target, speaker = trials()
+    parts = recorded(is_target, groups=speaker, n_folds=4)
+    assert len(parts) == 4
+    np.testing.assert_array_equal(np.sort(np.concatenate([asked for *_, asked in parts])), np.arange(len(speaker)))
+    for seen, _, asked in parts:
+        assert not set(speaker[seen]) & set(speaker[asked])
+        assert len(seen) + len(asked) == len(speaker)
+
+
+@pytest.mark.parametrize("n_folds", [3, 5])
+def test_no_speaker_of_a_trial_with_two_sides_was_heard_in_training(n_folds):
+    _, is_target, (enroll, test) = two_sided()
+    parts = recorded(is_target, groups=(enroll, test), n_folds=n_folds)
+    assert len(parts) == n_folds * (n_folds + 1) // 2
+    np.testing.assert_array_equal(np.sort(np.concatenate([asked for *_, asked in parts])), np.arange(len(enroll)))
+    for seen, _, asked in parts:
+        heard = {*enroll[seen], *test[seen]}
+        assert not heard & {*enroll[asked], *test[asked]}
+        # Nothing is left out without need: all trials between other speakers than those of these folds are there.
+        assert len(seen) == len(heard) ** 2
+
+
+def test_calibrating_fold_by_fold_by_hand():
+    scores, is_target, speaker = trials()
+    llr = cross_validated(AffineCalibrator(), scores, is_target, groups=speaker, n_folds=12)
+    for name in np.unique(speaker):
+        own = speaker == name
+        expected = AffineCalibrator().fit(scores[~own], is_target[~own]).transform(scores[own])
+        np.testing.assert_array_equal(llr[own], expected)
+
+
+def test_folds_are_balanced_in_both_classes():
+    rng = np.random.default_rng(4)
+    speaker = rng.integers(0, 60, 6000)
+    is_target = rng.random(6000) < 0.05
+    for asked in (asked for *_, asked in recorded(is_target, groups=speaker, n_folds=5)):
+        assert np.count_nonzero(is_target[asked]) == pytest.approx(is_target.sum() / 5, rel=0.1)
+        assert np.count_nonzero(~is_target[asked]) == pytest.approx((~is_target).sum() / 5, rel=0.1)
+    for asked in (asked for *_, asked in recorded(is_target, n_folds=5)):
+        assert abs(np.count_nonzero(is_target[asked]) - is_target.sum() / 5) <= 1
+        assert len(asked) == 1200
+
+
+@given(st.permutations(range(72)), st.integers(0, 5))
+def test_the_order_of_trials_does_not_matter(order, seed):
+    scores, is_target, speaker = trials()
+    weight = np.linspace(0.5, 2.0, len(scores))
+    order = np.array(order)
+    for groups in (speaker, None):
+        settings = {"n_folds": 3, "seed": seed}
+        llr = cross_validated(GaussianCalibrator(), scores, is_target, groups=groups, sample_weight=weight, **settings)
+        shuffled = cross_validated(
+            GaussianCalibrator(),
+            scores[order],
+            is_target[order],
+            groups=None if groups is None else groups[order],
+            sample_weight=weight[order],
+            **settings,
+        )
+        np.testing.assert_allclose(shuffled, llr[order], rtol=1e-9, atol=1e-9)
+
+
+def test_both_sides_may_be_exchanged():
+    scores, is_target, (enroll, test) = two_sided()
+    one = cross_validated(GaussianCalibrator(), scores, is_target, groups=(enroll, test), n_folds=4)
+    other = cross_validated(GaussianCalibrator(), scores, is_target, groups=[test, enroll], n_folds=4)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_names_may_be_strings_numbers_or_objects():
+    scores, is_target, speaker = trials()
+    number = np.unique(speaker, return_inverse=True)[1]
+    answers = [
+        cross_validated(GaussianCalibrator(), scores, is_target, groups=groups, n_folds=3)
+        for groups in (speaker, speaker.astype(object), list(speaker), number, number.astype(float), number.tolist())
+    ]
+    for answer in answers:
+        np.testing.assert_array_equal(answer, answers[0])
+
+
+def test_seeds_choose_other_folds():
+    scores, is_target, speaker = trials()
+    answers = [
+        cross_validated(GaussianCalibrator(), scores, is_target, groups=speaker, n_folds=3, seed=seed)
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(answers[0], answers[1])
+    assert (answers[0] != answers[2]).any()
+
+
+def test_weights_go_with_their_trials():
+    _, is_target, speaker = trials()
+    weight = np.arange(1.0, len(speaker) + 1.0)
+    for seen, weights, _ in recorded(is_target, groups=speaker, n_folds=3, sample_weight=weight):
+        np.testing.assert_array_equal(weights, weight[seen])
+
+
+def test_the_calibrator_stays_as_it_is():
+    scores, is_target, speaker = trials()
+    calibrator = Chain(AffineCalibrator(), BoundCalibrator(low=-3.0, high=3.0))
+    llr = cross_validated(calibrator, scores, is_target, groups=speaker)
+    assert not calibrator.is_fitted
+    assert calibrator.training_ is None
+    assert np.abs(llr).max() <= 3.0
+
+
+def test_cross_validation_is_less_flattering_than_the_training_data():
+    scores, is_target, speaker = trials(40, 10)
+    calibrator = PavCalibrator(bound=5.0)
+    same = calibrator.fit_transform(scores, is_target)
+    held_out = cross_validated(calibrator, scores, is_target, groups=speaker)
+    assert metrics.cllr(held_out[is_target], held_out[~is_target]) > metrics.cllr(same[is_target], same[~is_target])
+
+
+def test_scores_of_several_systems_go_to_the_model_as_they_are():
+    class Sum:
+        """Stands for a fusion."""
+
+        def fit(self, scores, is_target, *, sample_weight=None):
+            assert scores.shape == (len(is_target), 2)
+            assert sample_weight is None
+            return self
+
+        def transform(self, scores):
+            return scores.sum(axis=1)
+
+    rng = np.random.default_rng(0)
+    scores, is_target = rng.normal(size=(30, 2)), np.arange(30) % 3 == 0
+    for groups in (None, np.arange(30) % 10):
+        llr = cross_validated(Sum(), scores, is_target, groups=groups, n_folds=3)
+        np.testing.assert_array_equal(llr, scores.sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"groups": ["a", "b", "c"]}, r"shape \(3,\) for 6 trials"),
+        ({"groups": [["a"] * 6] * 3}, "pair"),
+        ({"groups": (["a"] * 6, ["a"] * 5)}, r"shape \(5,\) for 6 trials"),
+        ({"groups": ["a", "b", None, "c", "d", "e"]}, "index 2: None"),
+        ({"groups": [1.0, 2.0, np.nan, 3.0, 4.0, 5.0]}, "index 2: "),
+        ({"groups": np.array(["a", 1, "b", "c", 2, 3], dtype=object)}, "some are strings and some numbers"),
+        ({"groups": (["a"] * 6, [1] * 6)}, "one side has strings"),
+        ({"groups": ["a", "a", "a", "b", "b", "b"], "n_folds": 3}, "3 folds of 2 groups"),
+        ({"n_folds": 7}, "7 folds of 6 trials"),
+        ({"n_folds": 1}, "n_folds"),
+        ({"n_folds": 2.5}, "n_folds"),
+        ({"n_folds": True}, "n_folds"),
+        ({"seed": -1}, "seed"),
+        ({"groups": ["a", "a", "a", "b", "b", "b"], "n_folds": 2}, "without fold 1 of 2 no"),
+        ({"groups": (["a", "b", "c"] * 2, ["b", "c", "a"] * 2), "n_folds": 2}, "at least 3 folds"),
+        ({"sample_weight": [1, 0, 0, 0, 1, 1], "n_folds": 2}, "no target is left"),
+        ({"sample_weight": [1, 1]}, "sample_weight"),
+    ],
+)
+def test_what_is_refused(settings, words):
+    scores, is_target = [3.0, 1.0, 2.0, 0.0, 1.5, -1.0], [True, True, True, False, False, False]
+    with pytest.raises(InputError, match=words):
+        cross_validated(AffineCalibrator(ridge=1.0), scores, is_target, **settings)
+
+
+def test_errors_of_training_name_the_fold():
+    scores, is_target = [3.0, 2.0, 2.5, 0.0, 1.0, -1.0], [True, True, True, False, False, False]
+    with pytest.raises(InputError, match="Training without fold 1 of 3: .*separated"):
+        cross_validated(AffineCalibrator(), scores, is_target, n_folds=3)
+
+
+def test_bad_scores_are_named_by_their_own_place():
+    with pytest.raises(InputError, match="the first at index 4"):
+        cross_validated(AffineCalibrator(), [1.0, 2.0, 3.0, 4.0, np.nan], [True, False, True, False, True], n_folds=2)
+    with pytest.raises(InputError, match="scores"):
+        cross_validated(AffineCalibrator(), 1.0, [True])
+
+
+def test_fusing_fold_by_fold_by_hand():
+    _, is_target, speaker = trials()
+    scores = np.random.default_rng(3).normal(size=(72, 2)) + np.where(is_target, 0.7, -0.7)[:, None]
+    llr = cross_validated(LinearFusion(), scores, is_target, groups=speaker, n_folds=12)
+    for name in np.unique(speaker):
+        own = speaker == name
+        expected = LinearFusion().fit(scores[~own], is_target[~own]).transform(scores[own])
+        np.testing.assert_array_equal(llr[own], expected)
+
+
+def test_bad_scores_of_several_systems_are_named_by_trial_and_system():
+    scores = np.zeros((5, 2))
+    scores[3, 1] = np.nan
+    with pytest.raises(InputError, match="system 1 are NaN, the first at index 3"):
+        cross_validated(LinearFusion(), scores, [True, False, True, False, True], n_folds=2)

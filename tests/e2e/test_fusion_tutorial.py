@@ -1,0 +1,84 @@
+"""The tutorial on fusion: its commands and its Python run, and on the real scores they print what it says."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from deciban.io import write_demo
+
+PAGE = (Path(__file__).parents[2] / "docs/fusion.md").read_text()
+TUTORIAL = PAGE[PAGE.index("## A tutorial") : PAGE.index("## Files and options")]
+COMMANDS = re.findall(r"^deciban .*$", TUTORIAL, flags=re.MULTILINE)
+TABLES = re.findall(r"```\n((?:Trials of training|system ).*?)```", TUTORIAL, flags=re.DOTALL)
+(SPLIT,) = re.findall(r"```python\n(.*?)```", TUTORIAL, flags=re.DOTALL)
+OTHERS = [
+    line
+    for line in re.findall(r"^deciban .*$", PAGE, flags=re.MULTILINE) + re.findall(r"\| `(deciban [^`]+)` \|", PAGE)
+    if line not in COMMANDS
+]
+
+
+def deciban(line, folder):
+    words = [Path(sys.executable).with_name("deciban"), *shlex.split(line, comments=True)[1:]]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    return done.stdout
+
+
+def split(folder):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SPLIT], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def stable(text):
+    """Without the digits that differ between machines."""
+    text = re.sub(r"in \d+ steps, gradient \S+", "", text)
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
+    rng = np.random.default_rng(7)
+    attack = np.array(["-"] * 200 + ["SS_1", "SS_2", "SS_4", "US_1", "VC_1", "VC_4"] * 100)
+    genuine = attack == "-"
+    for name, harder in (("system_a", "VC_4"), ("system_b", "VC_1")):
+        score = rng.normal(np.where(genuine, 2.0, np.where(attack == harder, 0.0, -2.0)), 1.5)
+        words = np.where(genuine, "bonafide", "spoof")
+        rows = [f"LA_D_{i} {attack[i]} {words[i]} {score[i].item():.6f}\n" for i in rng.permutation(len(attack))]
+        (tmp_path / f"{name}.txt").write_text("".join(rows))
+    split(tmp_path)
+    printed = [deciban(line, tmp_path) for line in COMMANDS]
+    assert len(printed) == 4
+    # Genuine trials are divided by the order of one file, so that none is in both keys.
+    keys = [set((tmp_path / name).read_text().splitlines()[1:]) for name in ("dev.csv", "eval.csv")]
+    assert len(keys[0]) == len(keys[1]) == 400
+    assert not keys[0] & keys[1]
+    assert "Other trials" in printed[0]
+    page = (tmp_path / "report.html").read_text()
+    assert "What each system is worth" in page
+    assert "without system_b" in page
+
+
+def test_the_tutorial_says_what_is_printed(real_data, tmp_path):
+    for name in ("system_a.txt", "system_b.txt"):
+        shutil.copyfile(real_data / "asvspoof19_la_dev_cm2" / name, tmp_path / name)
+    split(tmp_path)
+    printed = [deciban(line, tmp_path) for line in COMMANDS]
+    fused, evaluated = TABLES
+    assert stable(fused) == stable(printed[0])
+    assert stable(evaluated) == stable(printed[2])
+
+
+def test_the_other_calls_of_the_page_run(tmp_path):
+    write_demo(tmp_path)
+    for new, old in (("newA", "sysA"), ("newB", "sysB")):
+        shutil.copyfile(tmp_path / f"{old}.txt", tmp_path / f"{new}.txt")
+    assert len(OTHERS) == 5
+    for line in OTHERS:
+        deciban(line, tmp_path)

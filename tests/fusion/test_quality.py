@@ -1,0 +1,492 @@
+"""Fusion with quality measures: the formula, its optimum, trials that lack measures."""
+
+import json
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deciban
+from deciban import metrics
+from deciban.errors import DecibanWarning, FormatError, InputError
+from deciban.fusion import LinearFusion, QualityFusion, quality_vectors
+from deciban.trials import Key, Quality, SegmentQuality
+
+W = np.array([[0.8, -0.4, 0.3], [-0.4, -0.6, -0.9], [0.3, -0.9, 0.0]])
+B, OFFSET = np.array([1.2, -0.5]), -0.7
+
+
+def brute(fusion, scores, q, r):
+    """The formula, trial by trial, with a constant 1 appended to both vectors."""
+    llr = []
+    for s, x, y in zip(scores, q, r, strict=True):
+        total = fusion.offset_ + float(np.dot(fusion.weights_, s))
+        for i, left in enumerate([*x, 1.0]):
+            for j, right in enumerate([*y, 1.0]):
+                total += left * fusion.quality_weights_[i, j] * right
+        llr.append(total)
+    return np.array(llr)
+
+
+def planted(n=600, seed=1, n_systems=2):
+    """Trials whose truth is drawn with the log odds that the formula gives them, at prior 0.5."""
+    rng = np.random.default_rng(seed)
+    q, r = rng.normal(1.0, 1.0, (2, n, 2))
+    scores = rng.normal(0.0, 1.5, (n, n_systems))
+    one = np.ones((n, 1))
+    llr = OFFSET + scores @ B[:n_systems] + np.einsum("ti,ij,tj->t", np.hstack((q, one)), W, np.hstack((r, one)))
+    is_target = rng.random(n) < 1.0 / (1.0 + np.exp(-llr))
+    return SimpleNamespace(scores=scores, is_target=is_target, q=q, r=r, llr=llr)
+
+
+def fitted(t, **more):
+    return QualityFusion(**more).fit(t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r)
+
+
+def fused(fusion, t):
+    return fusion.transform(t.scores, enroll_quality=t.q, test_quality=t.r)
+
+
+def slopes(t, llr, p_target=0.5, weight=None):
+    """Derivatives of the prior-weighted cross-entropy by all independent parameters, from their explicit features."""
+    weight = np.ones(len(llr)) if weight is None else weight
+    one = np.ones((len(llr), 1))
+    q, r = np.hstack((t.q, one)), np.hstack((t.r, one))
+    n = q.shape[1]
+    features = [one[:, 0], *t.scores.T]
+    for i in range(n):
+        features += [q[:, i] * r[:, j] + (q[:, j] * r[:, i] if i != j else 0.0) for j in range(i, n) if i < n - 1]
+    assert len(features) == 1 + t.scores.shape[1] + n * (n + 1) // 2 - 1
+    own = np.where(t.is_target, p_target / weight[t.is_target].sum(), (1 - p_target) / weight[~t.is_target].sum())
+    posterior = 1.0 / (1.0 + np.exp(-llr - np.log(p_target / (1 - p_target))))
+    return np.array(features) @ (own * weight * (posterior - t.is_target))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_formula_is_that_of_the_paper(symmetric):
+    t = planted()
+    fusion = fitted(t, symmetric=symmetric)
+    np.testing.assert_allclose(fused(fusion, t), brute(fusion, t.scores, t.q, t.r), atol=1e-12)
+    assert fusion.quality_weights_.shape == (3, 3)
+    assert fusion.quality_weights_[-1, -1] == 0.0
+    assert np.array_equal(fusion.quality_weights_, fusion.quality_weights_.T) is symmetric
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("p_target", [0.5, 0.02])
+def test_the_objective_does_not_fall_in_any_direction(p_target, weighted):
+    t = planted()
+    weight = np.random.default_rng(5).random(600) + 0.1 if weighted else None
+    fusion = QualityFusion(p_target=p_target).fit(
+        t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r, sample_weight=weight
+    )
+    assert np.abs(slopes(t, fused(fusion, t), p_target, weight)).max() < 1e-9
+    llr = fused(fusion, t)
+    tar, non = llr[t.is_target], llr[~t.is_target]
+    own = {} if weight is None else {"tar_weights": weight[t.is_target], "non_weights": weight[~t.is_target]}
+    assert fusion.objective_ == pytest.approx(metrics.cross_entropy(tar, non, p_target=p_target, **own), rel=1e-12)
+
+
+def test_many_trials_whose_optimum_begins_with_samples_and_threads():
+    t = planted(150_000)
+    fusion = fitted(t)
+    assert np.abs(slopes(t, fused(fusion, t))).max() < 1e-9
+    # Truth was drawn at equal priors, but there are more trials of one class: that is what the offset makes up for.
+    n_tar = np.count_nonzero(t.is_target)
+    assert fusion.offset_ + np.log(n_tar / (len(t.llr) - n_tar)) == pytest.approx(OFFSET, abs=0.06)
+    np.testing.assert_allclose(fusion.weights_, B, atol=0.05)
+    np.testing.assert_allclose(fusion.quality_weights_, W, atol=0.05)
+
+
+def test_a_general_matrix_of_different_measures_is_recovered():
+    rng = np.random.default_rng(8)
+    q, r, scores = rng.normal(size=(40_000, 1)), rng.normal(size=(40_000, 2)), rng.normal(size=(40_000, 1))
+    matrix = np.array([[0.5, -0.8, 0.4], [0.9, 0.2, 0.0]])
+    one = np.ones((40_000, 1))
+    llr = scores[:, 0] + np.einsum("ti,ij,tj->t", np.hstack((q, one)), matrix, np.hstack((r, one)))
+    is_target = rng.random(40_000) < 1.0 / (1.0 + np.exp(-llr))
+    fusion = QualityFusion(symmetric=False).fit(scores, is_target, enroll_quality=q, test_quality=r)
+    np.testing.assert_allclose(fusion.quality_weights_, matrix, atol=0.06)
+    with pytest.raises(InputError, match="1 and 2 measures.*symmetric=False"):
+        QualityFusion().fit(scores, is_target, enroll_quality=q, test_quality=r)
+
+
+@pytest.mark.parametrize("rule", [(1.0, 1.0), (2.0, 1.0), (0.5, 0.5)])
+def test_without_quality_it_is_linear_fusion(rule):
+    t = planted()
+    settings = {"p_target": 0.1, "alpha": rule[0], "beta": rule[1]}
+    fusion, linear = QualityFusion(**settings).fit(t.scores, t.is_target), LinearFusion(**settings)
+    linear.fit(t.scores, t.is_target)
+    np.testing.assert_allclose(fusion.transform(t.scores), linear.transform(t.scores), rtol=1e-10, atol=1e-12)
+    assert fusion.quality_weights_.tolist() == [[0.0]]
+    assert fusion.training_.fingerprint == linear.training_.fingerprint
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 1000),
+    scale=st.tuples(st.sampled_from([1e-6, -0.3, 5.0, 1e9]), st.sampled_from([-2e-3, 1.0, 40.0])),
+    shift=st.tuples(st.floats(-30, 30), st.floats(-3, 3)),
+    swapped=st.booleans(),
+    ridge=st.sampled_from([0.0, 0.05]),
+)
+def test_units_zeros_and_order_of_measures_do_not_matter(seed, scale, shift, swapped, ridge):
+    t = planted(200, seed)
+    shift = np.array(shift) * np.abs(scale)
+    other = SimpleNamespace(scores=t.scores, is_target=t.is_target, q=t.q * scale + shift, r=t.r * scale + shift)
+    if swapped:
+        other.q, other.r = other.q[:, ::-1], other.r[:, ::-1]
+    one, two = fitted(t, ridge=ridge), fitted(other, ridge=ridge)
+    np.testing.assert_allclose(fused(two, other), fused(one, t), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_which_segment_was_enrolled_does_not_matter(ridge):
+    t = planted()
+    exchanged = SimpleNamespace(scores=t.scores, is_target=t.is_target, q=t.r, r=t.q)
+    fusion = fitted(t, ridge=ridge)
+    np.testing.assert_allclose(fused(fusion, exchanged), brute(fusion, t.scores, t.r, t.q), atol=1e-12)
+    np.testing.assert_allclose(fused(fitted(exchanged, ridge=ridge), exchanged), fused(fusion, t), atol=1e-8)
+    mirrored = SimpleNamespace(scores=t.scores[:1], q=t.r[:1], r=t.q[:1])
+    assert fused(fusion, mirrored)[0] == pytest.approx(fused(fusion, t)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("side", ["enroll", "test"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_quality_of_one_side_is_a_linear_term(side, symmetric):
+    t = planted()
+    given = {f"{side}_quality": t.q}
+    fusion = QualityFusion(symmetric=symmetric).fit(t.scores, t.is_target, **given)
+    linear = LinearFusion().fit(np.hstack((t.scores, t.q)), t.is_target)
+    np.testing.assert_allclose(
+        fusion.transform(t.scores, **given), linear.transform(np.hstack((t.scores, t.q))), atol=1e-9
+    )
+    if symmetric:
+        zeros = np.zeros_like(t.q)
+        q, r = (t.q, zeros) if side == "enroll" else (zeros, t.q)
+        assert not fusion.quality_weights_[:-1, :-1].any()
+    else:
+        nothing = np.zeros((600, 0))
+        q, r = (t.q, nothing) if side == "enroll" else (nothing, t.q)
+        assert fusion.quality_weights_.shape == ((3, 1) if side == "enroll" else (1, 3))
+    np.testing.assert_allclose(fusion.transform(t.scores, **given), brute(fusion, t.scores, q, r), atol=1e-12)
+    other = "test" if side == "enroll" else "enroll"
+    with pytest.raises(InputError, match=f"{other}_quality: 2 measures, but the fusion was trained on none"):
+        fusion.transform(t.scores, **given, **{f"{other}_quality": t.r})
+    with pytest.raises(InputError, match=f"{side}_quality: no measures, but the fusion was trained on 2"):
+        fusion.transform(t.scores)
+
+
+def test_a_side_score_of_the_trial_is_one_more_column():
+    t = planted()
+    both = {"enroll_quality": t.q, "test_quality": t.r}
+    fusion = QualityFusion().fit(t.scores[:, :1], t.is_target, **both, trial_quality=t.scores[:, 1:])
+    as_system = fitted(t)
+    np.testing.assert_allclose(
+        fusion.transform(t.scores[:, :1], **both, trial_quality=t.scores[:, 1:]), fused(as_system, t), atol=1e-9
+    )
+    assert fusion.trial_quality_weights_ == pytest.approx(as_system.weights_[1:])
+    alone = QualityFusion().fit(t.scores[:, :1], t.is_target, trial_quality=t.scores[:, 1:])
+    assert alone.quality_weights_.shape == (1, 1)
+    assert alone.objective_ == pytest.approx(LinearFusion().fit(t.scores, t.is_target).objective_, rel=1e-12)
+
+
+def test_quality_can_only_lower_the_objective():
+    t = planted()
+    fusion = fitted(t)
+    one_side = QualityFusion().fit(t.scores, t.is_target, enroll_quality=t.q)
+    assert fusion.objective_ < fusion.backoff_.objective_ - 0.05
+    assert one_side.objective_ <= fusion.backoff_.objective_
+    assert fitted(t, symmetric=False).objective_ <= fusion.objective_
+
+
+def test_a_penalty_holds_weights_and_matrix_and_not_the_offset():
+    t = planted()
+    strong = fitted(t, ridge=1e6)
+    np.testing.assert_allclose(strong.weights_, 0.0, atol=1e-5)
+    np.testing.assert_allclose(strong.quality_weights_, 0.0, atol=1e-5)
+    np.testing.assert_allclose(fused(strong, t), 0.0, atol=1e-4)  # the offset says: at the prior
+    separated = SimpleNamespace(scores=t.scores, is_target=t.is_target, q=t.q + 9.0 * t.is_target[:, None], r=t.r)
+    with pytest.raises(InputError, match="separated"):
+        fitted(separated)
+    assert np.isfinite(fused(fitted(separated, ridge=1e-3), separated)).all()
+
+
+@pytest.mark.parametrize("layout", ["F", "float32", "list"])
+def test_any_layout_gives_the_same_fusion(layout):
+    t = planted()
+    t.q, t.r = (side.astype(np.float32).astype(np.float64) for side in (t.q, t.r))
+    change = {"F": np.asfortranarray, "float32": lambda side: side.astype(np.float32), "list": np.ndarray.tolist}
+    other = SimpleNamespace(scores=t.scores, is_target=t.is_target, q=change[layout](t.q), r=change[layout](t.r))
+    fusion, same = fitted(t), fitted(other)
+    np.testing.assert_allclose(same.quality_weights_, fusion.quality_weights_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fused(same, other), fused(fusion, t), rtol=1e-9, atol=1e-9)
+    assert same.training_.fingerprint == fusion.training_.fingerprint
+
+
+def test_whole_weights_count_like_copies_and_none_like_none():
+    t = planted(200)
+    copies = np.arange(200) % 3
+    rows = np.repeat(np.arange(200), copies)
+    weighted = QualityFusion(ridge=0.01).fit(
+        t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r, sample_weight=copies
+    )
+    repeated = QualityFusion(ridge=0.01).fit(
+        t.scores[rows], t.is_target[rows], enroll_quality=t.q[rows], test_quality=t.r[rows]
+    )
+    np.testing.assert_allclose(weighted.quality_weights_, repeated.quality_weights_, rtol=1e-9)
+    assert weighted.offset_ == pytest.approx(repeated.offset_, rel=1e-9)
+
+
+def test_a_constant_measure_changes_nothing():
+    t = planted()
+    constant = np.full((600, 1), 16_000.0)
+    wider = SimpleNamespace(
+        scores=t.scores, is_target=t.is_target, q=np.hstack((t.q, constant)), r=np.hstack((t.r, constant))
+    )
+    np.testing.assert_allclose(fused(fitted(wider), wider), fused(fitted(t), t), atol=1e-8)
+
+
+# Trials that lack measures
+
+
+def lacking(t, *, every=4):
+    """Every fourth trial has no measure of the test side, every eighth lacks one of two of the enrolment."""
+    q, r = t.q.copy(), t.r.copy()
+    r[::every] = np.nan
+    q[:: 2 * every, 1] = np.nan
+    return SimpleNamespace(scores=t.scores, is_target=t.is_target, q=q, r=r), np.arange(len(q)) % every == 0
+
+
+def test_trials_without_quality_are_fused_by_their_scores():
+    t = planted()
+    some, without = lacking(t)
+    with pytest.warns(DecibanWarning, match="150 of 600 trials lack quality measures, the first at index 0: left out"):
+        fusion = fitted(some)
+    assert fusion.training_.results["n_without_quality"] == 150
+    assert sum(fusion.training_.counts.values()) == 600
+    with pytest.warns(DecibanWarning, match="150 of 600 trials .* fused by their scores alone"):
+        llr = fused(fusion, some)
+    linear = LinearFusion().fit(t.scores, t.is_target)
+    np.testing.assert_array_equal(llr[without], linear.transform(t.scores)[without])
+    of_present = fitted(SimpleNamespace(**{name: value[~without] for name, value in vars(some).items()}))
+    np.testing.assert_allclose(
+        llr[~without], brute(of_present, *(x[~without] for x in (t.scores, t.q, t.r))), atol=1e-9
+    )
+
+
+def test_the_zero_of_a_measure_does_not_matter_where_others_lack_it():
+    some, _ = lacking(planted())
+    moved = SimpleNamespace(scores=some.scores, is_target=some.is_target, q=some.q + 20.0, r=some.r + 20.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecibanWarning)
+        np.testing.assert_allclose(fused(fitted(moved), moved), fused(fitted(some), some), atol=1e-7)
+
+
+def test_llrs_of_trials_without_quality_are_calibrated():
+    """What `backoff_` is for: the offset and weights of the formula itself are far off, for measures of 0."""
+    t = planted(20_000)
+    t.q, t.r = t.q + 5.0, t.r + 5.0
+    some, without = lacking(t)
+    with pytest.warns(DecibanWarning):
+        fusion = fitted(some)
+    with pytest.warns(DecibanWarning):
+        llr = fused(fusion, some)
+    literal = fusion.offset_ + t.scores @ fusion.weights_
+    tar, non = without & t.is_target, without & ~t.is_target
+    assert metrics.cllr(llr[tar], llr[non]) < 1.005 * LinearFusion().fit(
+        t.scores[without], t.is_target[without]
+    ).objective_ / np.log(2)
+    assert metrics.cllr(literal[tar], literal[non]) > 2.0
+
+
+def test_a_class_without_quality_is_refused():
+    t = planted()
+    t.q[t.is_target] = np.nan
+    with pytest.raises(InputError, match="no target trial that counts has all measures"):
+        fitted(t)
+    t = planted()
+    t.r[np.flatnonzero(t.is_target)[1:]] = np.nan
+    with pytest.raises(InputError, match="no target trial that counts has all measures"):
+        QualityFusion().fit(
+            t.scores,
+            t.is_target,
+            enroll_quality=t.q,
+            test_quality=t.r,
+            sample_weight=np.arange(600) != np.argmax(t.is_target),
+        )
+
+
+# Files of quality
+
+
+def files_of_quality(t):
+    """A key, and measures by name of model and segment."""
+    models, segments = [f"m{k}" for k in range(600)], [f"s{k}" for k in range(600)]
+    key = Key.of({"enroll": models, "test": segments}, t.is_target)
+    names = ("snr", "duration")
+    quality = Quality(
+        SegmentQuality.of(models[::-1], t.q[::-1], measures=names), SegmentQuality.of(segments, t.r, measures=names)
+    )
+    return key, quality
+
+
+def test_measures_of_segments_become_vectors_of_trials():
+    t = planted()
+    key, quality = files_of_quality(t)
+    for trials in (key, key.trials):
+        enroll, test = quality_vectors(quality, trials)
+        np.testing.assert_array_equal(enroll, t.q)
+        np.testing.assert_array_equal(test, t.r)
+    enroll, test = quality_vectors(Quality(None, quality.test.drop(["s0", "s7"])), key)
+    assert enroll is None
+    assert np.flatnonzero(np.isnan(test).all(axis=1)).tolist() == [0, 7]
+    assert np.count_nonzero(np.isnan(test)) == 4
+
+
+def test_measures_are_selected_and_combined_by_a_matrix_first():
+    """Weighted sums of measures, as rows of a matrix: the fusion of them is that of one measure, computed by hand."""
+    t = planted()
+    key, quality = files_of_quality(t)
+    enroll, test = quality_vectors(quality.combine_measures([[2.0, -0.5]]), key)
+    fusion = QualityFusion().fit(t.scores, t.is_target, enroll_quality=enroll, test_quality=test)
+    by_hand = SimpleNamespace(scores=t.scores, is_target=t.is_target, q=t.q @ [[2.0], [-0.5]], r=t.r @ [[2.0], [-0.5]])
+    llr = fusion.transform(t.scores, enroll_quality=enroll, test_quality=test)
+    np.testing.assert_allclose(llr, fused(fitted(by_hand), by_hand), atol=1e-9)
+    assert fusion.quality_weights_.shape == (2, 2)
+    # q' A' V A r: what a matrix of rank one adds to the symmetric W of all measures, so all measures are no worse.
+    assert fitted(t).objective_ < fusion.objective_
+    enroll, test = quality_vectors(quality.select(["duration"]), key)
+    np.testing.assert_array_equal(enroll, t.q[:, 1:])
+
+
+# Model files
+
+
+def cases():
+    t = planted(150)
+    both = {"enroll_quality": t.q, "test_quality": t.r}
+    yield t, QualityFusion(p_target=0.1, ridge=1e-3), both
+    yield t, QualityFusion(symmetric=False), {"enroll_quality": t.q, "test_quality": t.r[:, :1]}
+    yield t, QualityFusion(), {"test_quality": t.q, "trial_quality": t.r}
+    yield t, QualityFusion(symmetric=False), {"enroll_quality": t.q}
+    yield t, QualityFusion(), {}
+
+
+@pytest.mark.parametrize("case", range(5))
+def test_a_fusion_comes_back_from_its_file(tmp_path, case):
+    t, fusion, quality = list(cases())[case]
+    llr = fusion.fit_transform(t.scores, t.is_target, **quality)
+    fusion.save(tmp_path / "fusion.json")
+    back = deciban.load_model(tmp_path / "fusion.json")
+    assert type(back) is QualityFusion
+    assert (back.settings, back.training_) == (fusion.settings, fusion.training_)
+    np.testing.assert_array_equal(back.transform(t.scores, **quality), llr)
+    lost = {name: np.full_like(values, np.nan) for name, values in quality.items()}
+    if lost:
+        with pytest.warns(DecibanWarning, match="150 of 150"):
+            alone = back.transform(t.scores, **lost)
+        np.testing.assert_array_equal(alone, LinearFusion(**_rule(fusion)).fit_transform(t.scores, t.is_target))
+
+
+def _rule(fusion):
+    return {name: getattr(fusion, name) for name in ("p_target", "alpha", "beta", "ridge")}
+
+
+def _other_kind(parameters):
+    from deciban.models.files import content_of
+
+    calibrator = deciban.calibration.AffineCalibrator().fit([0.0, 1.0, 0.5, 2.0], [False, False, True, True])
+    parameters["backoff"] = json.loads(json.dumps(content_of(calibrator)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda p: p["quality_weights"][0].pop(), "rows of different lengths"),
+        (lambda p: p["quality_weights"][-1].__setitem__(-1, 1.0), "the last corner is not 0"),
+        (lambda p: p["quality_weights"][0].__setitem__(1, 9.0), "not symmetric"),
+        (lambda p: p["quality_sides"].clear(), "contradicts quality_sides"),
+        (lambda p: p["quality_sides"].pop(), "contradicts quality_sides"),
+        (lambda p: p["quality_sides"].append("left"), "'left'"),
+        (lambda p: p["weights"].append(1.0), "not equally many"),
+        (lambda p: p["backoff"].update(kind="affine"), "backoff"),
+        (_other_kind, "a model of kind 'affine', where a linear fusion is expected"),
+        (lambda p: p["backoff"].update(deciban_model=99), "layout 99"),
+        (lambda p: p.update(offset="inf"), "'inf' is not of type 'number'"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(tmp_path, change, words):
+    fitted(planted(150)).save(tmp_path / "fusion.json")
+    content = json.loads((tmp_path / "fusion.json").read_text())
+    change(content["parameters"])
+    (tmp_path / "fusion.json").write_text(json.dumps(content))
+    with pytest.raises(FormatError, match=words):
+        deciban.load_model(tmp_path / "fusion.json")
+
+
+# What is refused
+
+TINY = 1e-150 * np.random.default_rng(1).random((600, 2))
+HUGE = np.where(TINY > 5e-151, 1.7e308, -1.7e308)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"enroll_quality": np.ones(600)}, r"enroll_quality: expected .* \(n_trials, n_measures\), got \(600,\)"),
+        ({"enroll_quality": np.ones((600, 0))}, "enroll_quality: empty"),
+        ({"test_quality": np.ones((599, 2))}, "test_quality: 599 rows for 600 trials"),
+        ({"test_quality": [["a", "b"]] * 600}, "test_quality: expected real numbers"),
+        (
+            {"trial_quality": np.where(np.arange(600) == 3, -np.inf, 1.0)[:, None]},
+            "trial_quality: measure 0 is infinite in 1 of 600 trials, the first at index 3",
+        ),
+        ({"enroll_quality": np.ma.masked_less(np.ones((600, 2)), 2)}, "masked"),
+        ({"enroll_quality": 1e120 * np.random.default_rng(1).random((600, 2))}, "enroll_quality: measure 0 differs"),
+        (
+            {"enroll_quality": HUGE, "test_quality": HUGE},
+            r"enroll_quality: measure 0 differs from its mean by up to [\d.]+e\+308",
+        ),
+        ({"enroll_quality": TINY, "test_quality": TINY}, "enroll_quality: measure 0 .* products of two do not fit"),
+        ({"scores": np.full((600, 2), np.nan)}, "scores of system 0 are NaN"),
+        ({"is_target": np.ones(600, bool)}, "none of the 600 trials is a non-target"),
+    ],
+)
+def test_what_cannot_be_fused_is_refused(change, words):
+    t = planted()
+    arguments = {"scores": t.scores, "is_target": t.is_target, "enroll_quality": t.q, "test_quality": t.r, **change}
+    fusion = QualityFusion()
+    with pytest.raises(InputError, match=words):
+        fusion.fit(arguments.pop("scores"), arguments.pop("is_target"), **arguments)
+    assert not fusion.is_fitted
+
+
+def test_what_was_not_trained_for_is_refused():
+    t = planted()
+    with pytest.raises(InputError, match="symmetric: got 1"):
+        QualityFusion(symmetric=1)
+    with pytest.raises(InputError, match="not trained yet"):
+        QualityFusion().transform(t.scores)
+    fusion = fitted(t)
+    with pytest.raises(InputError, match="1 systems, but the fusion was trained on 2"):
+        fusion.transform(t.scores[:, :1], enroll_quality=t.q, test_quality=t.r)
+    with pytest.raises(InputError, match="test_quality: 1 measures, but the fusion was trained on 2"):
+        fusion.transform(t.scores, enroll_quality=t.q, test_quality=t.r[:, :1])
+    with pytest.raises(InputError, match="products do not fit a float, the first at index 1"):
+        fusion.transform(np.zeros((3, 2)), enroll_quality=[[0, 0], [1e200, 0], [0, 0]], test_quality=[[1e200, 0]] * 3)
+
+
+def test_infinite_scores_are_certain_and_may_not_contradict_each_other():
+    t = planted()
+    fusion = fitted(t)
+    assert fusion.transform([[np.inf, 0.0]], enroll_quality=t.q[:1], test_quality=t.r[:1]) == np.inf
+    one, nan = np.ones((3, 2)), np.full((3, 2), np.nan)
+    scores = [[0.0, 0.0], [np.inf, 0.0], [np.inf, np.inf]]
+    with pytest.raises(InputError, match="the first at index 2"):
+        fusion.transform(scores, enroll_quality=one, test_quality=one)
+    with pytest.raises(InputError, match="the first at index 2"):
+        fusion.transform(scores, enroll_quality=np.where([[False], [True], [True]], nan, one), test_quality=one)

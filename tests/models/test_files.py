@@ -1,0 +1,162 @@
+"""Model files: every bit comes back, and nothing that is wrong is believed."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban.calibration import AffineCalibrator, BoundCalibrator, ScaleCalibrator
+from deciban.errors import FormatError
+
+SCORES = [3.0, 1.0, 2.0, -1.0, 1.5, 0.1]
+IS_TARGET = [True, True, True, False, False, False]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.json"
+    AffineCalibrator(p_target=0.01, alpha=2, beta=1.5, ridge=1e-3).fit(SCORES, IS_TARGET).save(path)
+    return path
+
+
+def test_every_bit_comes_back(saved):
+    model = AffineCalibrator(p_target=0.01, alpha=2, beta=1.5, ridge=1e-3).fit(SCORES, IS_TARGET)
+    back = deciban.load_model(saved)
+    assert type(back) is AffineCalibrator
+    assert (back.scale_, back.offset_) == (model.scale_, model.offset_)
+    assert back.settings == model.settings
+    assert back.training_ == model.training_
+    x = np.random.default_rng(1).normal(size=50)
+    np.testing.assert_array_equal(back.transform(x), model.transform(x))
+
+
+def test_a_person_can_read_it(saved):
+    content = json.loads(saved.read_text())
+    assert content["kind"] == "affine"
+    assert content["deciban_version"] == deciban.__version__
+    assert content["settings"] == {"p_target": 0.01, "alpha": 2, "beta": 1.5, "ridge": 0.001}
+    assert set(content["parameters"]) == {"scale", "offset"}
+    assert content["training"]["counts"] == {"n_tar": 3, "n_non": 3}
+    assert len(content["training"]["fingerprint"]) == 16
+    assert "converged" in content["training"]["results"]["status"]
+    assert "\n  " in saved.read_text()
+
+
+def test_the_kind_decides_the_class(tmp_path):
+    path = tmp_path / "model.json"
+    ScaleCalibrator().fit(SCORES, IS_TARGET).save(path)
+    assert type(deciban.load_model(path)) is ScaleCalibrator
+
+
+def edited(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c.pop("deciban_model"), "no model that deciban wrote"),
+        (lambda c: c.update(deciban_model=2), "layout 2"),
+        (lambda c: c.update(kind="os.system"), "kind 'os.system' is not known"),
+        (lambda c: c.update(kind=["affine"]), "is not known"),
+        (lambda c: c.pop("parameters"), "parameters"),
+        (lambda c: c["parameters"].pop("scale"), "scale"),
+        (lambda c: c["parameters"].update(scale="1.0"), r"parameters\.scale"),
+        (lambda c: c["parameters"].update(scale=None), r"parameters\.scale"),
+        (lambda c: c["parameters"].update(scale=[1.0]), r"parameters\.scale"),
+        (lambda c: c["parameters"].update(scale="inf"), r"parameters\.scale"),
+        (lambda c: c["parameters"].update(more=1.0), "more"),
+        (lambda c: c["settings"].update(p_target=2.0), "p_target"),
+        (lambda c: c["settings"].update(unknown=2.0), "unknown"),
+        (lambda c: c["settings"].update(alpha="x"), "alpha"),
+        (lambda c: c.update(settings=[]), "settings"),
+        (lambda c: c["training"].update(counts={"n_tar": -1}), r"training\.counts"),
+        (lambda c: c["training"].update(fingerprint="zz"), r"training\.fingerprint"),
+        (lambda c: c["training"].pop("systems"), "systems"),
+    ],
+)
+def test_a_wrong_file_is_refused_and_the_place_is_named(saved, change, words):
+    with pytest.raises(FormatError, match=words) as caught:
+        deciban.load_model(edited(saved, change))
+    assert str(saved) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"text"',
+        b"\xff\xfe{}",
+        b'{"deciban_model": NaN}',
+        b'{"deciban_model": 1, "deciban_model": 1}',
+        b"[" * 100_000,
+        b'{"deciban_model": ' + b"9" * 5000 + b"}",
+        b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00.",
+    ],
+)
+def test_what_is_no_model_is_refused(tmp_path, data):
+    path = tmp_path / "model.json"
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="model.json"):
+        deciban.load_model(path)
+
+
+def test_numbers_too_large_for_a_float_are_refused(saved):
+    scale = json.loads(saved.read_text())["parameters"]["scale"]
+    saved.write_text(saved.read_text().replace(repr(scale), "1e999"))
+    with pytest.raises(FormatError, match="1e999 is no number"):
+        deciban.load_model(saved)
+
+
+def test_cutting_the_file_anywhere_is_noticed(saved):
+    data = saved.read_bytes().rstrip()
+    for length in range(0, len(data), 7):
+        saved.write_bytes(data[:length])
+        with pytest.raises(FormatError):
+            deciban.load_model(saved)
+
+
+def test_a_failed_save_leaves_the_old_file(saved, monkeypatch):
+    before = saved.read_bytes()
+    model = AffineCalibrator().fit(SCORES, IS_TARGET)
+    monkeypatch.setattr(AffineCalibrator, "parameters", lambda _: {"scale": float("nan")})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        model.save(saved)
+    assert saved.read_bytes() == before
+
+
+def test_calibration_needs_no_library_for_files():
+    code = "import sys, deciban.calibration; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for heavy in ("pyarrow", "h5py", "matplotlib", "jsonschema", "click", "rich", "sklearn"):
+        assert f"'{heavy}'" not in loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("parameters", '{"scale": 1' + "0" * 400 + ', "offset": 0}', "is no number that a model could hold"),
+        ("deciban_version", '"\\ud800"', "no JSON that a model could be in"),
+    ],
+)
+def test_what_could_not_be_used_or_written_again_is_refused(saved, name, text, words):
+    content = json.loads(saved.read_text())
+    content[name] = "HERE"
+    saved.write_text(json.dumps(content).replace('"HERE"', text))
+    with pytest.raises(FormatError, match=words):
+        deciban.load_model(saved)
+
+
+def test_an_infinite_objective_comes_back_as_a_number(tmp_path):
+    path = tmp_path / "model.json"
+    BoundCalibrator(low=-3.0).fit([1.0, np.inf], [True, False]).save(path)
+    assert deciban.load_model(path).training_.results["objective"] == np.inf
