@@ -222,7 +222,7 @@ BAD = {
     "a constant system": ("fuse a.txt const.txt --key key.csv", "const: scores: all 300 of them are 1"),
     "other trials": ("fuse a.txt foreign.txt --key key.csv", "share no trial"),
     "fewer trials": ("fuse a.txt part.txt --key key.csv", "50 of 300 key trials have no score in part.txt"),
-    "no such policy": ("fuse a.txt b.txt --key key.csv --missing magic", "write error, drop, subset, fill=VALUE"),
+    "no such policy": ("fuse a.txt b.txt --key key.csv --missing magic", "write error, drop, subset or fill=VALUE"),
     "no number of subsets": ("fuse a.txt b.txt --key key.csv --missing subset=x", "N in subset=N is a number"),
     "one class": ("fuse a.txt b.txt --key tar.csv", "no non-target trial among 75"),
     "no key": ("fuse a.txt b.txt", "a.txt holds no labels"),

@@ -201,3 +201,23 @@ def test_what_is_refused(folder, tmp_path):
     with pytest.raises(KeyMismatchError, match="no non-target trial among 100"):
         fuse_files(paths(folder, "ab"), tmp_path / "tar.csv")
     assert read_key(tmp_path / "tar.csv").n_tar == 100
+
+
+def test_systems_that_share_no_trial_of_both_classes(folder, tmp_path):
+    first, second = np.flatnonzero(np.arange(N) % 2 == 0), np.flatnonzero((np.arange(N) % 2 == 1) | (np.arange(N) == 0))
+    assert not TRUTH[second[1:]].any()
+    second = np.append(second, np.arange(4, 200, 4))  # trials of both systems are targets only
+    (tmp_path / "x.txt").write_text(rows(0, first))
+    (tmp_path / "y.txt").write_text(rows(1, second))
+    fusion = SubsetFusion(missing="subset")
+    with pytest.raises(InputError, match=r"Fusion of systems 0\+1, trained on the 50 of 400 trials"):
+        fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
+    apart = [i for i in range(N) if i % 4 in (0, 1) and i >= 200]
+    (tmp_path / "x.txt").write_text(rows(0, range(200)))
+    (tmp_path / "y.txt").write_text(rows(1, apart))
+    done = fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
+    assert done.analysis is None
+    assert [row.name for row in done.dev.systems] == ["fusion of what there is"]
+    assert set(done.model.fusions_) == {(0,), (1,)}
+    assert done.to_dict()["analysis"] is None
+    assert any("left out" in fact for fact in done.facts)

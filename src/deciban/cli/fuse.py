@@ -11,6 +11,7 @@ from deciban.cli.options import joining_options, parse_quality, tell, working
 from deciban.cli.training import check_outputs, parse_cross_validation
 
 if TYPE_CHECKING:
+    from deciban.recipes import Fused
     from deciban.recipes.fusers import Fuser
 
 
@@ -92,47 +93,36 @@ def fuse_command(
     read = [*scores, key, *apply_to, apply_key, *quality_paths(quality), *quality_paths(other)]
     refuse_overwriting([output, *([llrs] if llrs else [])], read)
     by, folds = parse_cross_validation(cross_validate)
+    how = {"operating_points": points, "quality": quality, "cross_validate": by, "select": select, **folds, **reading}
+    if apply_key is not None:
+        how |= {"test_scores": apply_to, "test_key": apply_key, "test_quality": other}
     with working("") as say:
-        done = fuse_files(
-            scores,
-            key,
-            fusion,
-            operating_points=points,
-            quality=quality,
-            cross_validate=by,
-            select=select,
-            test_scores=apply_to if apply_key else None,
-            test_key=apply_key,
-            test_quality=other,
-            progress=say,
-            **folds,
-            **reading,
-        )
+        done = fuse_files(scores, key, fusion, progress=say, **how)
         facts = list(done.facts)
         with plainly_opened(output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
             if llrs:
-                facts += apply_files(
-                    done.model,
-                    done.files(apply_to or scores),
-                    llrs,
-                    to=to,
-                    quality=(other or quality) if apply_to else quality,
-                    known=None if apply_to else done.cross_validated_llr,
-                    progress=say,
-                    **{name: reading[name] for name in _APPLIED},
-                )
+                told = {name: reading[name] for name in _APPLIED}
+                told |= {
+                    "quality": (apply_to and other) or quality,
+                    "known": None if apply_to else done.cross_validated_llr,
+                }
+                facts += apply_files(done.model, done.files(apply_to or scores), llrs, to=to, progress=say, **told)
     tell([*facts, f"wrote {target_name(output)}"], quiet=quiet)
+    _print(done, to_stderr="-" in (output, llrs), as_json=as_json)
+
+
+_APPLIED = ("format", "columns", "labels", "log10", "by_order", "missing", "duplicates")
+
+
+def _print(done: Fused, *, to_stderr: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
         return
     from deciban.cli.fusion_tables import print_fused
     from deciban.cli.tables import console
 
-    print_fused(done, console(stderr="-" in (output, llrs)))
-
-
-_APPLIED = ("format", "columns", "labels", "log10", "by_order", "missing", "duplicates")
+    print_fused(done, console(stderr=to_stderr))
 
 
 def _fusion(reading: dict[str, Any], given: dict[str, Any], *, with_quality: bool) -> Fuser:

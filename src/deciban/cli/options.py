@@ -163,7 +163,7 @@ def parse_missing(text: str, *more: str) -> Any:
         word = ""
     if text in known or any(word == one.partition("=")[0] for one in more):
         return text
-    raise click.BadParameter(f"{text!r}: write {', '.join((*known, 'fill=VALUE'))}.", param_hint="--missing")
+    raise click.BadParameter(f"{text!r}: write {', '.join(known)} or fill=VALUE.", param_hint="--missing")
 
 
 def _where(pairs: tuple[str, ...]) -> dict[str, list[str]]:
