@@ -6,6 +6,7 @@ Scores come in as float64 or float32 vectors without NaN; whatever cannot become
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
         If ``values`` is empty, not two-dimensional, not made of real numbers, or holds NaN.
     """
     table = matrix(values, name, "system")
-    for k in range(table.shape[1]):
+    for k in range(0 if all_finite(table) else table.shape[1]):
         if np.isnan(np.max(table[:, k])):
             bad = np.flatnonzero(np.isnan(table[:, k]))
             raise InputError(
@@ -76,9 +77,11 @@ def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
 
 
 def all_finite(matrix: AnyArray) -> bool:
-    """Whether no number of an array is infinite or NaN; a sum tells it in one pass, in the order of memory."""
+    """Whether no number of an array is infinite or NaN; mostly one sum tells it, in the order of memory."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(matrix.sum(dtype=np.float64)) or np.isfinite(matrix).all())
+        flat = matrix.ravel(order="K") if matrix.flags.forc else None
+        total = matrix.sum(dtype=np.float64) if flat is None else flat @ flat
+        return bool(np.isfinite(total) or np.isfinite(matrix).all())
 
 
 def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
@@ -102,15 +105,20 @@ def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | 
     vector = _floats(_vector(values, name), name).astype(np.float64, copy=False)
     if len(vector) != n_trials:
         raise InputError(f"{name}: {len(vector)} weights for {n_trials} trials. Give one weight per trial.")
-    _refuse(vector, ~(np.isfinite(vector) & (vector >= 0)), name, "weights are finite and at least 0")
-    extreme = (vector > 0) & ((vector < 1e-100) | (vector > 1e100))
-    _refuse(vector, extreme, name, "weights are 0 or within [1e-100, 1e100]")
+    for bad, broken in weight_rules(vector):
+        _refuse(vector, bad, name, broken)
     total = float(vector.sum())
     if total == 0:
         raise InputError(f"{name}: all {n_trials} weights are 0. At least one must be above zero.")
     if total <= _LARGEST_EXACT_INTEGER and np.array_equal(vector, np.rint(vector)):
         return vector.astype(np.int64)
     return vector
+
+
+def weight_rules(vector: FloatArray) -> Iterator[tuple[BoolArray, str]]:
+    """Which weights break a rule, and the rule in words, for each rule of a single weight."""
+    yield ~(np.isfinite(vector) & (vector >= 0)), "weights are finite and at least 0"
+    yield (vector > 0) & ((vector < 1e-100) | (vector > 1e100)), "weights are 0 or within [1e-100, 1e100]"
 
 
 def truth(values: ArrayLike, n_trials: int) -> BoolArray:
@@ -137,19 +145,33 @@ def truth(values: ArrayLike, n_trials: int) -> BoolArray:
     return np.asarray(vector == 1)
 
 
-def both_classes(is_target: BoolArray, weight: CountArray | None) -> None:
-    """Refuse labels of one class, or a class whose weights are all 0.
+def labels(is_target: ArrayLike, sample_weight: ArrayLike | None, n_trials: int) -> tuple[BoolArray, CountArray | None]:
+    """Return truth and weights of trials to train on, of which both classes count; see `truth` and `weights`.
+
+    Raises
+    ------
+    InputError
+        As these, or as `both_classes`.
+    """
+    checked = truth(is_target, n_trials)
+    weight = weights(sample_weight, n_trials, "sample_weight")
+    both_classes(checked, weight)
+    return checked, weight
+
+
+def both_classes(is_target: BoolArray, weight: CountArray | None, name: str = "sample_weight") -> None:
+    """Refuse labels of one class, or a class whose weights are all 0; ``name`` is what messages call these.
 
     Raises
     ------
     InputError
         If a class is empty.
     """
-    for rows, name in ((is_target, "target"), (~is_target, "non-target")):
+    for rows, kind in ((is_target, "target"), (~is_target, "non-target")):
         if not rows.any():
-            raise InputError(f"is_target: none of the {len(rows)} trials is a {name}. Training needs both classes.")
+            raise InputError(f"is_target: none of the {len(rows)} trials is a {kind}. Training needs both classes.")
         if weight is not None and not weight[rows].any():
-            raise InputError(f"sample_weight: all {name} trials have weight 0. Both classes must count.")
+            raise InputError(f"{name}: all {kind} trials have weight 0. Both classes must count.")
 
 
 def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> FloatArray:
@@ -174,6 +196,30 @@ def prior_log_odds(p_target: ArrayLike | None, log_odds: ArrayLike | None) -> Fl
     x = _numbers(log_odds, "prior_log_odds")
     _refuse(x, ~np.isfinite(x), "prior_log_odds", "log odds are finite; a prior of 0 or 1 leaves nothing to decide")
     return x
+
+
+def single_log_odds(
+    p_target: ArrayLike | None,
+    log_odds: ArrayLike | None = None,
+    *,
+    largest: float = float("inf"),
+    way: str = "Pass a number, not an array",
+) -> float:
+    """Return a prior as log odds as `prior_log_odds` does, for where there can be only one.
+
+    Raises
+    ------
+    InputError
+        As there, or if there are several (``way`` says what to do then), or its log odds are beyond ``largest``.
+    """
+    found = prior_log_odds(p_target, log_odds)
+    name = "prior_log_odds" if p_target is None else "p_target"
+    if found.ndim:
+        raise InputError(f"{name}: expected one prior, got {found.size}. {way}.")
+    if abs(found) > largest:
+        given = log_odds if p_target is None else p_target
+        raise InputError(f"{name}: got {given!r}. The log odds of a prior lie in [-{largest:g}, {largest:g}] here.")
+    return float(found)
 
 
 def in_range(value: object, name: str, low: float, high: float, rule: str) -> float:

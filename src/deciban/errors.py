@@ -19,5 +19,9 @@ class KeyMismatchError(DecibanError, ValueError):
     """Scores and key do not speak of the same trials."""
 
 
+class MissingScoresError(KeyMismatchError):
+    """Some trials lack a score, and nobody has said what to do about them."""
+
+
 class DecibanWarning(UserWarning):
     """The numbers are right, but they probably do not mean what the user hopes."""

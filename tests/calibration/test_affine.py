@@ -58,7 +58,7 @@ def test_what_cannot_be_trained_on_is_refused(kind, scores, labels, words):
     [
         ({"p_target": 0.0}, "p_target"),
         ({"p_target": 1.0}, "p_target"),
-        ({"p_target": [0.1, 0.2]}, "single prior"),
+        ({"p_target": [0.1, 0.2]}, "p_target: expected one prior, got 2"),
         ({"alpha": 0.0}, "alpha"),
         ({"beta": 101.0}, "beta"),
         ({"ridge": -1.0}, "ridge"),

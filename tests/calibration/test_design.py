@@ -76,7 +76,8 @@ def test_extreme_priors(p_target):
         ({"alpha": 0.01}, "alpha: got 0.01"),
         ({"beta": math.nan}, "beta: got nan"),
         ({"p_target": 1.0}, "a prior lies inside"),
-        ({"p_target": [0.1, 0.2]}, r"p_target: got \["),
+        ({"p_target": [0.1, 0.2]}, "p_target: expected one prior, got 2"),
+        ({"p_target": 5e-324}, r"p_target: got 5e-324. The log odds of a prior lie in \[-700, 700\]"),
         ({"operating_points": [(0.5, 1, 0)]}, "has a cost of 0"),
     ],
 )

@@ -1,6 +1,5 @@
 """calibrate and apply as users type them: golden numbers through files, what is kept, what is refused."""
 
-import io
 import json
 import math
 import re
@@ -14,7 +13,6 @@ import pytest
 
 from deciban import calibration, read_scores
 from deciban.calibration import AffineCalibrator
-from deciban.cli.main import main
 from deciban.cli.methods import METHODS
 from deciban.models import load_model
 
@@ -24,20 +22,6 @@ RULES = [(rule, i) for rule in CASE["scale_offset"] for i in range(len(CASE["pri
 
 
 pytestmark = pytest.mark.usefixtures("dev")
-
-
-@pytest.fixture
-def run(monkeypatch, capsysbinary):
-    def runner(*words, stdin=None):
-        monkeypatch.setattr(sys, "argv", ["deciban", *map(str, words)])
-        if stdin is not None:
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        captured = capsysbinary.readouterr()
-        return exit_info.value.code, captured.out.decode(), captured.err.decode()
-
-    return runner
 
 
 @pytest.fixture
@@ -138,7 +122,7 @@ def test_from_dev_to_eval_in_one_call(run):
     words = ("--apply-to", "eval.txt", "--llrs", "eval_llr.txt")
     code, _, err = run("calibrate", "dev.txt", "--key", "dev.key", "-o", "model.json", *words)
     assert code == 0, err
-    assert "note  the model was trained on dev, these are scores of eval" in err
+    assert "note" not in err  # that files for training and for use have different names is as it should be
     in_one_call = Path("eval_llr.txt").read_text()
     number = re.fullmatch(r"# submitted\nm0  x\t(\S+)\n\nm1 y -inf  \n", in_one_call)[1]
     assert float(number) == pytest.approx(expected(1.0), abs=1e-3)

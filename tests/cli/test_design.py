@@ -82,6 +82,12 @@ def test_wrong_usage(run, words, message):
     assert done.stdout == ""
 
 
+def test_nothing_is_printed_if_the_picture_cannot_be_written(run, tmp_path):
+    done = run("--alpha", 2, "-o", tmp_path / "none" / "omega.svg")
+    assert isinstance(done.exception, FileNotFoundError)
+    assert done.stdout == ""
+
+
 def test_commands_of_the_documentation_run(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parents[2] / "docs" / "calibration-rules.md"

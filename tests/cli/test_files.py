@@ -1,26 +1,12 @@
 """convert, validate, formats and inspect as users type them."""
 
-import io
-import sys
-
 import numpy as np
 import pytest
 
-from deciban.cli.main import main
-
 
 @pytest.fixture
-def run(monkeypatch, capsysbinary):
-    def runner(*words, stdin=None):
-        monkeypatch.setattr(sys, "argv", ["deciban", *map(str, words)])
-        if stdin is not None:
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        captured = capsysbinary.readouterr()
-        return exit_info.value.code, captured.out, captured.err.decode()
-
-    return runner
+def run(run_binary):
+    return run_binary
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 """fuse, and apply of fusions, as users type them: what is printed, written, and refused."""
 
-import io
 import json
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deciban import read_scores
-from deciban.cli.main import main
-from deciban.fusion import LinearFusion
+from deciban.evaluation import select_systems
+from deciban.fusion import LinearFusion, QualityFusion
 from deciban.models import load_model
 
 N = 300
@@ -25,19 +22,6 @@ NAMES = [(f"m{i % 7}", f"s{i}") for i in range(N)]
 pytestmark = pytest.mark.usefixtures("files")
 
 
-@pytest.fixture
-def run(monkeypatch, capsysbinary):
-    def runner(line, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["deciban", *shlex.split(line)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        captured = capsysbinary.readouterr()
-        return exit_info.value.code, captured.out.decode(), captured.err.decode()
-
-    return runner
-
-
 def write(name, score, rows=range(N)):
     Path(name).write_text("".join(f"{NAMES[i][0]} {NAMES[i][1]} {score[i].item()!r}\n" for i in rows))
 
@@ -49,6 +33,7 @@ def files(tmp_path, monkeypatch):
         write(f"{name}.txt", SCORES[:, k], RNG.permutation(N))
     write("part.txt", SCORES[:, 1], range(50, N))
     write("const.txt", np.ones(N))
+    write("notar.txt", SCORES[:, 1], np.flatnonzero(~TRUTH))
     Path("copy.txt").write_bytes(Path("a.txt").read_bytes())
     Path("foreign.txt").write_text("x y 1\n")
     labels = ["target" if t else "nontarget" for t in TRUTH]
@@ -217,11 +202,159 @@ def test_selected_systems_are_found_again(run):
     assert Path("again.txt").read_bytes() == Path("llr.txt").read_bytes()
 
 
+def test_a_constant_system_is_told_and_costs_nothing(run):
+    code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json")
+    assert code == 0, err
+    np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
+    assert "const: says nothing: all of its scores are 1, so that its llr is 0" in out
+    assert next(line.split()[5] for line in out.splitlines() if line.startswith("const ")) == "1.000"
+    assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
+    code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
+    assert code == 0, err
+    assert load_model("m.json").training_.systems == ("a", "b")
+    assert "-0.0000" not in out
+
+
+def test_systems_that_cannot_stand_together_are_left_out_of_a_selection(run):
+    common = 5 * RNG.normal(size=N)
+    sign = np.where(TRUTH, 1.0, -1.0)
+    write("one.txt", sign + common)
+    write("other.txt", sign - common)
+    assert run("fuse one.txt other.txt --key key.csv -o m.json")[0] == 2
+    code, out, err = run("fuse a.txt one.txt other.txt --key key.csv -o m.json --select")
+    assert code == 0, err
+    (reason,) = [line for line in out.splitlines() if "one: left out, " in line or "other: left out, " in line]
+    assert "separated" in reason
+
+
+def test_a_system_that_is_constant_where_all_systems_have_scores(run):
+    write("h.txt", np.where(np.arange(N) < 200, 1.0, SCORES[:, 0]))
+    write("part.txt", SCORES[:, 1], range(200))
+    code, out, err = run("fuse h.txt part.txt c.txt --key key.csv --missing subset -o m.json")
+    assert code == 0, err
+    trials = {line.split()[0]: line.split()[1] for line in out.splitlines()[3:10]}
+    assert trials["h"] == trials["part"] == trials["c"] == trials["fusion"] == "200"
+    assert ["fusion", "of", "what", "there", "is", "300"] in [line.split()[:6] for line in out.splitlines()]
+
+
+def test_incomplete_trials_are_told_by_their_fusion(run):
+    assert run("fuse a.txt part.txt --key key.csv -o m.json --missing subset")[0] == 0
+    code, _, err = run("apply m.json a.txt part.txt -o o.txt")
+    assert code == 0, err
+    assert "note  50 trials by the fusion of a" in err.splitlines()
+    write("a.txt", SCORES[:, 0], range(40))
+    write("part.txt", SCORES[:, 1], range(20, 60))
+    code, _, err = run("apply m.json part.txt a.txt -o o.txt")
+    assert code == 2
+    assert "in 20 trials; the first ((m5, s40)) has scores only of part, and there are fusions of a + part, a." in err
+
+
+def test_names_of_other_rows(run):
+    for name, old in (("fusion", "a"), ("without fusion", "b")):
+        Path(f"{name}.txt").write_bytes(Path(f"{old}.txt").read_bytes())
+    code, out, err = run("fuse", "fusion.txt", "without fusion.txt", "c.txt", "--key", "key.csv", "-o", "m.json")
+    assert code == 0, err
+    rows = [line[:17].strip() for line in out.splitlines()[3:10]]
+    assert len(set(rows)) == 7
+    assert rows[0] == "fusion"
+    noted = {line.partition(":")[0] for line in out.splitlines() if "Rule of 30" in line}
+    assert noted == {rows[-1]} == {"fusion #2"}
+
+
+def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
+    rows = RNG.random((N, 3))
+    Path("q3.txt").write_text("3\n" + "".join(f"s{i} {' '.join(map(repr, rows[i].tolist()))}\n" for i in range(N)))
+    Path("matrix.txt").write_text("# sum and difference\n1 1\n0.5, -2\n")
+    command = "fuse a.txt b.txt --key key.csv -o m.json --quality q3.txt --measures q3,1 --combine matrix.txt"
+    code, _, err = run(f"{command} --llrs one.txt --cross-validate speaker")
+    assert code == 0, err
+    assert "qual  q3.txt   test: the fusion takes q1 + q3, -2 q1 + 0.5 q3" in err
+    made = np.column_stack((rows[:, 2] + rows[:, 0], 0.5 * rows[:, 2] - 2 * rows[:, 0]))
+    expected = QualityFusion().fit(SCORES[:, :2], TRUTH, test_quality=made)
+    np.testing.assert_allclose(load_model("m.json").quality_weights_, expected.quality_weights_, atol=1e-6)
+    code, _, err = run("apply m.json a.txt b.txt --quality q3.txt -o two.txt")
+    assert code == 0, err
+    found = read_scores("two.txt").score
+    np.testing.assert_allclose(
+        found, in_order_of("a.txt", expected.transform(SCORES[:, :2], test_quality=made)), atol=1e-6
+    )
+    code, _, err = run("apply m.json a.txt b.txt --quality models.txt -o no.txt")
+    assert code == 2
+    assert "models.txt: no quality measures of test for any trial of a.txt" in err
+
+
+def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):
+    code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --select --cross-validate speaker:9 --json")
+    assert code == 0, err
+    found = json.loads(out)["selection"]
+    speakers = [f"k{i % 9}" for i in range(N)]
+    expected = select_systems(SCORES, TRUTH, names=["a", "b", "c"], groups=speakers, n_folds=9)
+    costs = [(step["name"], pytest.approx(step["cost"], rel=1e-7)) for step in found["steps"]]
+    assert [(step.name, step.cost) for step in expected.steps] == costs
+    other = select_systems(SCORES, TRUTH, names=["a", "b", "c"], groups=speakers)
+    assert other.cost != expected.cost
+
+
+def test_the_fusion_without_quality_is_told(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt")
+    assert code == 0, err
+    assert "of the 290 trials that have all quality measures" in out
+    assert "without quality: a linear fusion, trained on all 300 trials: converged" in out
+    lines = {line.rpartition("  ")[0].strip(): line for line in out.splitlines()}
+    weight = next(line.split()[3] for line in lines.values() if line.startswith("without quality: a  "))
+    assert float(weight) == pytest.approx(fitted((0, 1)).weights_[0], rel=1e-4)
+    code, out, _ = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt --json")
+    assert json.loads(out)["n_without_quality"] == 10
+
+
+def test_a_model_from_standard_input(run):
+    assert run("fuse a.txt b.txt --key key.csv -o m.json")[0] == 0
+    assert run("apply m.json a.txt b.txt -o one.txt")[0] == 0
+    code, _, err = run("apply - a.txt b.txt -o two.txt", stdin=Path("m.json").read_bytes())
+    assert code == 0, err
+    assert Path("two.txt").read_bytes() == Path("one.txt").read_bytes()
+
+
+def test_infinite_scores_are_refused_by_name(run):
+    scores = SCORES[:, 1].copy()
+    scores[np.flatnonzero(~TRUTH)[3]] = np.inf
+    write("inf.txt", scores)
+    i = int(np.flatnonzero(~TRUTH)[3])
+    code, _, err = run("fuse a.txt inf.txt --key key.csv -o m.json")
+    assert code == 2
+    assert f"The first of them is trial (m{i % 7}, s{i}) (inf: inf)." in " ".join(err.split())
+    assert run("fuse a.txt b.txt --key key.csv -o m.json")[0] == 0
+    low = SCORES[:, 0].copy()
+    low[i] = -np.inf
+    write("low.txt", low)
+    code, _, err = run("apply m.json low.txt inf.txt -o o.txt")
+    assert code == 2
+    assert f"trial (m{i % 7}, s{i}) (low: -inf, inf: inf)." in " ".join(err.split())
+
+
 BAD = {
     "one file twice": ("fuse a.txt ./a.txt --key key.csv", "a.txt: given twice"),
-    "a constant system": ("fuse a.txt const.txt --key key.csv", "const: scores: all 300 of them are 1"),
     "other trials": ("fuse a.txt foreign.txt --key key.csv", "share no trial"),
     "fewer trials": ("fuse a.txt part.txt --key key.csv", "50 of 300 key trials have no score in part.txt"),
+    "fewer trials, and a way out": ("fuse a.txt part.txt --key key.csv", "for every set of systems: SubsetFusion("),
+    "no target left": ("fuse a.txt notar.txt --key key.csv --missing drop", "were left out for want of a score"),
+    "no target for a set": ("fuse a.txt notar.txt --key key.csv --missing subset", "Fusion of a + notar, trained on"),
+    "a side of quality": ("fuse a.txt b.txt --key key.csv --quality foo=q.txt", "'foo' is none of enroll, test, trial"),
+    "quality of another side": (
+        "fuse a.txt b.txt --key key.csv --quality test=models.txt",
+        "no quality measures of test for any trial",
+    ),
+    "quality of no side": (
+        "fuse a.txt b.txt --key key.csv --quality trial=q.txt",
+        "measures of trial, but key.csv identifies a trial by enroll and test",
+    ),
+    "quality from stdin": ("fuse a.txt b.txt --key key.csv --quality -", "not read from standard input"),
+    "measures of nothing": ("fuse a.txt b.txt --key key.csv --measures q1", "name their file with --quality"),
+    "an unknown measure": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures snr", "no quality measure 'snr'"),
+    "a measure twice": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures q1,1", "name each of them once"),
+    "measures of no side": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures x=1", "SIDE=NAME,NAME"),
+    "no matrix": ("fuse a.txt b.txt --key key.csv --quality q.txt --combine a.txt", "expected a row of numbers"),
+    "model and scores from stdin": ("apply - - b.txt", "standard input (-) can be read only once"),
     "no such policy": ("fuse a.txt b.txt --key key.csv --missing magic", "write error, drop, subset or fill=VALUE"),
     "no number of subsets": ("fuse a.txt b.txt --key key.csv --missing subset=x", "N in subset=N is a number"),
     "one class": ("fuse a.txt b.txt --key tar.csv", "no non-target trial among 75"),
@@ -255,6 +388,14 @@ BAD = {
     "a calibration with a policy": ("apply affine.json a.txt --missing drop", "missing: is for fusions"),
     "a calibration with quality": ("apply affine.json a.txt --quality q.txt", "quality: is for fusions"),
 }
+
+
+def test_a_folder_is_no_file(run):
+    for command in ("fuse a.txt b.txt --key key.csv", "calibrate a.txt --key key.csv"):
+        code, _, err = run(f"{command} -o folder/")
+        assert code == 2
+        assert "folder/: is the name of a folder" in err
+    assert not Path("folder").exists()
 
 
 @pytest.mark.parametrize(("line", "words"), BAD.values(), ids=BAD)

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from deciban import metrics
 from deciban.cli.evaluate import report_command
 from deciban.errors import InputError
+from deciban.evaluation import select_systems
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
+from deciban.models import Training
 
 N = 400
 TRUTH = np.arange(N) % 4 == 0
@@ -78,8 +80,10 @@ def test_with_training_the_worth_of_each_system_is_shown(files):
     both = [model.transform(SCORES[part]) for part in ("dev", "eval")]
     found = cells(page, "fusion")
     expected = [metrics.cllr(one[TRUTH], one[~TRUTH]) for one in both]
-    assert [float(found[3]), float(found[8])] == pytest.approx(expected, abs=1e-3)
-    assert cells(page, "without dev.a")[3] == cells(page, "dev.&lt;b&gt;")[3]
+    assert [float(found[4]), float(found[10])] == pytest.approx(expected, abs=1e-3)
+    assert found[0] == found[6] == str(N)
+    assert "dev.&lt;b&gt;" in page
+    assert "without" not in page.partition("What each system is worth")[2].partition("</table>")[0]
 
 
 def test_quality_and_subsets(files):
@@ -97,12 +101,111 @@ def test_quality_and_subsets(files):
     assert "system 0 + system 1: offset" in (files / "o.html").read_text()
 
 
+def three(folder, part, names, seed):
+    """Files of three systems in this order; the fourth argument is which numbers they hold."""
+    scores = np.random.default_rng(seed).normal(size=(N, 3)).round(3) + TRUTH[:, None] * [2.0, 1.5, 1.0]
+    for k, name in enumerate(names):
+        (folder / f"{part}.{name}.txt").write_text(
+            "".join(f"m s{i} {x!r}\n" for i, x in enumerate(scores[:, k].tolist()))
+        )
+    return scores
+
+
+def report(folder, model, test, training, *words):
+    """The page of a model with systems in the order given."""
+    given = [str(folder / f"eval.{name}.txt") for name in test]
+    given += [word for name in training for word in ("--train", str(folder / f"eval.{name}.txt"))]
+    model.save(folder / "m.json")
+    keys = ["--key", str(folder / "eval.key"), "--train-key", str(folder / "dev.key")]
+    done = CliRunner().invoke(
+        report_command, [*given, *keys, "--model", str(folder / "m.json"), "-o", str(folder / "o.html"), *words]
+    )
+    return done, (folder / "o.html").read_text() if done.exit_code == 0 else ""
+
+
+def test_one_name_is_not_two_systems(files):
+    scores = three(files, "eval", "def", 3)
+    model = LinearFusion().fit(scores, TRUTH)
+    done, _ = report(files, model, "efd", "def")
+    assert "eval.e is system 1 of the fusion for the test, and system 2 for training" in str(done.exception)
+    done, _ = report(files, model, "def", "def")
+    assert done.exit_code == 0, done.output
+
+
+def test_rows_are_called_as_the_model_calls_its_systems(files):
+    scores = three(files, "eval", "def", 3)
+    model = LinearFusion().fit(scores, TRUTH)
+    told = model.training_
+    model.training_ = Training(told.counts, told.fingerprint, ("eval.d", "eval.e", "eval.f"), told.results)
+    done, page = report(files, model, "fed", "edf", "--select", "--cross-validate", "test:4")
+    assert done.exit_code == 0, done.output
+    for k, name in enumerate("def"):
+        alone = LinearFusion().fit_transform(scores[:, [k]], TRUTH)
+        shown = cells(page.partition("What each system is worth")[2], f"eval.{name}")
+        assert float(shown[4]) == float(shown[10]) == pytest.approx(metrics.cllr(alone[TRUTH], alone[~TRUTH]), abs=1e-3)
+    assert "without eval.d" in page
+    assert "trained on these trials" not in page
+    assert "Which systems help" in page
+    found = select_systems(
+        scores, TRUTH, names=["eval.d", "eval.e", "eval.f"], groups=[f"s{i}" for i in range(N)], n_folds=4
+    )
+    chosen = page.partition("Which systems help")[2]
+    taken = re.findall(r'<th scope="row">([^<]*)</th>\s*<td[^>]*>taken', chosen)
+    assert taken == list(found.names)
+
+
+def test_a_model_of_other_trials_has_a_row_of_its_own(files):
+    scores = three(files, "eval", "def", 3)
+    others = three(files, "dev", "def", 4)
+    model = LinearFusion().fit(others, TRUTH)
+    done, page = report(files, model, "def", "def")
+    assert done.exit_code == 0, done.output
+    assert "not the trials that the model was trained on" in page
+    assert "are not those that the model was trained on" in page
+    worth = page.partition("What each system is worth")[2]
+    for name, llr in (
+        ("fusion", model.transform(scores)),
+        ("fusion, trained on these trials", LinearFusion().fit_transform(scores, TRUTH)),
+    ):
+        assert float(cells(worth, name)[4]) == pytest.approx(metrics.cllr(llr[TRUTH], llr[~TRUTH]), abs=1e-3)
+
+
+def test_each_kind_of_fusion_is_described_as_it_is(files):
+    scores = three(files, "eval", "def", 3)
+    quality = QualityFusion().fit(scores, TRUTH, test_quality=QUALITY)
+    done, page = report(files, quality, "def", "def", "--quality", str(files / "q.txt"))
+    assert done.exit_code == 0, done.output
+    llr = quality.transform(scores, test_quality=QUALITY)
+    worth = page.partition("What each system is worth")[2]
+    assert float(cells(worth, "fusion with quality")[4]) == pytest.approx(
+        metrics.cllr(llr[TRUTH], llr[~TRUTH]), abs=1e-3
+    )
+    shown = cells(page, "without quality: offset")[0].replace("\N{MINUS SIGN}", "-")
+    assert float(shown) == pytest.approx(quality.backoff_.offset_, abs=1e-4)
+    assert "quality measures q1, q2, ... of both sides times theirs" in page
+    lacking = scores.copy()
+    lacking[:50, 1] = np.nan
+    (files / "eval.e.txt").write_text("".join(f"m s{i} {scores[i, 1].item()!r}\n" for i in range(50, N)))
+    subset = SubsetFusion(missing="subset").fit(lacking, TRUTH)
+    done, page = report(files, subset, "def", "def")
+    assert done.exit_code == 0, done.output
+    worth = page.partition("What each system is worth")[2]
+    assert cells(worth, "eval.d")[0] == cells(worth, "fusion")[0] == str(N - 50)
+    assert cells(worth, "fusion of what there is")[0] == str(N)
+    assert "one fusion for each set of systems" in page
+    assert "these are not the trials" not in page
+    assert "note  50 trials by the fusion of eval.d + eval.f" in page
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--model", "quality.json"), "trained with test measures. Name their file"),
         (("--model", "linear.json", "--quality", "q.txt"), "the fusion was trained without"),
         (("--quality", "q.txt"), "--quality is for fusions"),
+        (("--model", "quality.json", "--quality", "q.txt", "--train-quality", "q.txt"), "name them with --train"),
+        (("--model", "linear.json", "--select"), "name them with --train"),
+        (("--model", "linear.json", "--cross-validate", "5"), "Add --select"),
         (("--model", "linear.json", *train("a")), r"1 system (dev.a), but the fusion was trained on 2"),
     ],
 )

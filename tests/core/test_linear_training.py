@@ -262,7 +262,7 @@ def test_a_matrix_is_trained_like_its_columns_even_far_from_zero(shift):
     scores, is_target = overlapping(100_000, 3)
     scores = scores + shift
     whole, apart = train(scores, is_target, **LOG), train(list(scores.T), is_target, **LOG)
-    np.testing.assert_allclose(whole.weights, apart.weights, rtol=1e-8)
+    np.testing.assert_allclose(whole.weights, apart.weights, rtol=1e-6)
     assert whole.objective == pytest.approx(apart.objective, rel=1e-12)
 
 
@@ -348,7 +348,7 @@ def test_a_score_that_is_far_on_the_right_side_does_not_matter(n, far):
         fits.append(train([s], is_target, **LOG))
     assert fits[1].converged
     assert fits[1].weights[0] == pytest.approx(fits[0].weights[0], rel=1e-9)
-    assert fits[1].offset == pytest.approx(fits[0].offset, rel=1e-9)
+    assert fits[1].offset == pytest.approx(fits[0].offset, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("far", [1e10, 1e20, 1e300])

@@ -23,7 +23,7 @@ parameters = st.floats(0.05, 100.0)
 
 
 def cost_of(terms: Terms) -> np.ndarray:
-    return terms.linear if terms.product is None else terms.linear + np.log(terms.product)
+    return terms.linear if terms.factor is None else terms.linear - np.log(terms.factor)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), RULES)
@@ -99,7 +99,7 @@ def test_nothing_is_nan_and_nobody_complains(alpha, beta):
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
         terms = kernel(alpha, beta)(FAR)
-    assert terms.product is None or np.all((terms.product >= 1) & (terms.product <= 2))
+    assert terms.factor is None or np.all((terms.factor >= 0.5) & (terms.factor <= 1))
     assert not np.isnan([terms.linear, terms.slope, terms.curvature]).any()
     assert np.all(terms.linear >= 0)
     assert np.all(terms.slope >= 0)

@@ -1,5 +1,7 @@
 """Minimization by a trust region: known minima, indefinite Hessians, flat directions, steep walls."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,72 @@ def test_near_the_minimum_second_derivatives_are_used_again():
     assert asked[0]
     assert not asked[-1]
     np.testing.assert_allclose(found.polished, [0.0], atol=1e-9)
+
+
+def test_a_search_that_rounding_stops_has_arrived():
+    """The gradient is known to 1e-6 only, so that Newton's step gains 1e-12 forever."""
+    noise = itertools.cycle([0.0, 1e-6, 3e-6])  # no two of them alike, so that no step leads where the next slope is 0
+
+    def function(p, _hessian=None):
+        return Derivatives(1.0 + 0.5 * p[0] ** 2, p + next(noise), np.eye(1))
+
+    found = minimize(function, np.array([3.0]), precise=1e-15, rounding=1e-13)
+    assert found.converged
+    assert found.n_evaluations < 10
+    np.testing.assert_allclose(found.polished, [0.0], atol=4e-6)
+
+
+def test_second_derivatives_that_are_used_again_explain_the_last_change():
+    """Those that the function is given next map the last step to the change of the gradient along it."""
+    given = []
+    matrix = np.array([[2.0, 0.3], [0.3, 1.0]])
+
+    def function(p, hessian=None):
+        e = np.exp(p)
+        gradient = e - 1 + matrix @ p
+        given.append((p, gradient, hessian))
+        own = np.diag(e) + matrix if hessian is None else hessian
+        return Derivatives(e.sum() - p.sum() + 0.5 * p @ matrix @ p, gradient, own)
+
+    found = minimize(function, np.array([0.3, -0.2]), reuse=True, precise=1e-15)
+    assert found.converged
+    np.testing.assert_allclose(found.polished, 0.0, atol=1e-12)
+    again = [(given[i - 1], given[i - 2], given[i][2]) for i in range(2, len(given)) if given[i - 1][2] is not None]
+    again = [(last, earlier, hessian) for last, earlier, hessian in again if hessian is not None]
+    assert again
+    for (point, gradient, _), (point_before, gradient_before, _), hessian in again:
+        change = gradient - gradient_before
+        np.testing.assert_allclose(
+            hessian @ (point - point_before), change, rtol=1e-7, atol=1e-9 * np.abs(change).max()
+        )
+
+
+def test_after_a_minimum_of_nearly_the_same_function_its_second_derivatives_do():
+    """The first pass is not asked for any, and the minimum is right nevertheless."""
+    asked = []
+
+    def function(p, hessian=None):
+        asked.append(hessian is None)
+        own = np.diag(np.exp(p)) if hessian is None else hessian
+        return Derivatives(np.exp(p[0]) - 1.001 * p[0], np.exp(p) - 1.001, own)
+
+    near = minimize(lambda p, _=None: Derivatives(np.exp(p[0]) - p[0], np.exp(p) - 1, np.diag(np.exp(p))), np.ones(1))
+    found = minimize(function, near.polished, after=near)
+    assert not asked[0]
+    assert found.converged
+    np.testing.assert_allclose(found.polished, [np.log(1.001)], rtol=1e-7)
+
+
+def test_of_points_that_are_equally_good_the_smallest_is_found():
+    """Only the sum matters: from (5, -1) on, the sum 2 is reached at (1, 1) and not at (4, -2)."""
+    found = minimize(quadratic(np.ones((2, 2)), np.array([1.0, 1.0])), np.array([5.0, -1.0]))
+    assert found.flat == 1
+    np.testing.assert_allclose(found.polished, [1.0, 1.0], rtol=1e-9)
+
+
+def test_a_direction_that_is_nearly_flat_but_long_matters():
+    """Its curvature cannot be told from rounding, but from a minimum at 1e7 to 0 the value would grow by 5."""
+    found = minimize(quadratic(np.diag([1.0, 1e-13]), np.array([1.0, 1e7])), np.array([0.0, 1e7]))
+    assert found.converged
+    assert found.flat == 0
+    np.testing.assert_allclose(found.polished, [1.0, 1e7], rtol=1e-9)

@@ -30,8 +30,8 @@ def folder(tmp_path_factory):
     rows = [line.split() for line in (path / "dev.txt").read_text().splitlines()]
     (path / "dev.csv").write_text("enroll,test,score\n" + "".join(f"{','.join(row)}\n" for row in rows))
     labels = [line.split() for line in (path / "dev.key").read_text().splitlines()]
-    keyed = "".join(f"{m},{s},{label},{m}\n" for m, s, label in labels)
-    (path / "key.csv").write_text("enroll,test,label,speaker\n" + keyed)
+    keyed = "".join(f"{m},{s},{label},{m},{1 + len(m) / 2}\n" for m, s, label in labels)
+    (path / "key.csv").write_text("enroll,test,label,speaker,weight\n" + keyed)
     return path
 
 
@@ -45,7 +45,7 @@ def deciban(line, folder):
 
 
 def test_all_that_it_shows_runs(folder):
-    assert len(COMMANDS) == 6
+    assert len(COMMANDS) == 7
     for line in COMMANDS:  # in this order: some need what others write
         done = deciban(line, folder)
         assert done.returncode == 0, f"{line}: {done.stderr}"

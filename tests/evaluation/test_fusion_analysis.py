@@ -10,7 +10,7 @@ from deciban.calibration import AffineCalibrator
 from deciban.cli.tables import console, print_results
 from deciban.errors import InputError
 from deciban.evaluation import analyse_fusion, evaluate
-from deciban.fusion import LinearFusion, posterior_divergence
+from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion, posterior_divergence
 
 
 def systems(n_tar=60, n_non=240, n_systems=3, seed=1):
@@ -156,6 +156,10 @@ def test_it_is_data_and_its_results_are_those_that_tables_show(capsys):
         ({"eval_scores": np.zeros((2, 2)), "eval_is_target": [True, False]}, "2 systems, but there are 3"),
         ({"eval_scores": np.full((2, 3), np.nan), "eval_is_target": [True, False]}, "evaluation.*NaN"),
         ({"operating_points": [2.0]}, "p_target"),
+        ({"quality": {"test_quality": np.zeros((300, 1))}}, "given, but the fusion is a LinearFusion"),
+        ({"fusion": QualityFusion()}, "none given, but the fusion is a QualityFusion"),
+        ({"fusion": QualityFusion(), "quality": {"test": np.zeros((300, 1))}}, "'test' is none of enroll_quality"),
+        ({"eval_quality": {}}, "eval_scores: not given"),
     ],
 )
 def test_what_is_refused(change, words):
@@ -164,11 +168,113 @@ def test_what_is_refused(change, words):
         analyse_fusion(scores, is_target, **change)
 
 
-def test_errors_of_training_name_the_systems():
+def test_a_constant_system_says_nothing_and_has_a_row():
+    scores, is_target = systems()
+    scores[:, 1] = 7.0
+    found = analyse_fusion(
+        scores, is_target, names=["A", "B", "C"], eval_scores=scores, eval_is_target=is_target, operating_points=[0.1]
+    )
+    row = found.singles[1]
+    assert row.note == "says nothing: all of its scores are 7, so that its llr is 0"
+    assert (row.dev.cllr, row.eval.cllr, row.dev.operating_points[0].act_dcf) == (1.0, 1.0, 1.0)
+    assert row.penalized_objective == pytest.approx(np.log(2.0))
+    assert row.to_dict()["weights"] == [0.0]
+    assert found.best_single.name != "B"
+    assert found.leave_one_out[1].dev.cllr == pytest.approx(found.fusion.dev.cllr, rel=1e-9)
+
+
+def test_what_cannot_be_trained_is_a_row_without_figures():
+    rng = np.random.default_rng(4)
+    is_target = np.arange(600) % 3 == 0
+    sign, noise = np.where(is_target, 1.0, -1.0), 2.0 * rng.normal(size=600)
+    own = rng.normal(size=(600, 2))
+    # Alone the second system gets a negative weight, beside the first a positive one: it tells of its noise.
+    scores = np.column_stack((sign - noise + own[:, 0], noise - 0.2 * sign, 0.5 * sign + own[:, 1]))
+    scores[0, 1] = np.inf
+    found = analyse_fusion(scores, is_target, names=["A", "B", "C"])
+    row, other = (row for row in found.rows if row.dev is None)
+    assert other.name == "without A"
+    assert (row.name, row.role, row.model, row.penalized_objective) == ("B", "single", None, None)
+    assert "not trained: scores: the best weight of B is -" in row.note
+    assert found.divergence is None
+    assert found.best_single.name in ("A", "C")
+    assert "B" not in [one.name for one in found.dev.systems]
+    content = json.loads(found.to_json())
+    assert content["singles"][1]["dev"] is None
+    assert content["divergence"] is None
+
+
+def test_a_fusion_that_cannot_be_trained_is_refused():
     scores, is_target = systems()
     scores[:, 1] = np.where(is_target, 1.0, -1.0)
-    with pytest.raises(InputError, match="B: .*separated"):
+    with pytest.raises(InputError, match="fusion: .*separated"):
         analyse_fusion(scores, is_target, names=["A", "B", "C"])
-    scores[:, 1] = 7.0
-    with pytest.raises(InputError, match="B: .*all the same"):
-        analyse_fusion(scores, is_target, names=["A", "B", "C"])
+
+
+def with_quality(n=600, seed=5):
+    rng = np.random.default_rng(seed)
+    is_target = np.arange(n) % 3 == 0
+    quality = rng.random((n, 1))
+    scores = rng.normal(size=(n, 3)) + np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.8, 0.6] + 3.0 * quality
+    return scores, is_target, quality
+
+
+def test_rows_of_a_fusion_with_quality_have_it_too():
+    scores, is_target, quality = with_quality()
+    others, truth, other_quality = with_quality(300, seed=6)
+    settings = {"fusion": QualityFusion(ridge=0.01), "names": ["A", "B", "C"]}
+    found = analyse_fusion(
+        scores,
+        is_target,
+        quality={"test_quality": quality},
+        eval_scores=others,
+        eval_is_target=truth,
+        eval_quality={"test_quality": other_quality},
+        **settings,
+    )
+    names = ["A", "B", "C", "without A", "without B", "without C", "fusion without quality", "fusion with quality"]
+    assert [row.name for row in found.rows] == names
+    chosen = [[0], [1], [2], [1, 2], [0, 2], [0, 1], [0, 1, 2]]
+    for row, columns in zip((*found.singles, *found.leave_one_out, found.fusion), chosen, strict=True):
+        model = QualityFusion(ridge=0.01).fit(scores[:, columns], is_target, test_quality=quality)
+        for evaluation, x, q, y in ((row.dev, scores, quality, is_target), (row.eval, others, other_quality, truth)):
+            llr = model.transform(x[:, columns], test_quality=q)
+            assert evaluation.cllr == pytest.approx(metrics.cllr(llr[y], llr[~y]), rel=1e-9)
+    linear = LinearFusion(ridge=0.01).fit_transform(scores, is_target)
+    plain = metrics.cllr(linear[is_target], linear[~is_target])
+    assert found.without_quality.dev.cllr == pytest.approx(plain, rel=1e-9)
+    assert found.fusion.dev.cllr < plain
+    assert found.objective_gain > 0
+    assert json.loads(found.to_json())["without_quality"]["role"] == "without quality"
+
+
+def test_rows_of_a_fusion_of_subsets_are_of_the_same_trials():
+    scores, is_target = systems()
+    scores[:90:2, 1] = np.nan
+    scores[60:200:3, 2] = np.nan
+    complete = ~np.isnan(scores).any(axis=1)
+    found = analyse_fusion(scores, is_target, fusion=SubsetFusion(missing="subset"), names=["A", "B", "C"])
+    for row in found.rows:
+        assert (row.dev.n_tar, row.dev.n_non) == (is_target[complete].sum(), (~is_target[complete]).sum())
+        columns = list(row.systems)
+        usable = ~np.isnan(scores[:, columns]).any(axis=1)
+        model = LinearFusion().fit(scores[np.ix_(usable, columns)], is_target[usable])
+        llr, truth = model.transform(scores[np.ix_(complete, columns)]), is_target[complete]
+        assert row.dev.cllr == pytest.approx(metrics.cllr(llr[truth], llr[~truth]), rel=1e-9)
+        expected = metrics.scoring_rule_cost(llr[truth], llr[~truth], alpha=1, beta=1, p_target=0.5)
+        assert row.penalized_objective == pytest.approx(expected, rel=1e-9)
+    assert found.objective_gain > 0
+
+
+def test_names_of_systems_may_be_those_of_other_rows():
+    scores, is_target = systems()
+    found = analyse_fusion(scores, is_target, names=["fusion", "without fusion", "C"])
+    names = [row.name for row in found.rows]
+    assert len(set(names)) == len(names)
+    assert names[:3] == ["fusion", "without fusion", "C"]
+    assert [row.name for row in found.rows if row.role == "fusion"] == ["fusion #2"]
+
+
+def test_with_two_systems_the_rest_is_a_single_one():
+    scores, is_target = systems(n_systems=2)
+    assert [row.role for row in analyse_fusion(scores, is_target).rows] == ["single", "single", "fusion"]

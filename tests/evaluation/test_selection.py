@@ -9,7 +9,7 @@ from deciban import metrics
 from deciban.calibration import cross_validated
 from deciban.errors import InputError
 from deciban.evaluation import select_systems
-from deciban.fusion import LinearFusion
+from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 
 
 def problem(n_speakers=24, per_speaker=12, seed=0):
@@ -181,11 +181,62 @@ def test_it_is_data():
     assert content["left_out"][0]["cost"] == found.left_out[0].cost
 
 
-def test_errors_of_training_name_the_systems():
+def test_what_cannot_be_trained_is_left_out_with_the_reason():
     scores, is_target, speaker = problem()
     scores[np.flatnonzero(~is_target)[0], 1] = np.inf
-    with pytest.raises(InputError, match=r"B: .*infinite"):
-        select_systems(scores, is_target, groups=speaker, names=["A", "B", "C", "D", "E"])
+    names = ["A", "B", "C", "D", "E"]
+    found = select_systems(scores, is_target, groups=speaker, names=names)
+    assert [(one.system, one.name) for one in found.untrained] == [(1, "B")]
+    assert "infinite" in found.untrained[0].reason
+    without = select_systems(scores[:, [0, 2, 3, 4]], is_target, groups=speaker, names=["A", "C", "D", "E"])
+    assert found.names == without.names
+    scores[np.flatnonzero(~is_target)[0]] = np.inf
+    with pytest.raises(InputError, match=r"^A: .*infinite"):
+        select_systems(scores, is_target, groups=speaker, names=names)
+
+
+def test_a_constant_system_is_left_out():
+    scores, is_target, _ = problem()
+    scores[:, 0] = 3.0
+    found = select_systems(scores, is_target, names=["constant", "A", "A again", "B", "weak"])
+    assert "constant" not in found.names
+    assert found.left_out[[step.name for step in found.left_out].index("constant")].gain == pytest.approx(0.0, abs=1e-9)
+
+
+def test_systems_that_separate_the_classes_together():
+    rng = np.random.default_rng(3)
+    is_target = np.arange(400) % 4 == 0
+    common = 5 * rng.normal(size=400)
+    sign = np.where(is_target, 1.0, -1.0)
+    scores = np.column_stack((sign + common, sign - common, 1.5 * sign + rng.normal(size=400)))
+    found = select_systems(scores, is_target, names=["one", "other", "good"])
+    assert found.names[0] == "good"
+    assert found.n_trials == 400
+    assert len(found.steps) + len(found.left_out) + len(found.untrained) == 3
+
+
+def test_selection_with_quality_is_that_of_fusions_with_quality():
+    rng = np.random.default_rng(6)
+    is_target = np.arange(600) % 3 == 0
+    quality = rng.random((600, 1))
+    scores = rng.normal(size=(600, 3)) + np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.8, 0.0] + 3.0 * quality
+    found = select_systems(scores, is_target, fusion=QualityFusion(), quality={"test_quality": quality})
+    assert found.systems == (0, 1)
+    same = QualityFusion().fit_transform(scores[:, :2], is_target, test_quality=quality)
+    assert found.steps[-1].same_data_cost == pytest.approx(metrics.cllr(same[is_target], same[~is_target]), rel=1e-9)
+    assert found.cost < select_systems(scores, is_target).cost
+
+
+def test_selection_among_systems_that_miss_trials_is_on_those_of_all():
+    scores, is_target, _ = problem()
+    lacking = scores.copy()
+    lacking[::7, 1] = np.nan
+    whole = np.arange(len(scores)) % 7 != 0
+    found = select_systems(lacking, is_target, fusion=SubsetFusion(missing="subset"), n_folds=4)
+    expected = select_systems(scores[whole], is_target[whole], n_folds=4)
+    assert found.systems == expected.systems
+    assert found.cost == pytest.approx(expected.cost, rel=1e-9)
+    assert found.n_trials == whole.sum()
 
 
 @pytest.mark.parametrize(
@@ -203,3 +254,13 @@ def test_what_is_refused(change, words):
     scores, is_target, _ = problem()
     with pytest.raises(InputError, match=words):
         select_systems(scores, is_target, **change)
+
+
+def test_infinite_costs_are_no_gain_over_each_other():
+    rng = np.random.default_rng(2)
+    is_target = np.arange(80) % 2 == 0
+    scores = rng.normal(size=(80, 2)) + np.where(is_target, 1.0, -1.0)[:, None]
+    scores[1] = 1e5  # a non-target that a model which has not seen it is sure of
+    found = select_systems(scores, is_target, fusion=LinearFusion(alpha=0.5, beta=0.5))
+    assert [(step.cost, step.gain) for step in found.steps] == [(np.inf, -np.inf)]
+    assert [(step.cost, step.gain) for step in found.left_out] == [(np.inf, 0.0)]

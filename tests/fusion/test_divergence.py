@@ -91,5 +91,5 @@ def test_what_is_refused():
         posterior_divergence([[np.nan, 0.0], [0.0, 0.0]], [True, False])
     with pytest.raises(InputError, match="p_target"):
         posterior_divergence([[0.0], [0.0]], [True, False], p_target=1.0)
-    with pytest.raises(InputError, match="single prior"):
+    with pytest.raises(InputError, match="p_target: expected one prior, got"):
         posterior_divergence([[0.0], [0.0]], [True, False], p_target=[0.1, 0.2])

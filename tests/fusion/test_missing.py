@@ -127,7 +127,7 @@ def test_sets_that_do_not_occur_are_trained_on_request():
     assert len(SubsetFusion(missing="subset", max_missing=99).fit(scores, is_target).fusions_) == 2**4 - 1
     lacking[:, 0] = NAN
     with pytest.raises(
-        InputError, match=r"scores of systems 1\+3, and there are fusions of systems 0\+1\+2\+3, .*larg"
+        InputError, match=r"scores only of systems 1\+3, and there are fusions of systems 0\+1\+2\+3, .*larg"
     ):
         fusion.transform(lacking)
     assert np.isfinite(every.transform(lacking)).all()
@@ -138,10 +138,10 @@ def test_by_default_a_missing_score_is_refused():
     fusion = SubsetFusion().fit(scores, is_target)
     scores[7, 1] = scores[9, 0] = NAN
     with pytest.raises(
-        InputError, match=r"2 trials; the first, at index 7, has scores of systems 0\+2.*missing='drop'"
+        InputError, match=r"2 trials; the first \(index 7\) has scores only of systems 0\+2.*missing='drop'"
     ):
         SubsetFusion().fit(scores, is_target)
-    with pytest.raises(InputError, match="2 trials; the first, at index 7.*Leave these trials out"):
+    with pytest.raises(InputError, match=r"2 trials; the first \(index 7\).*Leave these trials out"):
         fusion.transform(scores)
 
 
@@ -156,7 +156,7 @@ def test_dropped_trials_are_counted_and_never_fused():
     assert fusion.training_.fingerprint == linear.training_.fingerprint
     first = int(np.argmin(complete))
     with pytest.raises(
-        InputError, match=f"in {np.count_nonzero(~complete)} trials; the first, at index {first}, .*subset"
+        InputError, match=f"in {np.count_nonzero(~complete)} trials; the first \\(index {first}\\) .*subset"
     ):
         fusion.transform(scores)
 
@@ -167,7 +167,7 @@ def test_a_trial_without_any_score_is_never_fused():
     fusion = SubsetFusion(missing="subset", max_missing=2).fit(scores, is_target)
     assert fusion.training_.results["n_dropped"] == 1
     assert sum(fusion.training_.counts.values()) == 499
-    with pytest.raises(InputError, match="1 trials; the first, at index 3, has no score"):
+    with pytest.raises(InputError, match=r"1 trials; the first \(index 3\) has scores of no system"):
         fusion.transform(scores)
 
 
@@ -286,3 +286,14 @@ def test_other_systems_than_those_of_training_are_refused():
         SubsetFusion().transform(scores)
     with pytest.raises(InputError, match="2 systems, but the fusion was trained on 3"):
         SubsetFusion().fit(scores, is_target).transform(scores[:, :2])
+
+
+def test_a_system_without_any_score_is_refused():
+    scores, is_target = systems()
+    scores[:, 1] = NAN
+    with pytest.raises(InputError, match="system 1: no score in any trial"):
+        SubsetFusion(missing="subset").fit(scores, is_target)
+    scores[5, 1] = 1.0  # a trial that does not count
+    weight = np.where(np.arange(len(scores)) == 5, 0, 1)
+    with pytest.raises(InputError, match="system 1: no score in any trial"):
+        SubsetFusion(missing="subset").fit(scores, is_target, sample_weight=weight)

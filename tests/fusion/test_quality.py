@@ -241,6 +241,75 @@ def test_whole_weights_count_like_copies_and_none_like_none():
     assert weighted.offset_ == pytest.approx(repeated.offset_, rel=1e-9)
 
 
+def test_the_fusion_of_trials_without_quality_is_weighted_too():
+    t = planted()
+    weight = np.random.default_rng(3).integers(0, 4, len(t.scores))
+    fusion = QualityFusion().fit(t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r, sample_weight=weight)
+    expected = LinearFusion().fit(t.scores, t.is_target, sample_weight=weight)
+    np.testing.assert_allclose(fusion.backoff_.weights_, expected.weights_, rtol=1e-7)
+    assert fusion.backoff_.training_.fingerprint == expected.training_.fingerprint
+
+
+def test_rounding_does_not_make_a_symmetric_matrix_uneven(tmp_path):
+    t = planted()
+    far = np.array([1e3 + 1 / 3, 7e4 + 1 / 7])  # means that make the matrix for measures as they are a difference
+    fusion = QualityFusion().fit(t.scores, t.is_target, enroll_quality=t.q + far, test_quality=t.r + far)
+    np.testing.assert_array_equal(fusion.quality_weights_, fusion.quality_weights_.T)
+    fusion.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(deciban.load_model(tmp_path / "m.json").quality_weights_, fusion.quality_weights_)
+
+
+def test_a_matrix_of_the_setting_is_applied_before_and_comes_back(tmp_path):
+    t = planted()
+    raw = np.column_stack((t.q, np.full(len(t.q), np.nan)))  # the third measure is not used, and never there
+    matrix = [[1.0, 1.0, 0.0], [0.0, -2.0, 0.0]]
+    made, others = t.q @ np.array(matrix)[:, :2].T, t.r @ np.array(matrix)[:, :2].T
+    raw_test = np.column_stack((t.r, t.r[:, 0]))
+    fusion = QualityFusion(combine=matrix)
+    fusion.fit(t.scores, t.is_target, enroll_quality=raw, test_quality=raw_test)
+    expected = QualityFusion().fit(t.scores, t.is_target, enroll_quality=made, test_quality=others)
+    np.testing.assert_allclose(fusion.quality_weights_, expected.quality_weights_, rtol=1e-9, atol=1e-9)
+    fusion.save(tmp_path / "m.json")
+    back = deciban.load_model(tmp_path / "m.json")
+    assert back.combine == matrix
+    llr = back.transform(t.scores, enroll_quality=raw, test_quality=raw_test)
+    np.testing.assert_allclose(llr, expected.transform(t.scores, enroll_quality=made, test_quality=others), atol=1e-9)
+    with pytest.raises(InputError, match="enroll_quality: 2 measures, but the fusion was trained on 3"):
+        back.transform(t.scores, enroll_quality=t.q, test_quality=raw_test)
+    one = QualityFusion(symmetric=False, combine={"test": [[0.0, 0.0, 1.0]]})
+    one.fit(t.scores, t.is_target, enroll_quality=t.q, test_quality=raw_test)
+    assert one.quality_weights_.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("combine", "words"),
+    [
+        ([1.0, 2.0], "expected a matrix of finite numbers"),
+        ([[np.inf, 1.0]], "expected a matrix of finite numbers"),
+        ([["a", "b"]], "expected a matrix of finite numbers"),
+        ({"both": [[1.0]]}, "matrices of enroll, test, trial; got those of .'both'"),
+        ({}, "matrices of enroll, test, trial"),
+        ([[1.0]], "1 weights in a row for 2 enroll measures"),
+        ({"trial": [[1.0]]}, "a matrix for trial measures, but there are none"),
+        ([[1e308, 1e308]], "do not fit a float"),
+    ],
+)
+def test_matrices_that_combine_nothing_are_refused(combine, words):
+    t = planted()
+    with pytest.raises(InputError, match=words):
+        QualityFusion(combine=combine).fit(t.scores, t.is_target, enroll_quality=1e5 * t.q, test_quality=1e5 * t.r)
+
+
+def test_a_matrix_of_another_size_than_the_weights_is_refused(tmp_path):
+    t = planted()
+    fitted(t, combine=[[1.0, 0.0], [0.0, 1.0]]).save(tmp_path / "m.json")
+    content = json.loads((tmp_path / "m.json").read_text())
+    content["settings"]["combine"] = [[1.0, 0.0]]
+    (tmp_path / "m.json").write_text(json.dumps(content))
+    with pytest.raises(FormatError, match="combine: makes 1 enroll measures, but 2 have weights"):
+        deciban.load_model(tmp_path / "m.json")
+
+
 def test_a_constant_measure_changes_nothing():
     t = planted()
     constant = np.full((600, 1), 16_000.0)

@@ -238,8 +238,10 @@ def test_operating_points_with_vanishing_costs():
     assert str(OperatingPoint(0.9999999999999999)) == "p_target 0.9999999999999999"
     with pytest.raises(InputError, match="one prior"):
         OperatingPoint([0.1, 0.2])
-    with pytest.raises(InputError, match="prior_log_odds"):
+    with pytest.raises(InputError, match="p_target: expected one prior, got 2"):
         metrics.threshold_weighting(0.0, alpha=1, beta=1, p_target=[0.1, 0.2])
+    with pytest.raises(InputError, match=r"prior_log_odds: got 701.*lie in \[-700, 700\]"):
+        metrics.threshold_weighting(0.0, alpha=1, beta=1, prior_log_odds=701.0)
 
 
 def test_sums_of_huge_scores_do_not_warn():

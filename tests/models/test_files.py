@@ -1,5 +1,6 @@
 """Model files: every bit comes back, and nothing that is wrong is believed."""
 
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import deciban
 from deciban.calibration import AffineCalibrator, BoundCalibrator, ScaleCalibrator
 from deciban.errors import FormatError
+from deciban.fusion import LinearFusion, SubsetFusion
 
 SCORES = [3.0, 1.0, 2.0, -1.0, 1.5, 0.1]
 IS_TARGET = [True, True, True, False, False, False]
@@ -73,7 +75,10 @@ def edited(path, change):
         (lambda c: c["parameters"].update(scale="inf"), r"parameters\.scale"),
         (lambda c: c["parameters"].update(more=1.0), "more"),
         (lambda c: c["settings"].update(p_target=2.0), "p_target"),
-        (lambda c: c["settings"].update(unknown=2.0), "unknown"),
+        (
+            lambda c: c["settings"].update(unknown=2.0),
+            r"settings\.unknown: no setting of a model of kind 'affine'; there are p_target, alpha, beta, ridge\.",
+        ),
         (lambda c: c["settings"].update(alpha="x"), "alpha"),
         (lambda c: c.update(settings=[]), "settings"),
         (lambda c: c["training"].update(counts={"n_tar": -1}), r"training\.counts"),
@@ -160,3 +165,44 @@ def test_an_infinite_objective_comes_back_as_a_number(tmp_path):
     path = tmp_path / "model.json"
     BoundCalibrator(low=-3.0).fit([1.0, np.inf], [True, False]).save(path)
     assert deciban.load_model(path).training_.results["objective"] == np.inf
+
+
+def fused(tmp_path, model, systems):
+    """The file of a fusion of three systems, with these names."""
+    scores = np.random.default_rng(2).normal(size=(90, 3)) + (np.arange(90) % 3 == 0)[:, None]
+    if isinstance(model, SubsetFusion):
+        scores[::4, 1] = np.nan
+    model.fit(scores, np.arange(90) % 3 == 0)
+    path = tmp_path / "fusion.json"
+    model.save(path)
+    content = json.loads(path.read_text())
+    content["training"]["systems"] = systems
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize("kind", [LinearFusion, lambda: SubsetFusion(missing="subset")])
+def test_names_of_systems_are_as_many_and_different(tmp_path, kind):
+    for systems in ([], ["a", "b", "c"]):
+        assert deciban.load_model(fused(tmp_path, kind(), systems)).training_.systems == tuple(systems)
+    for systems in (["a", "b"], ["a", "a", "c"], ["a", "b", "c", "d"]):
+        with pytest.raises(FormatError, match=r"training\.systems: .* for a model of 3 systems"):
+            deciban.load_model(fused(tmp_path, kind(), systems))
+
+
+@pytest.mark.parametrize("number", [4, 10**30])
+def test_a_fusion_for_subsets_names_as_many_systems_as_it_fuses(tmp_path, number):
+    path = fused(tmp_path, SubsetFusion(missing="subset"), [])
+    content = json.loads(path.read_text())
+    content["parameters"]["n_systems"] = number
+    path.write_text(json.dumps(content))
+    with pytest.raises(FormatError, match="but there are fusions of 3 of them"):
+        deciban.load_model(path)
+
+
+def test_a_model_from_standard_input(saved, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(saved.read_bytes())))
+    assert deciban.load_model("-").training_ == deciban.load_model(saved).training_
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
+    with pytest.raises(FormatError, match="standard input: JSON, but no model"):
+        deciban.load_model("-")

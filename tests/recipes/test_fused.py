@@ -82,7 +82,7 @@ def test_only_the_score_of_a_line_is_replaced(folder, fusion):
 
 def test_trials_that_a_system_lacks(folder, fusion):
     paths, out = [folder / "a.txt", folder / "short.txt"], folder / "out.txt"
-    with pytest.raises(KeyMismatchError, match=r"20 of 120 key trials have no score in .*short\.txt"):
+    with pytest.raises(KeyMismatchError, match=r"20 of 120 trials of .*a\.txt have no score in .*short\.txt"):
         apply_files(fusion, paths, out)
     assert not out.exists()
     facts = apply_files(fusion, paths, out, missing="drop")

@@ -91,7 +91,12 @@ def test_quality_is_for_the_trials_that_have_some(folder):
         "fusion with quality",
         "fusion with quality, cross-validated",
     ]
-    assert [row.name for row in weights_of(done.model)] == ["a", "b", "offset", "q1 of test"]
+    names = ["a", "b", "offset"]
+    assert [row.name for row in weights_of(done.model)] == [
+        *names,
+        "q1 of test",
+        *(f"without quality: {name}" for name in names),
+    ]
     with pytest.raises(InputError, match="quality: given, but LinearFusion takes none"):
         fuse_files(paths(folder, "ab"), folder / "key.csv", LinearFusion(), quality=folder / "q.txt")
     with pytest.raises(InputError, match="quality: none given"):
@@ -166,7 +171,7 @@ def test_the_record_for_machines(folder):
     told = json.loads(json.dumps(done.to_dict(), allow_nan=False))
     assert told["model"]["kind"] == "linear-fusion"
     assert told["join"]["matched"] == 400
-    assert [row["name"] for row in told["dev"]] == ["a", "b", "without a", "without b", "fusion"]
+    assert [row["name"] for row in told["dev"]] == ["a", "b", "fusion"]
     assert told["eval"] is None
     assert told["analysis"]["best_single"] == "a"
     assert told["analysis"]["objective_gain"] > 0
@@ -181,21 +186,18 @@ def test_a_symmetric_matrix_is_told_once():
     assert told["q1 of enroll * q2 of test, and the reverse"] == matrix[0, 1]
     assert told["q2 of enroll * q2 of test"] == matrix[1, 1]
     assert told["q1 of either side"] == matrix[0, 2]
-    assert len(told) == 3 + 1 + 5
+    assert len(told) == 3 + 1 + 5 + 4
     different = QualityFusion(symmetric=False).fit(SCORES, TRUTH, trial_quality=QUALITY[:, None], **n_measures)
     told = {row.name: row.value for row in weights_of(different)}
     assert told["q2 of enroll * q1 of test"] == different.quality_weights_[1, 0]
     assert told["q1 of enroll"] == different.quality_weights_[0, 2]
     assert told["q1 of the trial"] == different.trial_quality_weights_[0]
-    assert len(told) == 3 + 1 + 8 + 1
+    assert len(told) == 3 + 1 + 8 + 1 + 4
 
 
 def test_what_is_refused(folder, tmp_path):
     with pytest.raises(InputError, match="given twice"):
         fuse_files([folder / "a.txt", folder / "a.txt"], folder / "key.csv")
-    (tmp_path / "const.txt").write_text("".join(f"{m} {s} 1\n" for m, s in NAMES))
-    with pytest.raises(InputError, match="const: scores: all 400 of them are 1"):
-        fuse_files([folder / "a.txt", tmp_path / "const.txt"], folder / "key.csv")
     lines = (folder / "key.csv").read_text().splitlines()
     (tmp_path / "tar.csv").write_text("\n".join(line for line in lines if ",nontarget," not in line))
     with pytest.raises(KeyMismatchError, match="no non-target trial among 100"):
@@ -210,7 +212,9 @@ def test_systems_that_share_no_trial_of_both_classes(folder, tmp_path):
     (tmp_path / "x.txt").write_text(rows(0, first))
     (tmp_path / "y.txt").write_text(rows(1, second))
     fusion = SubsetFusion(missing="subset")
-    with pytest.raises(InputError, match=r"Fusion of systems 0\+1, trained on the 50 of 400 trials"):
+    with pytest.raises(
+        InputError, match=r"Fusion of x \+ y, trained on the 50 of 400 trials.*Or leave out one of these systems"
+    ):
         fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
     apart = [i for i in range(N) if i % 4 in (0, 1) and i >= 200]
     (tmp_path / "x.txt").write_text(rows(0, range(200)))
@@ -221,3 +225,15 @@ def test_systems_that_share_no_trial_of_both_classes(folder, tmp_path):
     assert set(done.model.fusions_) == {(0,), (1,)}
     assert done.to_dict()["analysis"] is None
     assert any("left out" in fact for fact in done.facts)
+
+
+def test_other_trials_of_one_class_that_all_systems_scored(folder, tmp_path):
+    (tmp_path / "b.txt").write_text(rows(1, np.flatnonzero(~TRUTH)))
+    (tmp_path / "a.txt").write_bytes((folder / "a.txt").read_bytes())
+    fusion = SubsetFusion(missing="subset", max_missing=1)
+    others = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    done = fuse_files(paths(folder, "ab"), folder / "key.csv", fusion, test_scores=others, test_key=folder / "key.csv")
+    assert [row.name for row in done.figures.rows if row.eval is not None] == ["fusion of what there is"]
+    scores = SCORES[:, :2].copy()
+    scores[TRUTH, 1] = np.nan
+    assert done.eval.systems[0].cllr == pytest.approx(cllr(done.model.transform(scores)), rel=1e-9)

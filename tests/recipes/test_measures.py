@@ -55,6 +55,12 @@ def test_what_is_refused(text, tmp_path):
     others = Trials.of({"enroll": ["a"], "test": ["b"]})
     with pytest.raises(InputError, match=r"no quality measures of enroll or test for any trial of .* \(a, b\)"):
         measures_of(read_measures(text), others)
+    with pytest.raises(InputError, match=r"no quality measures of test for any trial"):
+        measures_of(read_measures(text), others, sides=("test_quality",))
+    with pytest.raises(InputError, match=r"no quality measures of enroll for any trial"):
+        measures_of(read_measures({"enroll": text, "test": text}), PAIRS)
+    with pytest.raises(InputError, match=r"measures of trial, but .* identifies a trial by enroll and test"):
+        measures_of(read_measures({"trial": text}), PAIRS)
     with pytest.raises(InputError, match=r"no quality measures of enroll for any trial"):
         measures_of(read_measures({"test": text}), PAIRS, sides=("enroll_quality", "test_quality"))
     write(Quality(None, SegmentQuality.of(["x"], [1.0])), tmp_path / "q.h5")

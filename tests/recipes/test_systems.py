@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, Scores
-from deciban.recipes.systems import order_of_training, refuse_twice, score_matrix
+from deciban.recipes.systems import order_of_training, refuse_twice, require_same_places, score_matrix
 from deciban.trials import Index, align_systems
 
 
@@ -43,6 +43,15 @@ def test_a_model_that_knows_no_names_takes_the_order():
     order, facts = order_of_training(["x", "y"], [], 2)
     assert order == [0, 1]
     assert "does not know their names" in facts[0]
+
+
+def test_training_and_test_name_one_system_alike():
+    require_same_places("abc", "abc")
+    require_same_places("abc", "xyz")
+    require_same_places("abc", "xbz")
+    for tested in ("cab", "xay", "bxx"):
+        with pytest.raises(InputError, match=r"by the order given, . is system \d of the fusion for the test"):
+            require_same_places("abc", tested)
 
 
 def test_a_file_is_one_system_by_whatever_path(tmp_path):

@@ -10,39 +10,30 @@ from pathlib import Path
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from deciban.sklearn import (
-    AffineCalibrator,
-    BetaCalibrator,
-    BoundCalibrator,
-    ElubCalibrator,
-    GaussianCalibrator,
-    PavCalibrator,
-    ScaleCalibrator,
-    ShiftCalibrator,
-)
+from deciban import sklearn as wrapped
 
 INFINITE = "infinite scores are legal; that NaN is refused is tested in test_calibrators"
 NO_VARIANCE = "all scores of a class are the same: no Gaussian, and an error"
 TIE = "every llr is exactly 0: the threshold, at which deciban accepts"
 
 EXPECTED = {
-    AffineCalibrator(column=-1, ridge=1e-3): {},
-    ScaleCalibrator(column=-1, ridge=1e-3): {},
-    ShiftCalibrator(column=0): {},
-    PavCalibrator(column=0): {},
-    PavCalibrator(column=0, interpolation="step", smoothing=1.0, bound=5.0): {},
-    GaussianCalibrator(column=-1): {
+    wrapped.AffineCalibrator(column=-1, ridge=1e-3): {},
+    wrapped.ScaleCalibrator(column=-1, ridge=1e-3): {},
+    wrapped.ShiftCalibrator(column=0): {},
+    wrapped.PavCalibrator(column=0): {},
+    wrapped.PavCalibrator(column=0, interpolation="step", smoothing=1.0, bound=5.0): {},
+    wrapped.GaussianCalibrator(column=-1): {
         "check_sample_weights_shape": NO_VARIANCE,
         "check_sample_weights_not_overwritten": NO_VARIANCE,
     },
-    GaussianCalibrator(column=-1, shared_variance=False): {
+    wrapped.GaussianCalibrator(column=-1, shared_variance=False): {
         "check_sample_weights_shape": NO_VARIANCE,
         "check_sample_weights_not_overwritten": NO_VARIANCE,
         "check_sample_weight_equivalence_on_dense_data": NO_VARIANCE,
     },
-    BetaCalibrator(column=0, ridge=1e-3, scores="log_odds"): {},
-    BoundCalibrator(column=0, low=-5.0, high=5.0): {},
-    ElubCalibrator(column=0): {"check_classifiers_classes": TIE},
+    wrapped.BetaCalibrator(column=0, ridge=1e-3, scores="log_odds"): {},
+    wrapped.BoundCalibrator(column=0, low=-5.0, high=5.0): {},
+    wrapped.ElubCalibrator(column=0): {"check_classifiers_classes": TIE},
 }
 """Names of checks that have to fail, beside the one that all fail, and why."""
 

@@ -270,3 +270,10 @@ def test_trials_stay_where_a_system_has_no_score_and_nothing_is_taken_for_one():
         align_incomplete([part], KEY, by_order=True)
     with pytest.raises(InputError, match="none given"):
         align_incomplete([], KEY)
+
+
+def test_a_class_that_the_policy_left_out_is_not_blamed_on_labels():
+    key = Key.of({"trial": ["a", "b", "c"]}, [True, False, False])
+    scores = Scores.of({"trial": ["b", "c"]}, [1.0, 2.0])
+    with pytest.raises(KeyMismatchError, match=r"1 of 3 trials were left out .* no target is among the 2"):
+        align(scores, key, missing="drop")

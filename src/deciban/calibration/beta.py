@@ -111,9 +111,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             return self._constant(log_odds)
         weights = dict(zip(used, fit.weights.tolist(), strict=True))
         self.a_, self.b_, self.c_ = max(weights.get(0, 0.0), 0.0), max(weights.get(1, 0.0), 0.0), fit.offset
-        self.objective_ = fit.objective
-        if not fit.converged:
-            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=3)
+        self._note(fit, stacklevel=4)
         results = results_of(fit)
         if len(used) == 1:
             results["status"] = f"{fit.status}; {'ab'[1 - used[0]]} is 0, it would have been negative"

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.models.fingerprint import fingerprint
+from deciban.models.labelled import LabelledTrials
 from deciban.models.model import Model, Plain, Training
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
+class Labelled(LabelledTrials):
     """Checked scores of both classes.
 
     Attributes
@@ -42,10 +42,7 @@ class Labelled:
             If a score is NaN, lengths differ, labels are no booleans, or a class is empty or weightless.
         """
         score = _validate.scores(scores, "scores")
-        truth = _validate.truth(is_target, len(score))
-        weight = _validate.weights(sample_weight, len(score), "sample_weight")
-        _validate.both_classes(truth, weight)
-        return cls(score, truth, weight)
+        return cls(score, *_validate.labels(is_target, sample_weight, len(score)))
 
     @property
     def counting(self) -> Labelled:
@@ -64,21 +61,6 @@ class Labelled:
     def non(self) -> ScoreArray:
         """Scores of non-targets."""
         return self.score[~self.is_target]
-
-    @property
-    def tar_weight(self) -> CountArray | None:
-        """Weights of targets."""
-        return None if self.weight is None else self.weight[self.is_target]
-
-    @property
-    def non_weight(self) -> CountArray | None:
-        """Weights of non-targets."""
-        return None if self.weight is None else self.weight[~self.is_target]
-
-    @property
-    def float_weight(self) -> FloatArray | None:
-        """Weights as floats, for sums."""
-        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
 
 class Calibrator(Model):
@@ -107,12 +89,7 @@ class Calibrator(Model):
         """
         data = Labelled.of(scores, is_target, sample_weight)
         results = self._fit(data)
-        n_tar = int(np.count_nonzero(data.is_target))
-        self.training_ = Training(
-            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
-            fingerprint=fingerprint([data.score], data.is_target, data.float_weight),
-            results=results,
-        )
+        self.training_ = Training.on([data.score], data.is_target, data.float_weight, results)
         return self
 
     @abstractmethod

@@ -89,9 +89,7 @@ def cross_validated(
     array([ 1.8 , -0.35,  0.19, -1.59, -0.1 , -1.  ,  0.49, -0.88,  0.73,  0.94])
     """
     columns = _checked_scores(scores)
-    truth = _validate.truth(is_target, len(columns))
-    weight = _validate.weights(sample_weight, len(columns), "sample_weight")
-    _validate.both_classes(truth, weight)
+    truth, weight = _validate.labels(is_target, sample_weight, len(columns))
     n_folds, seed = _whole(n_folds, "n_folds", 2), _whole(seed, "seed", 0)
     if groups is None:
         folds = _folds_of_trials(columns, truth, weight, n_folds, seed)[np.newaxis]

@@ -17,7 +17,6 @@ import numpy as np
 from deciban import _validate
 from deciban.core.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.threshold_mass import ThresholdMass
-from deciban.errors import InputError
 from deciban.types import FloatArray
 
 _DRAWN = 301
@@ -161,10 +160,7 @@ def rule_weighting(
     p_target 0.001        6.91                    5.1 %                4.7 %   99 %
     """
     alpha, beta = _validate.rule(alpha, beta)
-    odds = _validate.prior_log_odds(p_target, None)
-    if odds.ndim or abs(odds) > 700.0:
-        raise InputError(f"p_target: got {p_target!r}. One prior is needed, of at least 1e-304.")
-    tau = float(odds)
+    tau = _validate.single_log_odds(p_target, largest=700.0)
     mass = ThresholdMass(alpha, beta, tau)
     mode, outline = mass.mode(), mass.outline(_DRAWN)
     peak = float(mass.density(np.array([mode]))[0])

@@ -93,8 +93,7 @@ class GaussianCalibrator(Calibrator):
         """The prior; settings are attributes and may have been changed."""
         if not isinstance(self.shared_variance, bool | np.bool_):
             raise InputError(f"shared_variance: got {self.shared_variance!r}. It is True or False.")
-        if _validate.prior_log_odds(self.p_target, None).ndim:
-            raise InputError(f"p_target: a single prior is needed, got {self.p_target!r}.")
+        _validate.single_log_odds(self.p_target)
         return float(self.p_target)
 
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:

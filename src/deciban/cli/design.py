@@ -63,15 +63,16 @@ def design_command(
         rules = [_suggestion(priors, points, 0.9 if share is None else share)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
     weightings = [rule.weighting(points) for rule in rules]
+    if output is not None:
+        from deciban import plots
+
+        save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
     if as_json:
         found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
         click.echo(json.dumps({"schema": 1, "rules": found}, indent=2))
     else:
         _show(rules, weightings)
     if output is not None:
-        from deciban import plots
-
-        save_plot(plots.omega(weightings), output)
         click.echo(f"wrote {output}", err=True)
 
 

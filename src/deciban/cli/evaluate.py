@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deciban.cli.options import evaluation_options, joining_options, parse_quality, tell, working
+from deciban.cli.training import parse_cross_validation
 from deciban.evaluation import Results, evaluate_calibrated, evaluate_files
 from deciban.models import Model, load_model
+
+if TYPE_CHECKING:
+    from deciban.recipes.fusers import Fuser
+    from deciban.recipes.held_out import HoldOut
 
 
 @click.command("eval")
@@ -38,7 +43,11 @@ def eval_command(results: Results, *, quiet: bool, as_json: bool) -> None:  # no
 @click.option(
     "--train", multiple=True, metavar="FILE", help="Scores of the same system on training trials. Repeatable."
 )
-@click.option("--train-key", metavar="FILE", help="Key of the training trials.")
+@click.option(
+    "--train-key",
+    metavar="FILE",
+    help="Key of the training trials. It needs the column of --weights, --key may lack it.",
+)
 @click.option("--model", "model_path", metavar="FILE", help="Calibrate or fuse the scores with this model.")
 @click.option(
     "--quality",
@@ -48,6 +57,10 @@ def eval_command(results: Results, *, quiet: bool, as_json: bool) -> None:  # no
 )
 @click.option(
     "--train-quality", multiple=True, metavar="[SIDE=]FILE", help="The same for training, if in another file."
+)
+@click.option("--select", is_flag=True, help="Show which systems of a fusion help, in which order, on training trials.")
+@click.option(
+    "--cross-validate", metavar="COLUMN[,COLUMN][:N] | N", help="What --select holds out; see deciban fuse --help."
 )
 @click.option("-o", "--output", required=True, metavar="FILE.html", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--title", help="Heading of the page.")
@@ -63,6 +76,8 @@ def report_command(
     model_path: str | None,
     quality: tuple[str, ...],
     train_quality: tuple[str, ...],
+    select: bool,
+    cross_validate: str | None,
     output: Path,
     title: str | None,
 ) -> None:
@@ -78,17 +93,25 @@ def report_command(
     """
     from deciban.cli.tables import print_results
     from deciban.recipes.application import refuse_overwriting
+    from deciban.recipes.held_out import DEFAULT_FOLDS, HoldOut
     from deciban.recipes.measures import quality_paths
 
-    if train_key is not None and not train:
-        raise click.UsageError("--train-key is the key of training scores: name them with --train.")
+    if (train_key is not None or train_quality or select) and not train:
+        raise click.UsageError(
+            "--train-key, --train-quality and --select are about training scores: name them with --train."
+        )
+    if cross_validate is not None and not select:
+        raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
+    by, folds = parse_cross_validation(cross_validate)
     files = parse_quality(quality), parse_quality(train_quality or quality, "--train-quality")
     told = [path for one in files for path in quality_paths(one)]
     refuse_overwriting([output], [*scores, key, *train, train_key, model_path, *told])
     model = load_model(model_path) if model_path is not None else None
     with working("") as say:
         options = {"operating_points": points, "progress": say, **reading}
-        results, shown = _shown(model, (scores, key, files[0]), (train, train_key, files[1]), options)
+        sets = (scores, key, files[0]), (train, train_key, files[1])
+        chosen = HoldOut(by or DEFAULT_FOLDS, **folds) if select else None
+        results, shown = _shown(model, *sets, options, select=chosen)
     tell(results.facts, quiet=quiet)
     if (trained := shown["train"]) is not None:
         tell(("training", *trained.facts), quiet=quiet)
@@ -98,25 +121,44 @@ def report_command(
         click.echo(f"wrote {output}")
 
 
-def _shown(model: Model | None, test: Any, train: Any, options: Any) -> tuple[Results, dict[str, Any]]:
+def _shown(
+    model: Model | None, test: Any, train: Any, options: Any, *, select: HoldOut | None
+) -> tuple[Results, dict[str, Any]]:
     """The results of a page, and what stands beside them; ``test`` and ``train`` are scores, key and quality."""
-    from deciban.recipes import evaluate_fused
-    from deciban.recipes.fused_figures import analysis_of
     from deciban.recipes.fusers import Fuser
 
+    of_test = {**options, "weights_required": not train[0]}
     if isinstance(model, Fuser):
-        results, trials = evaluate_fused(model, *test[:2], quality=test[2], **options)
-        if not train[0]:
-            return results, {"train": None}
-        trained, dev = evaluate_fused(model, *train[:2], quality=train[2], **options)
-        return results, {"train": trained, "analysis": analysis_of(model, dev, trials, options["operating_points"])}
+        return _fused(model, test, train, of_test, options, select=select)
+    if select is not None:
+        raise click.UsageError("--select is for fusions: name one with --model.")
     if test[2] is not None or train[2] is not None:
         raise click.UsageError("--quality is for fusions: name one with --model.")
-    before, results = _before_and_after(model, test[0], test[1], options)
+    before, results = _before_and_after(model, test[0], test[1], of_test)
     if not train[0]:
         return results, {"before": before, "train": None}
     train_before, trained = _before_and_after(model, train[0], train[1], options, of_training=True)
     return results, {"before": before, "train": trained, "train_before": train_before}
+
+
+def _fused(
+    model: Fuser, test: Any, train: Any, of_test: Any, options: Any, *, select: HoldOut | None
+) -> tuple[Results, dict[str, Any]]:
+    """The same for a fusion: how it does beside its systems, on training and test."""
+    from deciban.recipes import evaluate_fused
+    from deciban.recipes.fused_figures import figures_of_model
+    from deciban.recipes.fusion import selection_of
+
+    results, trials = evaluate_fused(model, *test[:2], quality=test[2], **of_test)
+    if not train[0]:
+        return results, {"train": None}
+    trained, dev = evaluate_fused(model, *train[:2], quality=train[2], of_training=True, **options)
+    say = options["progress"]
+    shown: dict[str, Any] = {"train": trained}
+    shown["figures"] = figures_of_model(model, dev, trials, options["operating_points"])
+    if select is not None:
+        shown["selection"] = selection_of(model, dev, select, say)
+    return results, shown
 
 
 def _before_and_after(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.options import joining_options, parse_quality, tell, working
+from deciban.cli.options import joining_options, parse_measures, parse_quality, tell, working
 from deciban.cli.training import check_outputs, parse_cross_validation
 
 if TYPE_CHECKING:
@@ -29,6 +29,18 @@ if TYPE_CHECKING:
     help="Quality measures by name, of both sides or of segments; enroll=FILE and test=FILE for one of each.",
 )
 @click.option("--asymmetric", is_flag=True, help="The two sides have different quality measures.")
+@click.option(
+    "--measures",
+    multiple=True,
+    metavar="[SIDE=]NAME,...",
+    help="Take only these quality measures, by name or number (from 1), for all sides or for one.",
+)
+@click.option(
+    "--combine",
+    multiple=True,
+    metavar="[SIDE=]FILE",
+    help="Make new quality measures: a row of weights, in a text file, for each.",
+)
 @click.option("--select", is_flag=True, help="Take only systems that help: greedily, cross-validated.")
 @click.option(
     "--cross-validate",
@@ -37,7 +49,11 @@ if TYPE_CHECKING:
     "side, if there are two), in N parts [default: 5]. N alone: its names.",
 )
 @click.option("--apply-to", multiple=True, metavar="FILE", help="Scores of other trials. Repeat for every system.")
-@click.option("--apply-key", metavar="FILE", help="Key of these trials: figures of them as well.")
+@click.option(
+    "--apply-key",
+    metavar="FILE",
+    help="Key of these trials: figures of them as well, weighted if it has the column of --weights.",
+)
 @click.option("--apply-quality", multiple=True, metavar="[SIDE=]FILE", help="Their quality, if in another file.")
 @click.option("--llrs", metavar="OUT", help="Write llrs, too: of --apply-to, or of SCORES (cross-validated if asked).")
 @click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
@@ -69,7 +85,7 @@ def fuse_command(
     \b
     deciban fuse sysA.txt sysB.txt --key dev.key -o fusion.json
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --cross-validate speaker --llrs dev_llr.txt
-    deciban fuse a.txt b.txt --key dev.key -o fusion.json --quality quality.h5
+    deciban fuse a.txt b.txt --key dev.key -o fusion.json --quality quality.h5 --measures snr,speech
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --apply-to ea.txt --apply-to eb.txt --llrs eval_llr.txt
     deciban fuse a.txt b.txt c.txt --key dev.key -o fusion.json --select
     """
@@ -80,9 +96,12 @@ def fuse_command(
     from deciban.recipes.measures import quality_paths
 
     quality, other = parse_quality(given.pop("quality")), parse_quality(given.pop("apply_quality"), "--apply-quality")
+    chosen, matrices = parse_measures(given.pop("measures")), parse_quality(given.pop("combine"), "--combine")
     fusion = _fusion(reading, given, with_quality=quality is not None)
     if (apply_key is not None or other is not None) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
+    if (chosen is not None or matrices is not None) and quality is None:
+        raise click.UsageError("--measures and --combine are about quality measures: name their file with --quality.")
     check_outputs(
         output,
         llrs,
@@ -90,10 +109,19 @@ def fuse_command(
         rereads_stdin="-" in (apply_to or scores) and (apply_key is not None or not apply_to),
         as_json=as_json,
     )
-    read = [*scores, key, *apply_to, apply_key, *quality_paths(quality), *quality_paths(other)]
+    read = [
+        *scores,
+        key,
+        *apply_to,
+        apply_key,
+        *quality_paths(quality),
+        *quality_paths(other),
+        *quality_paths(matrices),
+    ]
     refuse_overwriting([output, *([llrs] if llrs else [])], read)
     by, folds = parse_cross_validation(cross_validate)
-    how = {"operating_points": points, "quality": quality, "cross_validate": by, "select": select, **folds, **reading}
+    told_of = {"quality": quality, "measures": chosen, "combine": matrices}
+    how = {"operating_points": points, **told_of, "cross_validate": by, "select": select, **folds, **reading}
     if apply_key is not None:
         how |= {"test_scores": apply_to, "test_key": apply_key, "test_quality": other}
     with working("") as say:

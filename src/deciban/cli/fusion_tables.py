@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from deciban.cli.tables import number, print_results
-from deciban.evaluation import FusionAnalysis, Results, Selection
+from deciban.evaluation import FigureRow, Results, Selection
+from deciban.types import FloatArray
 
 if TYPE_CHECKING:
     from deciban.recipes import Fused
@@ -20,31 +21,43 @@ if TYPE_CHECKING:
 def print_fused(done: Fused, out: Console) -> None:
     """Print what a fusion is worth beside its systems, its weights, and how training went."""
     if done.selection is not None:
-        _say(out, f"Selection by cross-validated {done.selection.criterion}")
-        out.print(_steps(done.selection))
-    told = [("Trials of training", done.dev), ("Other trials", done.eval)]
-    for heading, results in told:
+        _print_selection(done.selection, out)
+    told = [("Trials of training", done.dev, "dev"), ("Other trials", done.eval, "eval")]
+    for heading, results, part in told:
         if results is not None:
             _say(out, heading)
-            print_results(_noted(results), out)
+            _print_rows(results, done.figures.rows, part, out)
     _say(out, "Weights")
     out.print(_weights(done))
     for line in done.summary:
         out.print(Text(line), soft_wrap=True)
     analysis = done.analysis
-    if analysis is not None and len(analysis.names) > 1:
+    if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
         _say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial")
-        out.print(_divergence(analysis))
+        out.print(_divergence(analysis.names, analysis.divergence))
 
 
 def _say(out: Console, heading: str) -> None:
     out.print(Text(f"\n{heading}", style="bold"), soft_wrap=True)
 
 
-def _noted(results: Results) -> Results:
-    """Notes on the fusion and not on what it is compared with: these are many, and say the same."""
-    systems = [one if one.name.startswith("fusion") else replace(one, notes=()) for one in results.systems]
-    return replace(results, systems=tuple(systems))
+def _print_rows(results: Results, rows: Sequence[FigureRow], part: str, out: Console) -> None:
+    """Figures of one set of trials, with notes on the fusion only: those on what it is compared with say the same."""
+    fused = {row.name for row in rows if row.role in ("fusion", "cross-validated")}
+    systems = tuple(one if one.name in fused else replace(one, notes=()) for one in results.systems)
+    shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
+    sizes = {one.n_tar + one.n_non for one in systems}
+    print_results(replace(results, systems=systems), out, order=shown, with_trials=len(sizes) > 1)
+    for row in rows:
+        if row.note:
+            out.print(Text(f"{row.name}: {row.note}", style="yellow"), soft_wrap=True)
+
+
+def _print_selection(selection: Selection, out: Console) -> None:
+    _say(out, f"Selection by cross-validated {selection.criterion}, on {selection.n_trials:,} trials")
+    out.print(_steps(selection))
+    for one in selection.untrained:
+        out.print(Text(f"{one.name}: left out, {one.reason}", style="yellow"), soft_wrap=True)
 
 
 def _table(headings: Sequence[str]) -> Table:
@@ -60,8 +73,8 @@ def _weights(done: Fused) -> Table:
 
     table = _table(["", "weight", "on standardized scores"])
     for row in weights_of(done.model):
-        standardized = "" if row.standardized is None else f"{row.standardized:.4g}"
-        table.add_row(Text(row.name), f"{row.value:.6g}", standardized)
+        standardized = "" if row.standardized is None else f"{row.standardized:z.4g}"
+        table.add_row(Text(row.name), f"{row.value:z.6g}", standardized)
     return table
 
 
@@ -74,8 +87,8 @@ def _steps(selection: Selection) -> Table:
     return table
 
 
-def _divergence(analysis: FusionAnalysis) -> Table:
-    table = _table(["", *analysis.names])
-    for name, row in zip(analysis.names, analysis.divergence.tolist(), strict=True):
+def _divergence(names: Sequence[str], divergence: FloatArray) -> Table:
+    table = _table(["", *names])
+    for name, row in zip(names, divergence.tolist(), strict=True):
         table.add_row(Text(name), *(number(value) for value in row))
     return table

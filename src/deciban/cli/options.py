@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -44,6 +45,11 @@ _JOINING = [
         metavar="NAME=VALUE",
         help="Only trials whose column NAME of the key is VALUE (| between several). Repeat for more.",
     ),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="Column of the key that says how much each trial counts: 2 is like two copies, 0 like none.",
+    ),
     click.option("--log10", is_flag=True, help="The scores are common logarithms of likelihood ratios."),
 ]
 _BY_ORDER = click.option(
@@ -55,7 +61,7 @@ _DUPLICATES = click.option(
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="Do not say what was read and assumed.")
 _READING_NAMES = (
     *("columns", "key_format", "key_columns", "log10", "by_order", "duplicates"),
-    *("labels", "where", "missing"),
+    *("labels", "where", "missing", "weights"),
 )
 
 
@@ -204,14 +210,34 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def parse_quality(given: tuple[str, ...], option: str = "--quality") -> Any:
     """Turn ``FILE`` or several ``SIDE=FILE`` into the files of quality measures; None if there are none."""
+    from deciban.fusion.measures import KINDS
+
     pairs = [text.partition("=") for text in given]
-    named = [side in ("enroll", "test", "trial") and bool(path) for side, _, path in pairs]
+    for text, (side, equals, _) in zip(given, pairs, strict=True):
+        if equals and side.isidentifier() and side not in KINDS and not Path(text).exists():
+            raise click.BadParameter(f"{text!r}: {side!r} is none of {', '.join(KINDS)}.", param_hint=option)
+    named = [side in KINDS and bool(path) for side, _, path in pairs]
     if len(given) < 2 and not any(named):
         return given[0] if given else None
     sides = {side: path for side, _, path in pairs}
     if not all(named) or len(sides) < len(given):
         raise click.BadParameter("write FILE, or enroll=FILE and test=FILE for two of them.", param_hint=option)
     return sides
+
+
+def parse_measures(given: tuple[str, ...]) -> Any:
+    """Turn ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures; None if there are none."""
+    from deciban.fusion.measures import KINDS
+
+    pairs = [text.rpartition("=") for text in given]
+    chosen = {side: [name.strip() for name in names.split(",")] for side, _, names in pairs}
+    if not given:
+        return None
+    if list(chosen) == [""] and len(given) == 1:
+        return chosen[""]
+    if set(chosen) - set(KINDS) or len(chosen) < len(given):
+        raise click.BadParameter("write NAME,NAME, or SIDE=NAME,NAME once for each side.", param_hint="--measures")
+    return chosen
 
 
 def parse_labels(text: str | None) -> dict[str, str] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,19 +19,36 @@ def console(*, stderr: bool = False) -> Console:
     return Console(width=_WIDTH, highlight=False, stderr=stderr)
 
 
-def print_results(results: Results, out: Console | None = None) -> None:
-    """Print the table of all systems, and the notes that belong to it, on standard output or another console."""
+def print_results(
+    results: Results, out: Console | None = None, *, order: Sequence[str] = (), with_trials: bool = False
+) -> None:
+    """Print the table of all systems, and the notes that belong to it, on standard output or another console.
+
+    Parameters
+    ----------
+    results : Results
+    out : Console, optional
+    order : sequence of str
+        Names of all rows, if there are some without figures.
+    with_trials : bool
+        Whether each row says how many trials it is of.
+    """
     out = out or console()
     systems = results.systems
     single = len(systems[0].operating_points) == 1
     columns = ["EER (ROCCH)", *(["minDCF", "actDCF"] if single else []), "Cllr", "min Cllr", "calibration loss", "AUC"]
     if single:
         title = f"normalized DCF at {systems[0].operating_points[0]}; Cllr in bits"
-        out.print(
-            _table(columns, [(s.name, [_eer(s), *_costs(s.operating_points[0]), *_rest(s)]) for s in systems], title)
-        )
+        rows = {s.name: [_eer(s), *_costs(s.operating_points[0]), *_rest(s)] for s in systems}
     else:
-        out.print(_table(columns, [(s.name, [_eer(s), *_rest(s)]) for s in systems], "Cllr in bits"))
+        title = "Cllr in bits"
+        rows = {s.name: [_eer(s), *_rest(s)] for s in systems}
+    if with_trials:
+        columns = ["trials", *columns]
+        rows = {s.name: [f"{s.n_tar + s.n_non:,.6g}", *rows[s.name]] for s in systems}
+    blank = ["-"] * len(columns)
+    out.print(_table(columns, [(name, rows.get(name, blank)) for name in order or rows], title))
+    if not single:
         out.print(_points(systems))
     for system in systems:
         for note in system.notes:
@@ -37,8 +56,12 @@ def print_results(results: Results, out: Console | None = None) -> None:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Format a figure: fixed digits, huge ones with an exponent, infinity as a word."""
-    return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.{digits + 1}g}"
+    """Format a figure: fixed digits without a minus before zeros, huge ones with an exponent, infinity as a word.
+
+    >>> number(0.12345), number(-0.00001), number(2.5e7), number(float("inf"))
+    ('0.123', '0.000', '2.5e+07', 'inf')
+    """
+    return f"{value:z.{digits}f}" if abs(value) < 1e6 else f"{value:.{digits + 1}g}"
 
 
 def _points(systems: tuple[Evaluation, ...]) -> Table:

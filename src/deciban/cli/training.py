@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -24,6 +25,9 @@ def check_outputs(output: str, llrs: str | None, *, for_llrs: bool, rereads_stdi
     ------
     click.UsageError
     """
+    for path in (output, llrs or ""):
+        if path.endswith(("/", os.sep)):
+            raise click.UsageError(f"{path}: is the name of a folder. Name a file to write.")
     if [output, llrs or "", "-" if as_json else ""].count("-") > 1:
         raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
     if llrs is None and for_llrs:

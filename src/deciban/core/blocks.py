@@ -13,10 +13,10 @@ import numpy as np
 
 from deciban.types import AnyArray, FloatArray
 
-_FAR = 10.0
+_OFF_CENTER = 10.0
 """Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
 
-_MAGNITUDES = (1e-30, 1e30)
+_MAGNITUDES = (1e-15, 1e15)
 """Widths whose squares, and those of the scores, float32 can hold in comfort."""
 
 
@@ -103,11 +103,17 @@ class MatrixBlock:
             self.width, self.width
         )
         border = (first - self.center * total) / self.width
-        return np.block([[inside, border[:, None]], [border[None, :], np.array([[total]])]]).ravel()
+        n = len(self.center)
+        products = np.empty((n + 1, n + 1))
+        products[:n, :n], products[:n, n], products[n, :n], products[n, n] = inside, border, border, total
+        return products.ravel()
 
 
 def suits_raw_block(center: FloatArray, width: FloatArray) -> bool:
     """Whether sums that are standardized afterwards keep their digits."""
     finite = np.isfinite(width)
-    near = np.all(np.abs(center[finite]) <= _FAR * width[finite])
+    near = np.all(np.abs(center[finite]) <= _OFF_CENTER * width[finite])
     return bool(near and np.all((width[finite] > _MAGNITUDES[0]) & (width[finite] < _MAGNITUDES[1])))
+
+
+Block = FeatureBlock | ColumnBlock | MatrixBlock

@@ -11,23 +11,30 @@ no copy of the scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from deciban.core.blocks import ColumnBlock, FeatureBlock, MatrixBlock, suits_raw_block
+from deciban.core.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, suits_raw_block
+from deciban.core.bounds import length_bound
 from deciban.core.proper import beta_cost_non
 from deciban.core.rule_kernels import Terms, kernel
 from deciban.core.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
-_BYTES = (4, 2)
+_BYTES = (4.0, 3.2)
 """Temporary memory per trial that a block may take, with one column and with several."""
 
 _SIZES = (32_000, 400_000)
 """Least and largest number of bytes in a column of a block: small ones make many calls, large ones leave the cache."""
+
+_MATRIX_BYTES = 250_000
+"""Number of bytes in the scores of a block, from which on their products leave the cache."""
+
+_OWN_COLUMNS = 7
+"""Temporary numbers of each trial besides its scores: log odds, cost, derivatives, weight and so on."""
 
 _MANY = 1 << 15
 """Trials from which on it pays to standardize sums instead of scores, which costs a digit or two."""
@@ -42,7 +49,7 @@ _SHORT = ((1.0, 1.0), (2.0, 1.0))
 """Rules whose fast costs are good to 1e-16 of 1, which is too little where all costs are as small as the prior."""
 
 _FACTORS = {np.dtype(np.float64): 512, np.dtype(np.float32): 100}
-"""How many factors between 1 and 2 have a product that is finite for certain."""
+"""How many factors between 1/2 and 1 have a product that is above 0 for certain."""
 
 
 class Column(Protocol):
@@ -69,6 +76,8 @@ class Trials:
         What is added to the llr as it is.
     matrix : (n_trials, n_columns) array, optional
         All columns, if the rows lie together in memory.
+    reach : float
+        No score is farther from 0; infinite if that is not known.
     """
 
     columns: tuple[Column, ...]
@@ -77,6 +86,7 @@ class Trials:
     weights: FloatArray | None = None
     base: Column | None = None
     matrix: ScoreArray | None = None
+    reach: float = np.inf
 
     @classmethod
     def of(
@@ -92,10 +102,22 @@ class Trials:
         if isinstance(columns, np.ndarray):
             matrix = columns if columns.flags.c_contiguous and columns.shape[1] > 1 else None
             columns = tuple(columns.T)
-        return cls(tuple(columns), is_target, (0.0, 0.0), weights, base, matrix)
+        arrays = tuple(columns) if matrix is None else (matrix,)
+        reach = max((length_bound(array) for array in arrays), default=np.inf)
+        return cls(tuple(columns), is_target, (0.0, 0.0), weights, base, matrix, reach)
 
     def __len__(self) -> int:
         return len(self.is_target)
+
+    @property
+    def amounts(self) -> tuple[float, float]:
+        """How much non-targets and targets count, without class weights."""
+        return amount(~self.is_target, self.weights), amount(self.is_target, self.weights)
+
+    def stand_ins(self, few: Trials) -> FloatArray:
+        """For how many of these trials each of a sample of them stands."""
+        non, tar = (drawn / own for drawn, own in zip(few.class_weights, self.class_weights, strict=True))
+        return np.where(few.is_target, tar, non)
 
     def take(self, rows: IntArray | BoolArray | slice) -> Trials:
         """Some of the trials, with the same class weights."""
@@ -129,8 +151,6 @@ class LinearObjective:
         Cost of trials that no parameter can change.
     dtype : type
         Float64, or float32 for a rough look at less than half the price.
-    worst : list of one float
-        The largest signed log odds at the last point, negative if no trial is on the wrong side.
     """
 
     trials: Trials
@@ -143,7 +163,6 @@ class LinearObjective:
     penalty: FloatArray
     constant: float = 0.0
     dtype: type[np.float64 | np.float32] = np.float64
-    worst: list[float] = field(default_factory=lambda: [np.inf], repr=False)
 
     @property
     def n_parameters(self) -> int:
@@ -151,105 +170,130 @@ class LinearObjective:
         return len(self.center) + self.intercept
 
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value and gradient at a point, and the Hessian if none is given."""
+        """Value and gradient at a point, and the Hessian if none is given.
+
+        ``worst`` is the largest signed log odds of a trial, negative if none is on the wrong side.
+        """
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        budget = _BYTES[len(self.center) > 1] * len(self.trials)
-        size = int(np.clip(budget // (2 * n + 12), *_SIZES)) // np.dtype(self.dtype).itemsize
-        blocks = [slice(i, i + size) for i in range(0, len(self.trials), size)]
         point: AnyArray = parameters.astype(self.dtype)
-        rows = np.array([self._block(point, block, known is None) for block in blocks])
+        rows = np.array([self._block(point, block, known is None) for block in self.blocks(with_hessian=known is None)])
         total = rows[:, 1:].sum(axis=0)
-        self.worst[0] = float(rows[:, 0].max())
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:
             own = products.reshape(n, n)
             known = 0.5 * (own + own.T) + np.diag(self.penalty)
         value += 0.5 * self.penalty @ parameters**2 + self.constant
-        return Derivatives(float(value), gradient + self.penalty * parameters, known)
+        return Derivatives(float(value), gradient + self.penalty * parameters, known, float(rows[:, 0].max()))
+
+    def _block_size(self, *, with_hessian: bool, share: float) -> int:
+        """How many trials to look at together, with a share of the temporary memory."""
+        n, item = self.n_parameters, np.dtype(self.dtype).itemsize
+        is_raw = self.suits_rows and self.dtype is np.float64
+        columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
+        budget = share * _BYTES[len(self.center) > 1] * len(self.trials) / columns
+        size = float(np.clip(budget, *_SIZES))
+        if with_hessian and n > 2:
+            size = min(size, _MATRIX_BYTES / n)
+        return int(size) // item
+
+    def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
+        """All trials, cut into pieces whose temporaries are small."""
+        size = self._block_size(with_hessian=with_hessian, share=share)
+        return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
     def _block(self, parameters: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
         """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
-        trials, is_target = self.trials, self.trials.is_target[rows]
         with np.errstate(all="ignore"):
-            block = self.scores(rows)
-            z = block.combined(parameters)
+            block, places, non, tar = self._log_odds(parameters, rows)
+            worst = max(non.max(), tar.max(initial=-np.inf))
+            of_non, of_tar = self._terms(non, self.alpha, self.beta), self._terms(tar, self.beta, self.alpha)
+            own = None if self.trials.weights is None else self.trials.weights[rows]
+            value = self._value(of_non, 0, own) + self._value(of_tar, 1, None if own is None else own[places])
+            products: AnyArray = np.empty(0)
+            if with_hessian:
+                products = block.products(self._joined(of_non.curvature, of_tar.curvature, places, own))
+            slope = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
+            return np.concatenate(([worst, value], block.sums(slope), products))
+
+    def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
+        """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
+        with np.errstate(all="ignore"):
+            block, places, non, tar = self._log_odds(parameters.astype(self.dtype), rows)
+            own = None if self.trials.weights is None else self.trials.weights[rows]
+            of_non, of_tar = self._terms(non, self.alpha, self.beta), self._terms(tar, self.beta, self.alpha)
+            return self._joined(of_non.slope, of_tar.slope, places, own), block
+
+    def _log_odds(self, parameters: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
+        """A block of scores, the places of its targets, log odds (-inf at targets), and those of targets, negated.
+
+        The cost of a target at x is that of a non-target at -x, with the parameters of the rule exchanged; and a
+        non-target at -inf costs nothing. Targets are fewer mostly, so all are treated as non-targets at first.
+        """
+        block = self.scores(rows)
+        z = block.combined(parameters)
+        if self.log_odds:
             z += self.log_odds
-            if trials.base is not None:
-                z += trials.base[rows]
-            sign: AnyArray = is_target.astype(self.dtype)
-            sign *= -2.0
-            sign += 1.0
-            z *= sign  # the cost of a target at x is that of a non-target at -x, with the parameters exchanged
-            non, tar = trials.class_weights
-            weight: AnyArray = np.where(is_target, self.dtype(tar), self.dtype(non))
-            if trials.weights is not None:
-                weight *= trials.weights[rows]
-            terms = self._terms(z, is_target)
-            value = weight @ terms.linear
-            if terms.product is not None:
-                value += self._logarithms(terms.product, is_target, weight)
-            curvature, slope = terms.curvature, terms.slope
-            curvature *= weight
-            weight *= sign
-            slope *= weight
-            products = block.products(curvature) if with_hessian else ()
-            return np.concatenate(([z.max(), value], block.sums(slope), products))
+        if self.trials.base is not None:
+            z += self.trials.base[rows]
+        places = np.flatnonzero(self.trials.is_target[rows])
+        tar = -z[places]
+        z[places] = -np.inf
+        return block, places, z, tar
+
+    def _terms(self, z: AnyArray, alpha: float, beta: float) -> Terms:
+        """Cost and derivatives of non-targets; closed forms keep the type."""
+        terms = kernel(alpha, beta)(z)
+        if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
+            terms = terms._replace(linear=beta_cost_non(z, alpha, beta), factor=None)
+        return terms if terms.slope.dtype == z.dtype else Terms(*(_cast(term, z.dtype) for term in terms))
+
+    def _value(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
+        """Cost of the trials of a class, which ``own`` weights each have."""
+        if own is None:
+            cost = float(terms.linear.sum()) - (0.0 if terms.factor is None else _sum_of_logs(terms.factor))
+        else:
+            cost = float(own @ terms.linear) - (0.0 if terms.factor is None else float(own @ np.log(terms.factor)))
+        return self.trials.class_weights[kind] * cost
+
+    def _joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
+        """Weighted terms of all trials of a block, which overwrite those of non-targets."""
+        weights = self.trials.class_weights
+        non *= self.dtype(weights[0])
+        tar *= self.dtype(weights[1])
+        non[places] = tar
+        if own is not None:
+            non *= own
+        return non
 
     @cached_property
-    def _suits_rows(self) -> bool:
-        """Whether scores may be used as they are."""
+    def suits_rows(self) -> bool:
+        """Whether scores may be used as they are, even as float32."""
         is_one = len(self.trials.columns) == 1 or self.trials.matrix is not None
-        is_worth_it = len(self.trials) >= _MANY and self.intercept
-        return is_one and is_worth_it and suits_raw_block(self.center, self.width)
+        is_worth_it = len(self.trials) >= _MANY or self.dtype is np.float32
+        return is_one and is_worth_it and self.intercept and suits_raw_block(self.center, self.width)
 
-    def scores(self, rows: slice) -> FeatureBlock | ColumnBlock | MatrixBlock:
+    def scores(self, rows: slice) -> Block:
         """The standardized scores of a block of trials."""
-        if self._suits_rows and len(self.trials.columns) == 1:
+        if self.suits_rows and len(self.trials.columns) == 1:
             own: AnyArray = np.asarray(self.trials.columns[0][rows]).astype(self.dtype, copy=False)
             return ColumnBlock(own, float(self.center[0]), float(self.width[0]))
-        if self._suits_rows and self.trials.matrix is not None:
+        if self.suits_rows and self.trials.matrix is not None:
             return MatrixBlock(self.trials.matrix[rows].astype(self.dtype, copy=False), self.center, self.width)
         features: AnyArray = np.empty((self.n_parameters, len(self.trials.is_target[rows])), self.dtype)
         for k, column in enumerate(self.trials.columns):
-            np.subtract(column[rows], self.center[k], out=features[k], casting="same_kind")
-            features[k] /= self.width[k]
+            standardized = np.subtract(column[rows], self.center[k], dtype=np.float64)
+            standardized /= self.width[k]
+            features[k] = standardized  # cast last: what is standardized fits float32, the scores may not
         if self.intercept:
             features[-1] = 1.0
         return FeatureBlock(features)
 
-    def _terms(self, z: FloatArray, is_target: BoolArray) -> Terms:
-        """Cost and derivatives by ``z``; the classes have different ones unless the rule is symmetric."""
-        if self.alpha == self.beta:
-            terms = self._terms_of_non(z, self.alpha, self.beta)
-            return terms if terms.slope.dtype == z.dtype else Terms(*(_cast(term, z.dtype) for term in terms))
-        rows = np.flatnonzero(is_target), np.flatnonzero(~is_target)
-        parts = (
-            self._terms_of_non(z[rows[0]], self.beta, self.alpha),
-            self._terms_of_non(z[rows[1]], self.alpha, self.beta),
-        )
 
-        def joined(name: str) -> FloatArray:
-            values = np.empty_like(z)
-            values[rows[0]], values[rows[1]] = (getattr(part, name) for part in parts)
-            return values
-
-        return Terms(joined("linear"), None, joined("slope"), joined("curvature"))
-
-    def _terms_of_non(self, z: FloatArray, alpha: float, beta: float) -> Terms:
-        """The same for trials of one class, with ``z`` as if they were non-targets."""
-        terms = kernel(alpha, beta)(z)
-        if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
-            terms = terms._replace(linear=beta_cost_non(z, alpha, beta), product=None)
-        return terms
-
-    def _logarithms(self, product: FloatArray, is_target: BoolArray, weight: FloatArray) -> float:
-        """Weighted sum of the logarithms of numbers in [1, 2]."""
-        if self.trials.weights is not None:
-            return float(weight @ np.log(product))
-        non, tar = self.trials.class_weights
-        return non * _sum_of_logs(product) + (tar - non) * _sum_of_logs(product[is_target])
+def amount(rows: BoolArray, weights: FloatArray | None) -> float:
+    """How much some of the trials count."""
+    return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
 
 
 def _cast(term: FloatArray | None, dtype: Any) -> Any:
@@ -257,7 +301,7 @@ def _cast(term: FloatArray | None, dtype: Any) -> Any:
 
 
 def _sum_of_logs(values: FloatArray) -> float:
-    """Sum of the logarithms of numbers in [1, 2], many at a time as that of their product."""
+    """Sum of the logarithms of numbers in [1/2, 1], many at a time as that of their product."""
     if not len(values):
         return 0.0
     return float(np.log(np.multiply.reduceat(values, np.arange(0, len(values), _FACTORS[values.dtype]))).sum())

@@ -39,40 +39,43 @@ def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
 
 def equal_classes(trials: Trials) -> Trials:
     """The trials at prior 0.5."""
-    amounts = [
-        float(np.count_nonzero(rows)) if trials.weights is None else float(trials.weights[rows].sum())
-        for rows in (~trials.is_target, trials.is_target)
-    ]
-    return replace(trials, class_weights=(0.5 / amounts[0], 0.5 / amounts[1]))
+    n_non, n_tar = trials.amounts
+    return replace(trials, class_weights=(0.5 / n_non, 0.5 / n_tar))
 
 
 def quartiles(trials: Trials) -> tuple[FloatArray, FloatArray]:
     """Middle and half length of the range of each column that holds the middle half of either class.
 
-    Unlike `moments` they tell nothing of the extremes. A width of 0 is that of a column with many ties.
+    Unlike `moments` they tell nothing of the extremes. A width of 0 is that of a column of one or two values.
     """
     center, width = np.zeros((2, len(trials.columns)))
     for k, column in enumerate(trials.columns):
         values = np.asarray(column[:], np.float64)
-        ends = [np.quantile(values[rows], (0.25, 0.75)) for rows in (~trials.is_target, trials.is_target)]
+        ends = [_middle(np.sort(values[rows])) for rows in (~trials.is_target, trials.is_target)]
         low, high = np.min(ends), np.max(ends)
+        if low == high:  # so many ties that only the values tell of a range
+            low, high = _middle(np.unique(values))
         center[k], width[k] = low + (0.5 * high - 0.5 * low), 0.5 * high - 0.5 * low
     return center, width
 
 
+def _middle(ordered: FloatArray) -> tuple[float, float]:
+    """Ends of the middle half of numbers in order."""
+    n = len(ordered)
+    return float(ordered[n // 4]), float(ordered[(3 * n - 1) // 4])
+
+
 def reaches(trials: Trials, limit: FloatArray) -> BoolArray:
     """Whether half the distance between the lowest and the highest score of each column is beyond a limit."""
-    if trials.matrix is not None:  # a look at all columns together, in the order of memory, settles it most of the time
-        low, high = float(np.min(trials.matrix)), float(np.max(trials.matrix))
-        if 0.5 * high - 0.5 * low <= np.min(limit):
-            return np.zeros(len(limit), np.bool_)
+    if trials.reach <= np.min(limit, initial=np.inf):
+        return np.zeros(len(limit), np.bool_)
     ends = [_range(trials, k) for k in range(len(trials.columns))]
     return np.array([0.5 * high - 0.5 * low for low, high in ends]) > limit
 
 
-def clipped(trials: Trials, center: FloatArray, width: FloatArray) -> Trials:
-    """The trials with far scores drawn near, where there is a width."""
-    reach = np.where(width > 0.0, 50.0 * width, np.inf)
+def clipped(trials: Trials, center: FloatArray, width: FloatArray, *, at: float = 50.0) -> Trials:
+    """The trials with far scores drawn near, to so many widths, where there is a width."""
+    reach = np.where(width > 0.0, at * width, np.inf)
     columns = zip(trials.columns, center, reach, strict=True)
     near = tuple(np.clip(column[:], c - r, c + r) for column, c, r in columns)
     return replace(trials, columns=near, matrix=None)

@@ -21,11 +21,11 @@ from deciban.types import FloatArray
 
 
 class Terms(NamedTuple):
-    """Cost, slope and curvature of each trial; ``cost = linear + log(product)``, or ``linear`` without product."""
+    """Cost, slope and curvature of each trial; ``cost = linear - log(factor)``, or ``linear`` without factor."""
 
     linear: FloatArray
-    product: FloatArray | None
-    """From 1 to 2. Left unlogged because a sum of many logarithms is one logarithm of a few products."""
+    factor: FloatArray | None
+    """From 1/2 to 1. Left unlogged because a sum of many logarithms is one logarithm of a few products."""
     slope: FloatArray
     curvature: FloatArray
 
@@ -47,8 +47,8 @@ def kernel(alpha: float, beta: float) -> Callable[[FloatArray], Terms]:
     Examples
     --------
     >>> import numpy as np
-    >>> linear, product, slope, curvature = kernel(1.0, 1.0)(np.array([0.0, np.inf]))
-    >>> linear + np.log(product), slope, curvature
+    >>> linear, factor, slope, curvature = kernel(1.0, 1.0)(np.array([0.0, np.inf]))
+    >>> linear - np.log(factor), slope, curvature
     (array([0.69314718,        inf]), array([0.5, 1. ]), array([0.25, 0.  ]))
     """
     return _CLOSED_FORMS.get((alpha, beta)) or _general(alpha, beta)
@@ -74,15 +74,15 @@ def _sigmoids(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(negative, u, large), np.where(negative, large, u)
 
 
-@_quiet
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
 def _logarithmic(z: FloatArray) -> Terms:
-    u = _odds_below_one(z)
-    product = u + 1.0
-    large = 1.0 / product
-    u *= large
-    slope = np.where(z < 0, u, large)
-    u *= large
-    return Terms(np.maximum(z, 0.0), product, slope, u)
+    odds = np.exp(z)
+    q = odds + 1.0
+    np.divide(1.0, q, out=q)
+    p = odds
+    p *= q
+    np.fmin(p, 1.0, out=p)  # where infinite odds times 0 are NaN
+    return Terms(np.maximum(z, 0.0), np.maximum(p, q), p, np.multiply(p, q, out=q))
 
 
 @_quiet

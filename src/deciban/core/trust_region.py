@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,13 +19,16 @@ from deciban.types import BoolArray, FloatArray
 _FLAT = 100.0
 """Curvature, in units of rounding relative to the largest, below which a direction counts as flat: it tells nothing."""
 
+_ALIKE = 1e-9
+"""Points whose values differ by less than this, relative to them, along flat directions count as equally good."""
+
 PRECISE = 1e-12
 """What Newton's step can still gain, relative to the value, when the minimum counts as reached."""
 
 ROUNDING = 1e-14
 """How much a value may grow, relative to it, by rounding alone."""
 
-_LOOSE = 100.0
+_LOOSE = 300.0
 """How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
 root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
 
@@ -35,11 +38,21 @@ _NEAR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Derivatives:
-    """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly that of a point nearby."""
+    """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly that of a point nearby.
+
+    ``worst`` is what an objective tells about its trials there, for whoever wants to stop the search; see
+    `deciban.core.linear_objective`.
+    """
 
     value: float
     gradient: FloatArray
     hessian: FloatArray
+    worst: float = math.inf
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether a step can be made from here."""
+        return math.isfinite(self.value) and bool(np.isfinite(self.gradient).all() and np.isfinite(self.hessian).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +92,7 @@ def minimize(
     rounding: float = ROUNDING,
     max_evaluations: int = 200,
     stop: Callable[[FloatArray, Derivatives], bool] | None = None,
+    after: Minimum | None = None,
 ) -> Minimum:
     """Search the minimum of ``function`` from ``start`` on.
 
@@ -88,7 +102,7 @@ def minimize(
         Gives the derivatives at a point; a value that is not finite means that the point is out of bounds. A Hessian
         that it is passed is good enough, and need not be computed.
     start : (d,) array
-        A point with a finite value.
+        Where the function is not finite here, the search ends at once.
     reuse : bool
         Near the minimum, use second derivatives again where they are still good: more steps, but cheaper ones.
     radius : float
@@ -101,14 +115,20 @@ def minimize(
         When to give up.
     stop : callable, optional
         Ends the search at a new point when it returns True, for example because the minimum turned out to be infinite.
+    after : Minimum, optional
+        The minimum of nearly the same function, whose last step led to ``start``: its second derivatives will do there.
 
     Returns
     -------
     Minimum
     """
-    point, at = start, function(start, None)
+    point, at = start, function(start, None if after is None else after.at.hessian)
+    if not at.is_finite:
+        return Minimum(start, start, at, math.inf, 0, 1, converged=False, flat=0)
     n_steps, n_evaluations, stopped = 0, 1, stop is not None and stop(start, at)
-    before, is_own = math.inf, True  # whether the Hessian is that of the point
+    before, is_own = math.inf, after is None  # whether the Hessian is that of the point
+    if after is not None:
+        before = after.decrement
     while True:
         eigenvalues, vectors = np.linalg.eigh(at.hessian)
         slopes = vectors.T @ at.gradient
@@ -123,24 +143,38 @@ def minimize(
             reached = converged and not stopped
             step = np.where(flat, 0.0, -slopes / np.where(flat, 1.0, eigenvalues)) if reached else np.zeros(len(slopes))
             polished = point + vectors @ step
+            if reached:
+                polished, flat = _smallest(polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
             return Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, int(flat.sum()))
         earlier, before = before, decrement
         step = np.zeros(len(slopes))
-        step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], _FLAT * rounding)
+        step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], 0.1 * rounding)
         predicted = -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
         near = reuse and precise * abs(at.value) < decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
         there = function(trial := point + vectors @ step, at.hessian if near else None)
         n_evaluations += 1
-        gained = at.value - there.value if math.isfinite(there.value) else -math.inf
+        gained = at.value - there.value if there.is_finite else -math.inf
         length = float(np.linalg.norm(step))
         ratio = gained / predicted if predicted > 0 else 1.0
         if ratio < 0.25:
             radius = 0.25 * length
         elif ratio > 0.75 and length > 0.8 * radius:
             radius *= 4.0
+        if near and there.is_finite:
+            known = _updated(at.hessian, vectors @ step, there.gradient - at.gradient)
+            there = replace(there, hessian=known)
         if ratio > 1e-4 or abs(gained) <= rounding * abs(at.value):
             point, at, n_steps, is_own = trial, there, n_steps + 1, not near
             stopped = stop is not None and stop(point, at)
+
+
+def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:
+    """Second derivatives that explain how the gradient changed along a step (the formula of Broyden and others)."""
+    along, seen = hessian @ step, float(step @ change)
+    expected = float(step @ along)
+    if not 0.5 * expected < seen < 2.0 * expected:
+        return hessian
+    return hessian - np.outer(along, along) / expected + np.outer(change, change) / seen
 
 
 def _decrement(eigenvalues: FloatArray, slopes: FloatArray, flat: BoolArray) -> float:
@@ -156,6 +190,16 @@ def _flat(eigenvalues: FloatArray, slopes: FloatArray, value: float, tiny: float
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     level = np.abs(slopes) <= tiny * max(abs(value), largest)
     return np.asarray(level & (np.abs(eigenvalues) <= tiny * largest))
+
+
+def _smallest(
+    point: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, slopes: FloatArray, flat: BoolArray, limit: float
+) -> tuple[FloatArray, BoolArray]:
+    """Of points that differ along flat directions the one closest to 0; directions that matter after all stay."""
+    along = vectors.T @ point
+    loss = np.abs(slopes * along) + 0.5 * np.abs(eigenvalues) * along**2
+    flat = flat & (loss <= limit)
+    return point - vectors[:, flat] @ along[flat], flat
 
 
 @np.errstate(over="ignore")  # where the function is nearly level, or very steep

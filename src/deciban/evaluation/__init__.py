@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from deciban.evaluation.calibrated import evaluate_calibrated
 from deciban.evaluation.files import evaluate_files
-from deciban.evaluation.fusion_analysis import FusedSystems, FusionAnalysis, analyse_fusion
+from deciban.evaluation.fused_systems import FigureRow, FusedSystems, FusionAnalysis
+from deciban.evaluation.fusion_analysis import analyse_fusion
 from deciban.evaluation.joined import Joined, Reading, read_joined
 from deciban.evaluation.presets import Preset, preset, presets
 from deciban.evaluation.result import Curves, Evaluation, PointResult, Results
-from deciban.evaluation.selection import Selection, SelectionStep, select_systems
+from deciban.evaluation.selection import Selection, SelectionStep, Untrained, select_systems
 from deciban.evaluation.single import evaluate
 
 __all__ = [
     "Curves",
     "Evaluation",
+    "FigureRow",
     "FusedSystems",
     "FusionAnalysis",
     "Joined",
@@ -23,6 +25,7 @@ __all__ = [
     "Results",
     "Selection",
     "SelectionStep",
+    "Untrained",
     "analyse_fusion",
     "evaluate",
     "evaluate_calibrated",

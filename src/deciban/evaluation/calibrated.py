@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
+import numpy as np
+
 from deciban.calibration import Calibrator
 from deciban.core.operating import PointLike
 from deciban.errors import InputError
 from deciban.evaluation.joined import Progress, Reading, fact, read_joined
 from deciban.evaluation.result import Results
-from deciban.evaluation.single import DEFAULT_POINTS, evaluate
+from deciban.evaluation.single import DEFAULT_POINTS, evaluate_labelled
 from deciban.io.source import PathLike
 from deciban.models import Model, load_model
 from deciban.models.fingerprint import fingerprint
-from deciban.trials.join import Aligned
+from deciban.types import AnyArray, BoolArray, CountArray
 
 
 def evaluate_calibrated(
@@ -65,22 +67,61 @@ def evaluate_calibrated(
     if progress is not None:
         progress(f"evaluating {system.name}")
     points = list(operating_points)
-    before = evaluate(system.tar, system.non, name=system.name, operating_points=points)
-    llrs = calibrator.transform(system.tar), calibrator.transform(system.non)
-    after = evaluate(*llrs, name=system.name, operating_points=points)
+    truth, weight = joined.is_target, joined.weight
+    before = evaluate_labelled(system.score, truth, weight, name=system.name, operating_points=points)
+    llr = calibrator.transform(system.score)
+    after = evaluate_labelled(llr, truth, weight, name=system.name, operating_points=points)
     facts = joined.all_facts([before])
     told = [fact("note", f"figures are those of the llrs that the model ({calibrator.kind}) makes of the scores")]
-    told += _seen_before(calibrator, system, of_training=of_training)
+    told += seen_before(calibrator, [system.score], truth, weight, of_training=of_training)
     return Results((before,), joined.report, facts), Results((after,), joined.report, (*facts, *told))
 
 
-def _seen_before(calibrator: Calibrator, system: Aligned, *, of_training: bool) -> list[str]:
-    """Compare the trials with those of training, by their fingerprints."""
-    if calibrator.training_ is None or system.is_target is None:
+def is_of_training(
+    model: Model, columns: Sequence[AnyArray], is_target: BoolArray, weight: CountArray | None
+) -> bool | None:
+    """Whether a model was trained on these trials, by their fingerprint; None if it does not know.
+
+    With or without the weights: a column of them may be named that training did not have.
+    """
+    training = model.training_
+    if training is None:
+        return None
+    weights = [None] if weight is None else [weight.astype(np.float64), None]
+    return any(fingerprint(columns, is_target, one) == training.fingerprint for one in weights)
+
+
+def seen_before(
+    model: Model,
+    columns: Sequence[AnyArray],
+    is_target: BoolArray,
+    weight: CountArray | None,
+    *,
+    of_training: bool,
+) -> list[str]:
+    """Say whether trials are those of training, where that is not what one should think.
+
+    Parameters
+    ----------
+    model : Model
+    columns : sequence of (n_trials,) arrays
+        All that training records of trials: scores, and quality measures.
+    is_target : (n_trials,) bool array
+    weight : (n_trials,) array, optional
+    of_training : bool
+        Whether these should be the trials of training.
+    """
+    training, same = model.training_, is_of_training(model, columns, is_target, weight)
+    if training is None or same is None:
         return []
-    same = fingerprint([system.score], system.is_target, None) == calibrator.training_.fingerprint
     if same == of_training:
         return []
+    column = training.results.get("weights_from")
+    if column is not None and weight is None:
+        words = (
+            f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
+        )
+        return [fact("note", words)]
     if same:
         return [fact("note", "the model was trained on these very trials, which flatters it")]
     return [fact("note", "these are not the trials that the model was trained on (their fingerprint is another one)")]

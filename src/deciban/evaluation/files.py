@@ -8,7 +8,7 @@ from typing import Unpack
 from deciban.core.operating import PointLike
 from deciban.evaluation.joined import Progress, Reading, read_joined
 from deciban.evaluation.result import Results
-from deciban.evaluation.single import DEFAULT_POINTS, evaluate
+from deciban.evaluation.single import DEFAULT_POINTS, evaluate_labelled
 from deciban.io.source import PathLike
 
 
@@ -34,7 +34,8 @@ def evaluate_files(
         Called with a few words at every step.
     **reading
         How files are read and joined: ``missing``, ``duplicates``, ``format``, ``columns``, ``key_format``,
-        ``key_columns``, ``labels``, ``where``, ``log10``, ``by_order``; see `deciban.evaluation.read_joined`.
+        ``key_columns``, ``labels``, ``where``, ``log10``, ``by_order``, ``weights``; see
+        `deciban.evaluation.read_joined`.
 
     Returns
     -------
@@ -51,5 +52,6 @@ def evaluate_files(
     for system in joined.aligned:
         if progress is not None:
             progress(f"evaluating {system.name}")
-        evaluations.append(evaluate(system.tar, system.non, name=system.name, operating_points=points))
+        trials = system.score, joined.is_target, joined.weight
+        evaluations.append(evaluate_labelled(*trials, name=system.name, operating_points=points))
     return Results(tuple(evaluations), joined.report, joined.all_facts(evaluations))

@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.result import Evaluation
+from deciban.evaluation.weights import in_words, key_weights
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike, display_name
 from deciban.trials import Key, Scores, align_systems
 from deciban.trials.join import Aligned, Duplicates, JoinReport, Missing, align_incomplete, refuse_conflicts
+from deciban.types import BoolArray, CountArray
 
 Progress: TypeAlias = Callable[[str], None]
 
@@ -36,6 +38,8 @@ class Reading(TypedDict, total=False):
     where: Where | None
     log10: bool
     by_order: bool
+    weights: str | None
+    weights_required: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +62,8 @@ class Joined:
         What was read and assumed, without how trials met.
     choices : tuple of str
         What of the join was not the default.
+    weight : (n_trials,) array, optional
+        How much each trial counts; None if all count alike.
     """
 
     aligned: tuple[Aligned, ...]
@@ -67,6 +73,14 @@ class Joined:
     key: Key
     facts: tuple[str, ...]
     choices: tuple[str, ...]
+    weight: CountArray | None = None
+
+    @property
+    def is_target(self) -> BoolArray:
+        """The truth of the trials that are left."""
+        truth = self.aligned[0].is_target
+        assert truth is not None  # noqa: S101  # they were aligned to a key
+        return truth
 
     @property
     def report(self) -> JoinReport:
@@ -97,6 +111,8 @@ def read_joined(
     where: Where | None = None,
     log10: bool = False,
     by_order: bool = False,
+    weights: str | None = None,
+    weights_required: bool = True,
     incomplete: bool = False,
     progress: Progress | None = None,
 ) -> Joined:
@@ -124,6 +140,11 @@ def read_joined(
         Whether the scores are common logarithms of likelihood ratios.
     by_order : bool
         As in `deciban.align`.
+    weights : str, optional
+        Column of the key that says how much each trial counts, by a number of at least 0: a trial of weight 2 counts
+        like two copies of it.
+    weights_required : bool
+        Whether a key without this column is refused. If not, all its trials count alike, and a fact says so.
     incomplete : bool
         Whether all trials of the key stay, with NaN where a system has no score; ``missing`` has no meaning then.
     progress : function, optional
@@ -136,7 +157,8 @@ def read_joined(
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.read_scores` and `deciban.align`.
+        As in `deciban.read_scores` and `deciban.align`; or if the column of weights lacks values, or holds what is no
+        weight.
     """
     say = progress or (lambda _words: None)
     paths = [scores] if isinstance(scores, str | os.PathLike) else list(scores)
@@ -162,9 +184,10 @@ def read_joined(
     for one in contents:
         if one.key is not None and one is not told:
             _refuse_contradiction(one.key, truth, by_order=by_order)
-    facts = [*_read_facts(systems, contents, told, truth), *_subset_facts(truth, where)]
+    weight, weighing = _weights(aligned[0], truth, weights, required=weights_required)
+    facts = [*_read_facts(systems, contents, told, truth), *_subset_facts(truth, where), *weighing]
     choices = _choices(aligned[0].report, missing=missing, by_order=by_order)
-    return Joined(tuple(aligned), tuple(systems), tuple(contents), told, truth, tuple(facts), tuple(choices))
+    return Joined(tuple(aligned), tuple(systems), tuple(contents), told, truth, tuple(facts), tuple(choices), weight)
 
 
 def fact(kind: str, *words: str) -> str:
@@ -197,6 +220,17 @@ def _subset_facts(key: Key, where: Where | None) -> list[str]:
     subsets = pc.unique(key.trials.conditions["subset"]).to_pylist()
     words = f"holds the subsets {', '.join(map(str, subsets))} together; --where subset={subsets[0]} chooses one"
     return [fact("note", key.trials.origin.name, words), *said] if len(subsets) > 1 else said
+
+
+def _weights(aligned: Aligned, key: Key, column: str | None, *, required: bool) -> tuple[CountArray | None, list[str]]:
+    """How much trials count, and what is to be said about it."""
+    if column is None:
+        return None, []
+    name = key.trials.origin.name
+    if not required and column not in aligned.trials.conditions:
+        return None, [fact("note", name, f"has no column {column!r} of weights: all its trials count alike")]
+    weight = key_weights(aligned, key, column)
+    return weight, [fact("weights", name, f"column {column!r}", in_words(weight))]
 
 
 def _choices(report: JoinReport, *, missing: Missing, by_order: bool) -> list[str]:

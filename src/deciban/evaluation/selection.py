@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.calibration import cross_validated
 from deciban.core.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.fusion_analysis import system_names
+from deciban.evaluation.fusion_data import Fuser, LabelledData, copied
 from deciban.evaluation.result import plain
 from deciban.fusion import LinearFusion
-from deciban.fusion.fuser import LabelledSystems
 from deciban.metrics import SortedScores
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +47,24 @@ class SelectionStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Untrained:
+    """A system that could not be added.
+
+    Attributes
+    ----------
+    system : int
+        Column of the scores.
+    name : str
+    reason : str
+        Why there is no fusion of it and the systems chosen.
+    """
+
+    system: int
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """Systems in the order in which they help most.
 
@@ -61,11 +76,17 @@ class Selection:
         The others, each as if it were added to those chosen; the better ones first.
     criterion : str
         What the costs are, in words.
+    untrained : tuple of Untrained
+        Systems of which and those chosen no fusion can be trained: separated classes, for example.
+    n_trials : int
+        How many trials the costs are of: those that all systems scored.
     """
 
     steps: tuple[SelectionStep, ...]
     left_out: tuple[SelectionStep, ...]
     criterion: str
+    untrained: tuple[Untrained, ...] = ()
+    n_trials: int = 0
 
     @property
     def systems(self) -> tuple[int, ...]:
@@ -96,12 +117,13 @@ def select_systems(
     scores: ArrayLike,
     is_target: ArrayLike,
     *,
-    fusion: LinearFusion | None = None,
+    fusion: Fuser | None = None,
     names: Sequence[str] | None = None,
     operating_point: PointLike | None = None,
     groups: ArrayLike | Sequence[ArrayLike] | None = None,
     n_folds: int = 5,
     sample_weight: ArrayLike | None = None,
+    quality: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
     least_gain: float = 1e-6,
 ) -> Selection:
@@ -113,8 +135,8 @@ def select_systems(
         Scores of all systems on the same trials.
     is_target : (n_trials,) array_like
         True (or 1) for targets, False (or 0) for non-targets.
-    fusion : LinearFusion, optional
-        Rule, prior and penalty of training; copies are trained, it stays as it is. The default is ``LinearFusion()``.
+    fusion : LinearFusion, QualityFusion or SubsetFusion, optional
+        What to train; copies are, it stays as it is. The default is ``LinearFusion()``.
     names : sequence of str, optional
         Of the systems; "system 0", "system 1" and so on if left out.
     operating_point : OperatingPoint, float or (p_target, c_miss, c_fa), optional
@@ -126,6 +148,8 @@ def select_systems(
         Number of parts, at least 2; at least 3 for groups on two sides.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
+    quality : mapping of str to (n_trials, n_measures) array_like, optional
+        The measures that ``QualityFusion.fit`` takes, by argument, as in `analyse_fusion`.
     seed : int
         Which of the many ways to make folds is taken; all sets of systems are compared on the same folds.
     least_gain : float
@@ -138,10 +162,13 @@ def select_systems(
     Raises
     ------
     InputError
-        As in `LinearFusion.fit` and `deciban.calibration.cross_validated`; the message names the systems.
+        As in `deciban.calibration.cross_validated`, or if no system can be trained alone; the message names the first.
+        Later on, a system that makes training impossible is left out, with the reason.
 
     Notes
     -----
+    With a `SubsetFusion`, only the trials that all systems scored are used, so that costs can be compared.
+
     Costs are divided by that of llr 0: normalized DCF, and for the logarithmic rule at prior 0.5 Cllr in bits. Every
     trial is fused by a model that has not seen its group. The minimum over many candidates still flatters slightly:
     evaluate what is chosen on other trials. The order of the trials does not matter; of systems with the same cost the
@@ -162,19 +189,22 @@ def select_systems(
     >>> [step.name for step in found.left_out]
     ['noise']
     """
-    data = LabelledSystems.of(scores, is_target, sample_weight)
-    named = system_names(names, data.scores.shape[1])
+    prototype = LinearFusion() if fusion is None else fusion
+    data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
+    named = system_names(names, data.data.scores.shape[1])
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
-    criterion = _Criterion.of(LinearFusion() if fusion is None else fusion, operating_point)
+    criterion = _Criterion.of(prototype, operating_point)
     search = _Search(data, criterion, {"groups": groups, "n_folds": n_folds, "seed": seed}, named)
     steps: list[SelectionStep] = []
     while True:
         chosen = [step.system for step in steps]
         before = steps[-1].cost if steps else 1.0
-        candidates = [search.step(chosen, k, before) for k in range(len(named)) if k not in chosen]
-        candidates.sort(key=lambda step: step.cost)
+        candidates, untrained = search.around(chosen, before)
+        if not candidates and not steps:
+            raise InputError(untrained[0].reason)
         if not candidates or (steps and not candidates[0].gain > least_gain):
-            return Selection(tuple(steps), tuple(candidates), criterion.words)
+            n_trials = len(data.is_target)
+            return Selection(tuple(steps), tuple(candidates), criterion.words, tuple(untrained), n_trials)
         steps.append(candidates[0])
 
 
@@ -182,11 +212,11 @@ def select_systems(
 class _Criterion:
     """What selection makes small."""
 
-    fusion: LinearFusion
+    fusion: Fuser
     point: OperatingPoint | None
 
     @classmethod
-    def of(cls, fusion: LinearFusion, point: PointLike | None) -> _Criterion:
+    def of(cls, fusion: Fuser, point: PointLike | None) -> _Criterion:
         return cls(fusion, None if point is None else as_operating_point(point))
 
     @property
@@ -198,10 +228,9 @@ class _Criterion:
             return "Cllr in bits"
         return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
 
-    def __call__(self, llr: FloatArray, data: LabelledSystems) -> float:
+    def __call__(self, llr: FloatArray, data: LabelledData) -> float:
         tar, non = data.is_target, ~data.is_target
-        weights = (None, None) if data.weight is None else (data.weight[tar], data.weight[non])
-        scores = SortedScores(llr[tar], llr[non], tar_weights=weights[0], non_weights=weights[1])
+        scores = SortedScores(llr[tar], llr[non], tar_weights=data.tar_weight, non_weights=data.non_weight)
         if self.point is not None:
             p = self.point
             return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
@@ -213,44 +242,27 @@ class _Criterion:
 class _Search:
     """Costs of sets of systems, all on the same folds."""
 
-    def __init__(self, data: LabelledSystems, cost: _Criterion, folds: dict[str, Any], names: tuple[str, ...]) -> None:
+    def __init__(self, data: LabelledData, cost: _Criterion, folds: dict[str, Any], names: tuple[str, ...]) -> None:
         self.data, self.cost, self.folds, self.names = data, cost, folds, names
-        keys = [*data.columns, data.is_target]
-        self.order = np.lexsort(keys if data.weight is None else [data.weight, *keys])
-        self.rank = np.empty(len(self.order))
-        self.rank[self.order] = np.arange(len(self.order))
 
-    def step(self, chosen: list[int], added: int, before: float) -> SelectionStep:
-        """What it brings to add a system to those chosen."""
-        systems = sorted((*chosen, added))
-        data, weight = self.data, self.data.float_weight
-        columns = data.scores[:, systems]
-        by_rank = _ByRank(copy.deepcopy(self.cost.fusion), columns[self.order])
-        try:
-            crossed = cross_validated(by_rank, self.rank, data.is_target, sample_weight=weight, **self.folds)
-            same = copy.deepcopy(self.cost.fusion).fit(columns, data.is_target, sample_weight=weight)
-        except InputError as error:
-            raise InputError(f"{' + '.join(self.names[k] for k in systems)}: {error}") from error
-        cost = self.cost(crossed, data)
+    def around(self, chosen: list[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
+        """What it brings to add each of the other systems, the best one first, and which of them cannot be trained."""
+        found, untrained = [], []
+        for k in range(len(self.names)):
+            if k in chosen:
+                continue
+            try:
+                found.append(self._step(chosen, k, before))
+            except InputError as error:
+                systems = " + ".join(self.names[i] for i in sorted((*chosen, k)))
+                untrained.append(Untrained(k, self.names[k], f"{systems}: {error}"))
+        return sorted(found, key=lambda step: step.cost), untrained
+
+    def _step(self, chosen: list[int], added: int, before: float) -> SelectionStep:
+        systems, fusion = sorted((*chosen, added)), self.cost.fusion
+        crossed = self.data.cross_validated(fusion, systems, **self.folds)
+        own = self.data.choose(systems)
+        same = own.fit(copied(fusion))
+        cost = self.cost(crossed, own)
         gain = 0.0 if cost == before else before - cost  # infinity from infinity is no gain
-        return SelectionStep(added, self.names[added], cost, self.cost(same.transform(columns), data), gain)
-
-
-class _ByRank:
-    """A fusion that takes ranks of trials for scores, so that folds do not depend on the systems that are chosen."""
-
-    def __init__(self, fusion: LinearFusion, ordered: ScoreArray) -> None:
-        self.fusion, self.ordered = fusion, ordered
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return type(self)(copy.deepcopy(self.fusion, memo), self.ordered)
-
-    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        self.fusion.fit(self._rows(scores), is_target, sample_weight=sample_weight)
-        return self
-
-    def transform(self, scores: ArrayLike) -> FloatArray:
-        return self.fusion.transform(self._rows(scores))
-
-    def _rows(self, rank: ArrayLike) -> ScoreArray:
-        return self.ordered[np.asarray(rank, np.int64)]
+        return SelectionStep(added, self.names[added], cost, self.cost(own.data.transform(same), own), gain)

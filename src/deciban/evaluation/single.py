@@ -14,6 +14,7 @@ from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.notes import notes_on
 from deciban.evaluation.result import Evaluation, PointResult
 from deciban.metrics import SortedScores
+from deciban.types import BoolArray, CountArray, ScoreArray
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 
@@ -85,6 +86,26 @@ def evaluate(
         operating_points=results,
         notes=notes_on(scores, results, cllr, dr30, curves),
         curves=curves,
+    )
+
+
+def evaluate_labelled(
+    score: ScoreArray,
+    is_target: BoolArray,
+    weight: CountArray | None = None,
+    *,
+    name: str,
+    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+) -> Evaluation:
+    """Evaluate trials of both classes in one array, with their labels and maybe weights; see `evaluate`."""
+    tar, non = is_target, ~is_target
+    return evaluate(
+        score[tar],
+        score[non],
+        name=name,
+        operating_points=operating_points,
+        tar_weights=None if weight is None else weight[tar],
+        non_weights=None if weight is None else weight[non],
     )
 
 

@@ -11,7 +11,6 @@ from scipy.special import expit
 
 from deciban import _validate
 from deciban.core.sums import MeanCost
-from deciban.errors import InputError
 from deciban.fusion.fuser import LabelledSystems
 from deciban.types import FloatArray
 
@@ -60,14 +59,12 @@ def posterior_divergence(
            [0.235, 0.235, 0.   ]])
     """
     data = LabelledSystems.of(llr, is_target, sample_weight)
-    log_odds = _validate.prior_log_odds(p_target, None)
-    if log_odds.ndim:
-        raise InputError(f"p_target: a single prior is needed, got {log_odds.size}.")
+    log_odds = _validate.single_log_odds(p_target)
     n_systems = data.scores.shape[1]
     answer = np.zeros((n_systems, n_systems))
     for one in range(n_systems):
         for other in range(one):
-            mean = sum(prior * cost for prior, cost in _class_means(data, one, other, float(log_odds)))
+            mean = sum(prior * cost for prior, cost in _class_means(data, one, other, log_odds))
             answer[one, other] = answer[other, one] = mean / math.log(2.0)
     return answer
 

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.core.fit import Fit
 from deciban.errors import InputError
+from deciban.models.labelled import LabelledTrials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledSystems:
+class LabelledSystems(LabelledTrials):
     """Checked scores of several systems on the same trials.
 
     Attributes
@@ -48,10 +50,7 @@ class LabelledSystems:
             matrix = with_one_nan(_validate.matrix(scores, "scores", "system"))
         else:
             matrix = _validate.score_matrix(scores, "scores")
-        truth = _validate.truth(is_target, len(matrix))
-        weight = _validate.weights(sample_weight, len(matrix), "sample_weight")
-        _validate.both_classes(truth, weight)
-        return cls(matrix, truth, weight)
+        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)))
 
     def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
         """Some of the trials."""
@@ -63,11 +62,6 @@ class LabelledSystems:
         """The scores of each system; views, not copies."""
         return list(self.scores.T)
 
-    @property
-    def float_weight(self) -> FloatArray | None:
-        """Weights as floats, for sums."""
-        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
-
 
 def with_one_nan(table: ScoreArray) -> ScoreArray:
     """The same numbers; NaN has many forms, with signs and payloads, of which a fingerprint should see one."""
@@ -75,7 +69,7 @@ def with_one_nan(table: ScoreArray) -> ScoreArray:
     return np.where(missing, table.dtype.type(np.nan), table) if missing.any() else table
 
 
-def require_systems(scores: ScoreArray, n_systems: int) -> None:
+def require_systems(scores: ScoreArray, n_systems: int, what: str = "fusion") -> None:
     """Refuse scores of more or fewer systems than those of training.
 
     Raises
@@ -85,9 +79,14 @@ def require_systems(scores: ScoreArray, n_systems: int) -> None:
     """
     if scores.shape[1] != n_systems:
         raise InputError(
-            f"scores: {scores.shape[1]} systems, but the fusion was trained on {n_systems}. Pass the same systems in "
+            f"scores: {scores.shape[1]} systems, but the {what} was trained on {n_systems}. Pass the same systems in "
             "the same order."
         )
+
+
+def penalized(fit: Fit, ridge: float) -> float:
+    """What training made as small as it could: the objective with the penalty, which is in its units."""
+    return fit.objective + (0.5 * ridge * float(fit.standardized @ fit.standardized) if ridge > 0.0 else 0.0)
 
 
 def combined(scores: ScoreArray, weights: FloatArray, offset: float, *, numbers: IntArray | None = None) -> FloatArray:

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError
-from deciban.fusion.fuser import LabelledSystems, combined, require_systems
+from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
 from deciban.models.by_rule import TrainedByRule, results_of
-from deciban.models.fingerprint import fingerprint
 from deciban.models.model import Training
 from deciban.types import FloatArray
 
@@ -36,11 +35,14 @@ class LinearFusion(TrainedByRule):
     weights_ : (n_systems,) array
         Factor of each system's scores. May be negative: a system can tell what another one gets wrong.
     standardized_weights_ : (n_systems,) array
-        The same for scores divided by their standard deviation: how much each system moves the result.
+        The same for scores divided by their standard deviation (of many trials, that of an even sample of them): how
+        much each system moves the result.
     offset_ : float
         In nats.
     objective_ : float
         Expected cost at the optimum, without the penalty.
+    penalized_objective_ : float
+        What training made as small as it could: the same with the penalty.
     training_ : Training
         Counts of trials, a fingerprint of the data, and in ``results`` how training went.
 
@@ -73,6 +75,7 @@ class LinearFusion(TrainedByRule):
     weights_: FloatArray
     standardized_weights_: FloatArray
     offset_: float
+    penalized_objective_: float
 
     def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
         self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
@@ -103,12 +106,8 @@ class LinearFusion(TrainedByRule):
         fit = self._train(data.scores, data.is_target, data.float_weight)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_ = fit.offset
-        n_tar = int(np.count_nonzero(data.is_target))
-        self.training_ = Training(
-            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
-            fingerprint=fingerprint(data.columns, data.is_target, data.float_weight),
-            results=results_of(fit),
-        )
+        self.penalized_objective_ = penalized(fit, self.ridge)
+        self.training_ = Training.on(data.scores, data.is_target, data.float_weight, results_of(fit))
         return self
 
     def transform(self, scores: ArrayLike) -> FloatArray:
@@ -132,7 +131,7 @@ class LinearFusion(TrainedByRule):
         """
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
-        require_systems(matrix, len(self.weights_))
+        require_systems(matrix, self.n_systems_)
         return combined(matrix, self.weights_, self.offset_)
 
     def fit_transform(
@@ -140,6 +139,11 @@ class LinearFusion(TrainedByRule):
     ) -> FloatArray:
         """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
         return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
+
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it fuses."""
+        return len(self.weights_)
 
     def parameters(self) -> dict[str, Any]:
         """Weights and offset."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,10 @@ from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 if TYPE_CHECKING:
     from deciban.trials import Key, Quality, Trials
 
-_NAMES = ("enroll", "test", "trial")
+Kind: TypeAlias = Literal["enroll", "test", "trial"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""What quality measures may be of: a side of the trial, or the trial as a whole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +53,8 @@ class Measures:
             If one is no matrix of real numbers with a row for each trial, or is infinite somewhere.
         """
         present = np.ones(n_trials, np.bool_)
-        checked: dict[str, ScoreArray | None] = dict.fromkeys(_NAMES)
-        for name, values in zip(_NAMES, (enroll, test, trial), strict=True):
+        checked: dict[Kind, ScoreArray | None] = dict.fromkeys(KINDS)
+        for name, values in zip(KINDS, (enroll, test, trial), strict=True):
             if values is not None:
                 table = checked[name] = _table(values, f"{name}_quality", n_trials)
                 for column in table.T:
@@ -60,7 +64,7 @@ class Measures:
     @property
     def n_measures(self) -> dict[str, int]:
         """How many measures there are of each kind: ``enroll``, ``test`` and ``trial``."""
-        return {name: 0 if (table := getattr(self, name)) is None else table.shape[1] for name in _NAMES}
+        return {name: 0 if (table := getattr(self, name)) is None else table.shape[1] for name in KINDS}
 
     @property
     def columns(self) -> list[ScoreArray]:
@@ -69,7 +73,7 @@ class Measures:
 
     def take(self, rows: BoolArray | IntArray | slice) -> Measures:
         """Those of some of the trials."""
-        tables = {name: None if (table := getattr(self, name)) is None else table[rows] for name in _NAMES}
+        tables = {name: None if (table := getattr(self, name)) is None else table[rows] for name in KINDS}
         return replace(self, **tables, present=self.present[rows])
 
     def require_same(self) -> None:
@@ -87,6 +91,20 @@ class Measures:
                 f"enroll_quality, test_quality: {enroll} and {test} measures. A symmetric matrix needs the same ones "
                 "in the same order on both sides; pass symmetric=False (--asymmetric) for others."
             )
+
+    def require(self, wanted: Mapping[str, int]) -> None:
+        """Refuse other numbers of measures than those of training.
+
+        Raises
+        ------
+        InputError
+        """
+        for name, n_given in self.n_measures.items():
+            if n_given != (n := wanted.get(name, 0)):
+                raise InputError(
+                    f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {n or 'none'}. "
+                    "Pass the same ones in the same order; NaN stands for a measure that a trial does not have."
+                )
 
     def tell_missing(self, consequence: str) -> None:
         """Warn the caller's caller if trials lack a measure, with the number of them."""

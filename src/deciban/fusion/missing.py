@@ -15,7 +15,6 @@ from deciban.fusion.fuser import LabelledSystems, combined, require_systems
 from deciban.fusion.linear import LinearFusion
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
 from deciban.models.by_rule import TrainedByRule
-from deciban.models.fingerprint import fingerprint
 from deciban.models.model import Plain, Training
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -149,11 +148,13 @@ class SubsetFusion(TrainedByRule):
         occurring = occurring_subsets(data.scores)
         complete = tuple(range(data.scores.shape[1]))
         if missing == "error":
-            require_known(occurring, [complete], "Pass missing='drop' or missing='subset', or leave these trials out")
+            way = "Pass missing='drop' or missing='subset', or leave these trials out"
+            require_known(occurring, [complete], way, called=self.called)
         unused = {subset for subset in occurring if not subset or (missing == "drop" and subset != complete)}
         n_dropped = sum(len(occurring.pop(subset)) for subset in unused)
         if n_dropped:
             data = _of(data, occurring)
+        self._require_scores(data)
         counting = data if data.weight is None else data.take(data.weight > 0)
         occurring = occurring_subsets(counting.scores)
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, occurring, max_missing)
@@ -163,12 +164,7 @@ class SubsetFusion(TrainedByRule):
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
             results |= _told(subset, fusion, len(occurring.get(subset, ())))
-        n_tar = int(np.count_nonzero(data.is_target))
-        self.training_ = Training(
-            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
-            fingerprint=fingerprint(data.columns, data.is_target, data.float_weight),
-            results=results,
-        )
+        self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
         return self
 
     def transform(self, scores: ArrayLike) -> FloatArray:
@@ -194,12 +190,7 @@ class SubsetFusion(TrainedByRule):
         matrix = _validate.matrix(scores, "scores", "system")
         require_systems(matrix, self.n_systems_)
         occurring = occurring_subsets(matrix)
-        ways = {
-            "error": "Leave these trials out",
-            "drop": "Leave these trials out, as in training, or train with missing='subset'",
-            "subset": "Leave these trials out, or train with such trials or a larger max_missing",
-        }
-        require_known(occurring, self.fusions_, ways[self._policy()[0]])
+        require_known(occurring, self.fusions_, self.way_out, called=self.called)
         return self._fused(matrix, occurring)
 
     def fit_transform(
@@ -208,6 +199,22 @@ class SubsetFusion(TrainedByRule):
         """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
         return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
 
+    @property
+    def way_out(self) -> str:
+        """What to do about trials with a set of systems that there is no fusion for."""
+        ways = {
+            "error": "Leave these trials out",
+            "drop": "Leave these trials out, as in training, or train with missing='subset' (--missing subset)",
+            "subset": "Leave these trials out, or train with such trials or a larger max_missing (--missing subset=N)",
+        }
+        return ways[self._policy()[0]]
+
+    def _require_scores(self, data: LabelledSystems) -> None:
+        """Refuse a system that scored no trial that counts."""
+        there = ~np.isnan(data.scores if data.weight is None else data.scores[data.weight > 0])
+        if (silent := np.flatnonzero(~there.any(axis=0))).size:
+            raise InputError(f"scores: {self.called(silent.tolist())}: no score in any trial. Leave such systems out.")
+
     def _trained(self, data: LabelledSystems, subset: Subset) -> LinearFusion:
         """A fusion of some systems, trained on all trials that have scores of these."""
         systems = list(subset)
@@ -215,12 +222,13 @@ class SubsetFusion(TrainedByRule):
         own = data if rows.all() else data.take(rows)
         scores = own.scores if len(subset) == data.scores.shape[1] else own.scores[:, systems]
         fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
+        fusion.system_names = tuple(self.called([k]) for k in subset)
         try:
             return fusion.fit(scores, own.is_target, sample_weight=own.weight)
         except InputError as error:
             raise InputError(
-                f"Fusion of systems {name_of(subset)}, trained on the {len(scores)} of {len(rows)} trials that have "
-                f"all of their scores: {error}"
+                f"Fusion of {self.called(subset)}, trained on the {len(scores):,} of {len(rows):,} trials that have "
+                f"all of their scores: {error} Or leave out one of these systems."
             ) from error
 
     def _fused(self, scores: ScoreArray, occurring: Mapping[Subset, IntArray]) -> FloatArray:
@@ -236,8 +244,8 @@ class SubsetFusion(TrainedByRule):
     def _cost(self, data: LabelledSystems, occurring: Mapping[Subset, IntArray]) -> float:
         """Expected cost of trials, each by its own fusion."""
         alpha, beta, log_odds, _ = self._rule()
-        llr, weight = self._fused(data.scores, occurring), data.weight
-        tar, non = ((llr[rows], None if weight is None else weight[rows]) for rows in (data.is_target, ~data.is_target))
+        llr = self._fused(data.scores, occurring)
+        tar, non = (llr[data.is_target], data.tar_weight), (llr[~data.is_target], data.non_weight)
         return scoring_rule_cost(tar, non, log_odds, alpha, beta)
 
     def parameters(self) -> dict[str, Any]:
@@ -264,6 +272,10 @@ class SubsetFusion(TrainedByRule):
             fusions[subset] = fusion
         if self.missing != "subset" and list(fusions) != [tuple(range(n_systems))]:
             raise InputError(f"fusions: with missing={self.missing!r} there is one, of all systems.")
+        if len(set().union(*fusions)) != n_systems:
+            raise InputError(
+                f"n_systems: {n_systems:g}, but there are fusions of {len(set().union(*fusions))} of them."
+            )
         self.n_systems_, self.fusions_ = n_systems, fusions
 
 

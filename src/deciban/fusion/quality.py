@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError
-from deciban.fusion.fuser import LabelledSystems, combined, require_systems
+from deciban.fusion.combination import combined_measures, plain_combination, raw_sizes, require_fitting
+from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
 from deciban.fusion.linear import LinearFusion
 from deciban.fusion.measures import Measures, with_all_measures
 from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
 from deciban.models.by_rule import TrainedByRule, results_of
-from deciban.models.fingerprint import fingerprint
 from deciban.models.model import Training
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -43,6 +43,9 @@ class QualityFusion(TrainedByRule):
     symmetric : bool
         Whether ``W`` is symmetric: both sides have the same measures in the same order, and it does not matter which
         of two segments was enrolled. False takes different measures of the two sides, of any number each.
+    combine : (n_new, n_measures) array_like, or mapping of str to such, optional
+        Matrix that makes the measures of ``W`` out of those that are passed: row ``i`` holds the weights of new measure
+        ``i``. One for all, or one each for ``enroll``, ``test`` and ``trial``. A row with a single 1 selects a measure.
 
     Attributes
     ----------
@@ -59,8 +62,8 @@ class QualityFusion(TrainedByRule):
         Which of ``enroll`` and ``test`` have measures.
     backoff_ : LinearFusion
         What fuses trials that lack a measure.
-    objective_ : float
-        Expected cost at the optimum, without the penalty, of trials that have all measures.
+    objective_, penalized_objective_ : float
+        Expected cost at the optimum, without and with the penalty, of trials that have all measures.
     training_ : Training
         Counts of all trials, a fingerprint of the data, and in ``results`` how training went: ``n_without_quality`` is
         the number of trials that lack a measure.
@@ -72,9 +75,9 @@ class QualityFusion(TrainedByRule):
     number is told in a warning, each time. (The linear terms of the formula above would not do. They are for measures
     of 0, which may be far from those of any trial: a signal to noise ratio of 0 dB, or a voice of 0 seconds.)
 
-    Files of measures by segment become matrices with one row per trial by `quality_vectors`. Choose measures by
-    `deciban.trials.Quality.select`, or make few out of many by ``Quality.combine_measures(matrix)`` before: the number
-    of weights grows with the square of that of measures.
+    Files of measures by segment become matrices with one row per trial by `quality_vectors`. Make few measures out of
+    many by ``combine``, which the model remembers, or before (`deciban.trials.Quality.select` and
+    ``Quality.combine_measures``): the number of weights grows with the square of that of measures.
 
     The fusion follows affine changes of measures: other units or zeros lead to another ``W`` and the same llrs.
 
@@ -115,6 +118,7 @@ class QualityFusion(TrainedByRule):
     trial_quality_weights_: FloatArray
     quality_sides_: tuple[str, ...]
     backoff_: LinearFusion
+    penalized_objective_: float
 
     def __init__(
         self,
@@ -124,9 +128,11 @@ class QualityFusion(TrainedByRule):
         beta: float = 1.0,
         ridge: float = 0.0,
         symmetric: bool = True,
+        combine: ArrayLike | Mapping[str, ArrayLike] | None = None,
     ) -> None:
         self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self.symmetric = symmetric
+        self.combine: Any = plain_combination(combine)
         self._is_symmetric()
 
     def _is_symmetric(self) -> bool:
@@ -178,14 +184,15 @@ class QualityFusion(TrainedByRule):
         """
         symmetric = self._is_symmetric()
         data = LabelledSystems.of(scores, is_target, sample_weight)
-        measures = Measures.of(len(data.scores), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        passed = Measures.of(len(data.scores), enroll=enroll_quality, test=test_quality, trial=trial_quality)
+        measures = combined_measures(passed, self.combine)
         if symmetric:
             measures.require_same()
         known, own = with_all_measures(data, measures)
         terms = QualityTerms.of(own, known.is_target, known.float_weight, symmetric=symmetric)
-        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge).fit(
-            data.scores, data.is_target, sample_weight=data.weight
-        )
+        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
+        backoff.system_names = self.system_names
+        backoff.fit(data.scores, data.is_target, sample_weight=data.weight)
         side_scores = [] if own.trial is None else list(own.trial.T)
         columns = [*known.columns, *side_scores, *terms.columns]
         fit = self._train(columns, known.is_target, known.float_weight)
@@ -195,13 +202,11 @@ class QualityFusion(TrainedByRule):
         self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
         self.quality_sides_ = tuple(side for side in ("enroll", "test") if measures.n_measures[side])
         self.offset_ = fit.offset + offset
+        self.penalized_objective_ = penalized(fit, self.ridge)
         self.backoff_ = backoff
-        n_tar = int(np.count_nonzero(data.is_target))
-        self.training_ = Training(
-            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
-            fingerprint=fingerprint([*data.columns, *measures.columns], data.is_target, data.float_weight),
-            results=results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))},
-        )
+        results = results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))}
+        seen = [*data.columns, *passed.columns]
+        self.training_ = Training.on(seen, data.is_target, data.float_weight, results)
         measures.tell_missing("left out where the quality part was trained")
         return self
 
@@ -240,9 +245,10 @@ class QualityFusion(TrainedByRule):
         """
         self.require_fitted()
         matrix = _validate.score_matrix(scores, "scores")
-        require_systems(matrix, len(self.weights_))
+        require_systems(matrix, self.n_systems_)
         measures = Measures.of(len(matrix), enroll=enroll_quality, test=test_quality, trial=trial_quality)
-        self._require_measures(measures.n_measures)
+        measures.require(raw_sizes(self.combine, self._n_measures()))
+        measures = combined_measures(measures, self.combine)
         if measures.present.all():
             return self._fused(matrix, measures, np.arange(len(matrix)))
         llr = np.empty(len(matrix))
@@ -264,6 +270,17 @@ class QualityFusion(TrainedByRule):
         """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
         return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
 
+    def _n_measures(self) -> dict[str, int]:
+        """How many measures have weights, of each kind."""
+        sizes = zip(("enroll", "test"), self.quality_weights_.shape, strict=True)
+        of_sides = {side: size - 1 for side, size in sizes if side in self.quality_sides_}
+        return {**of_sides, "trial": len(self.trial_quality_weights_)}
+
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it fuses."""
+        return len(self.weights_)
+
     def _fused(self, scores: ScoreArray, measures: Measures, numbers: IntArray) -> FloatArray:
         """Llrs of trials that have all measures."""
         llr = combined(scores, self.weights_, self.offset_, numbers=numbers)
@@ -278,18 +295,6 @@ class QualityFusion(TrainedByRule):
             )
         llr += part
         return llr
-
-    def _require_measures(self, given: Mapping[str, int]) -> None:
-        """Refuse other measures than those of training."""
-        n_measures = dict(zip(("enroll", "test"), (size - 1 for size in self.quality_weights_.shape), strict=True))
-        n_measures = {side: n for side, n in n_measures.items() if side in self.quality_sides_}
-        n_measures["trial"] = len(self.trial_quality_weights_)
-        for name, n_given in given.items():
-            if n_given != (wanted := n_measures.get(name, 0)):
-                raise InputError(
-                    f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {wanted or 'none'}. "
-                    "Pass the same ones in the same order; NaN stands for a measure that a trial does not have."
-                )
 
     def parameters(self) -> dict[str, Any]:
         """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
@@ -321,3 +326,4 @@ class QualityFusion(TrainedByRule):
         self.weights_, self.standardized_weights_, self.offset_ = weights, standardized, float(parameters["offset"])
         self.quality_weights_, self.trial_quality_weights_ = matrix, of_trial
         self.quality_sides_, self.backoff_ = sides, backoff
+        require_fitting(self.combine, self._n_measures())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ MOST = 4096
 
 
 def name_of(subset: Subset) -> str:
-    """As it stands in messages and results: ``0+2`` for example."""
+    """As it stands in results: ``0+2`` for example."""
     return "+".join(map(str, subset))
 
 
@@ -54,8 +54,15 @@ def wanted_subsets(complete: Subset, occurring: Mapping[Subset, IntArray], max_m
     return sorted(asked | set(occurring), key=lambda subset: (-len(subset), subset))
 
 
-def require_known(occurring: Mapping[Subset, IntArray], known: Collection[Subset], way_out: str) -> None:
-    """Refuse trials with scores of a set of systems for which there is no fusion.
+def require_known(
+    occurring: Mapping[Subset, IntArray],
+    known: Collection[Subset],
+    way_out: str,
+    *,
+    called: Callable[[Subset], str],
+    trial: Callable[[int], str] = "index {}".format,
+) -> None:
+    """Refuse trials with scores of a set of systems for which there is no fusion; both functions are for messages.
 
     Raises
     ------
@@ -67,9 +74,9 @@ def require_known(occurring: Mapping[Subset, IntArray], known: Collection[Subset
         return
     subset, rows = min(unknown.items(), key=lambda entry: entry[1][0])
     n_unknown = sum(map(len, unknown.values()))
-    has = f"has scores of systems {name_of(subset)}" if subset else "has no score"
-    there_are = ", ".join(map(name_of, list(known)[:8])) + (", ..." if len(known) > 8 else "")
+    has = f"only of {called(subset)}" if subset else "of no system"
+    there_are = ", ".join(map(called, list(known)[:8])) + (", ..." if len(known) > 8 else "")
     raise InputError(
-        f"scores: no fusion is for the systems that have a score (NaN stands for none) in {n_unknown} trials; the "
-        f"first, at index {rows[0]}, {has}, and there are fusions of systems {there_are}. {way_out}."
+        f"scores: no fusion is for the systems that have a score (NaN stands for none) in {n_unknown:,} trials; the "
+        f"first ({trial(int(rows[0]))}) has scores {has}, and there are fusions of {there_are}. {way_out}."
     )

@@ -14,10 +14,9 @@ from deciban.core.hull import Rocch
 from deciban.core.operating import effective_log_odds
 from deciban.core.pav import pool
 from deciban.errors import InputError
-from deciban.fusion.fuser import LabelledSystems
+from deciban.fusion.fuser import LabelledSystems, require_systems
 from deciban.fusion.hull_vertices import HullVertex, RandomizedRule, counts, rocch_of, union_vertices
 from deciban.models.files import NUMBER
-from deciban.models.fingerprint import fingerprint
 from deciban.models.model import Model, Training
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -118,16 +117,12 @@ class UnionHull(Model):
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
         self._take(len(data.columns), *union_vertices(data))
-        n_tar = int(np.count_nonzero(data.is_target))
-        self.training_ = Training(
-            counts={"n_tar": n_tar, "n_non": len(data.is_target) - n_tar},
-            fingerprint=fingerprint(data.columns, data.is_target, data.float_weight),
-            results={
-                "vertices": len(self.system_),
-                "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
-                "eer": self.hull.eer(),
-            },
-        )
+        results = {
+            "vertices": len(self.system_),
+            "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
+            "eer": self.hull.eer(),
+        }
+        self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
         return self
 
     @property
@@ -195,9 +190,8 @@ class UnionHull(Model):
         InputError
             If a prior or a cost is out of range, there are several priors, or the hull was not trained.
         """
-        log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-        if log_odds.ndim:
-            raise InputError(f"p_target, prior_log_odds: decisions are for one prior, got {log_odds.size}.")
+        way = "Decide for one after the other"
+        log_odds = np.asarray(_validate.single_log_odds(p_target, prior_log_odds, way=way))
         hull = self.hull
         p_miss, p_fa = hull.best_rates(effective_log_odds(log_odds, *_validate.costs(c_miss, c_fa)))
         return self.vertices[int(np.flatnonzero((hull.p_miss == p_miss) & (hull.p_fa == p_fa))[0])]
@@ -292,11 +286,7 @@ class UnionHull(Model):
 
     def _checked(self, scores: ArrayLike) -> ScoreArray:
         matrix = _validate.score_matrix(scores, "scores")
-        if matrix.shape[1] != self.n_systems_:
-            raise InputError(
-                f"scores: {matrix.shape[1]} systems, but the hull was trained on {self.n_systems_}. Pass the same "
-                "systems in the same order."
-            )
+        require_systems(matrix, self.n_systems_, "hull")
         return matrix
 
     def parameters(self) -> dict[str, Any]:

@@ -11,9 +11,10 @@ import numpy as np
 from scipy.special import expit
 
 from deciban import _validate
-from deciban.errors import InputError
 from deciban.losses import autograd, kernels
 from deciban.losses.trials import LossTrials, both_classes
+
+_SEVERAL = "Add up the losses of several priors, with the weights they deserve"
 
 
 class CostAndGradient(NamedTuple):
@@ -81,7 +82,7 @@ class LossTerms(NamedTuple):
     ) -> LossTerms:
         """Check all arguments of a loss."""
         alpha, beta = _validate.rule(*rule)
-        log_odds = _single(_validate.prior_log_odds(*prior))
+        log_odds = _validate.single_log_odds(*prior, way=_SEVERAL)
         xp, targets, non_targets = both_classes(tar, non, tar_weights, non_weights)
         tar_term = _Term.of(xp, targets, -1.0, log_odds, (beta, alpha))
         return cls(xp, (tar_term, _Term.of(xp, non_targets, 1.0, log_odds, (alpha, beta))), 1.0)
@@ -110,12 +111,3 @@ class LossTerms(NamedTuple):
         slope = kernels.slope_non(self.xp, term.x, term.alpha, term.beta)
         with np.errstate(over="ignore"):
             return self.xp.astype(term.sign * term.weight * slope / self.unit, term.dtype, copy=False)
-
-
-def _single(log_odds: Any) -> float:
-    if log_odds.ndim:
-        raise InputError(
-            f"p_target, prior_log_odds: expected one prior, got {log_odds.size}. Add up the losses of several priors, "
-            "with the weights they deserve."
-        )
-    return float(log_odds)

@@ -297,13 +297,6 @@ def threshold_weighting(
     array([0.25  , 0.0066])
     """
     alpha, beta = _validate.rule(alpha, beta)
-    log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-    tau = _validate.in_range(
-        log_odds if log_odds.ndim else float(log_odds),
-        "prior_log_odds",
-        -700.0,
-        700.0,
-        "Log odds lie in [-700, 700] here",
-    )
+    tau = _validate.single_log_odds(p_target, prior_log_odds, largest=700.0)
     thresholds = _validate.finite(threshold, "threshold")
     return np.asarray(threshold_density(thresholds, alpha, beta, tau))

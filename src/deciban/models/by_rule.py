@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from deciban import _validate
+from deciban.core.fit import Fit
 from deciban.core.linear_training import LinearFit, train
 from deciban.errors import DecibanWarning, InputError
 from deciban.models.model import Model, Plain
@@ -24,6 +25,15 @@ class TrainedByRule(Model):
     beta: float
     ridge: float
     objective_: float
+    system_names: tuple[str, ...] = ()
+    """What messages of training call the systems; numbers from 0 if there are no names."""
+
+    def called(self, systems: Iterable[int]) -> str:
+        """What messages call some of the systems."""
+        numbers = list(systems)
+        if self.system_names:
+            return " + ".join(self.system_names[k] for k in numbers)
+        return f"system{'' if len(numbers) == 1 else 's'} {'+'.join(map(str, numbers))}"
 
     def _set_rule(self, *, p_target: float, alpha: float, beta: float, ridge: float) -> None:
         self.p_target = p_target
@@ -40,12 +50,10 @@ class TrainedByRule(Model):
         InputError
             If one is out of range.
         """
-        log_odds = _validate.prior_log_odds(self.p_target, None)
-        if log_odds.ndim:
-            raise InputError(f"p_target: a single prior is needed, got {len(log_odds)}.")
+        log_odds = _validate.single_log_odds(self.p_target)
         alpha, beta = _validate.rule(self.alpha, self.beta)
         ridge = _validate.in_range(self.ridge, "ridge", 0.0, 1e300, "A penalty is finite and at least 0")
-        return alpha, beta, float(log_odds), ridge
+        return alpha, beta, log_odds, ridge
 
     def _train(
         self, columns: Sequence[ScoreArray] | ScoreArray, is_target: BoolArray, weights: FloatArray | None, **form: Any
@@ -57,17 +65,21 @@ class TrainedByRule(Model):
         for k, (column, weight) in enumerate(zip(each, fit.weights, strict=True)):
             if weight <= 0.0 and np.isinf(np.asarray(column[:])).any():
                 raise InputError(
-                    f"scores: the best weight of system {k} is {weight:.3g}, but some of its scores are infinite: they "
-                    "would be taken for certainty of the wrong class. Negate the scores if larger ones favour "
-                    "non-target, or make infinite ones finite."
+                    f"scores: the best weight of {self.called([k])} is {weight:.3g}, but some of its scores are "
+                    "infinite: they would be taken for certainty of the wrong class. Negate the scores if larger ones "
+                    "favour non-target, or make infinite ones finite."
                 )
-        self.objective_ = fit.objective
-        if not fit.converged:
-            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=4)
+        self._note(fit, stacklevel=5)
         return fit
 
+    def _note(self, fit: LinearFit, *, stacklevel: int) -> None:
+        """Keep the objective that was reached, and warn if it is not the optimum."""
+        self.objective_ = fit.objective
+        if not fit.converged:
+            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=stacklevel)
 
-def results_of(fit: LinearFit) -> dict[str, Plain]:
+
+def results_of(fit: Fit) -> dict[str, Plain]:
     """What a model file tells of training."""
     relative = fit.objective / fit.objective_at_zero if fit.objective_at_zero > 0.0 else math.nan
     return {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -85,6 +87,7 @@ def load_model(path: Any) -> Model:
     Parameters
     ----------
     path : path
+        ``-`` is standard input.
 
     Returns
     -------
@@ -111,10 +114,14 @@ def load_model(path: Any) -> Model:
     >>> load_model(path)
     AffineCalibrator(p_target=0.5, alpha=1.0, beta=1.0, ridge=0.0)
     """
-    name = str(path)
-    if Path(path).stat().st_size > _MOST_BYTES:
+    if str(path) == "-":
+        name, data = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
+    else:
+        name, file = str(path), Path(path)
+        data = file.read_bytes() if file.stat().st_size <= _MOST_BYTES else None
+    if data is None or len(data) > _MOST_BYTES:
         raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")
-    return model_of(_parsed(Path(path).read_bytes(), name), name)
+    return model_of(_parsed(data, name), name)
 
 
 def model_of(content: Any, name: str) -> Model:
@@ -139,6 +146,7 @@ def model_of(content: Any, name: str) -> Model:
     module, _, class_name = _HOMES[kind].partition(":")
     model_class: type[Model] = getattr(importlib.import_module(module), class_name)
     _validate(content, model_class, name)
+    _require_settings(content["settings"], model_class, name)
     try:
         model = model_class(**content["settings"])
         model.set_parameters(_numbers(content["parameters"]))
@@ -146,10 +154,20 @@ def model_of(content: Any, name: str) -> Model:
         raise FormatError(f"{name}: {error}") from error
     told = content.get("training")
     if told is not None:
+        _require_names(told["systems"], getattr(model, "n_systems_", 1), name)
         model.training_ = Training(
             told["counts"], told["fingerprint"], tuple(told["systems"]), _numbers(told["results"])
         )
     return model
+
+
+def _require_names(systems: list[str], n_systems: int, name: str) -> None:
+    """Refuse names of systems that are not those of as many different systems; there may be none."""
+    if systems and (len(systems) != n_systems or len(set(systems)) < n_systems):
+        raise FormatError(
+            f"{name}: training.systems: {', '.join(systems)[:200]}, for a model of {n_systems} systems. Every system "
+            "has one name of its own. Damaged, or not written by deciban."
+        )
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -227,6 +245,19 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     if error is not None:
         where = ".".join(str(part) for part in error.absolute_path) or "the file"
         raise FormatError(f"{name}: {where}: {error.message[:200]}. Damaged, or not written by deciban.")
+
+
+def _require_settings(settings: dict[str, Any], model_class: type[Model], name: str) -> None:
+    """Refuse settings that the model does not have; their values are the business of its constructor."""
+    parameters = inspect.signature(model_class).parameters.values()
+    known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    unknown = [setting for setting in settings if setting not in known]
+    if unknown:
+        there = f"there are {', '.join(known)}" if known else "it has none"
+        raise FormatError(
+            f"{name}: settings.{unknown[0][:40]}: no setting of a model of kind {model_class.kind!r}; {there}. "
+            "Damaged, written by a later version, or not by deciban."
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from deciban.errors import InputError
+from deciban.models.fingerprint import fingerprint
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 Plain = float | int | str | bool | None
 """What stands in a model file as it is."""
@@ -35,6 +39,19 @@ class Training:
     systems: tuple[str, ...] = ()
     results: Mapping[str, Plain] = field(default_factory=dict)
 
+    @classmethod
+    def on(
+        cls,
+        columns: Sequence[AnyArray] | ScoreArray,
+        is_target: BoolArray,
+        weights: FloatArray | None,
+        results: Mapping[str, Plain],
+    ) -> Training:
+        """Record a training on trials of two classes; ``columns`` are the scores and whatever else it saw of each."""
+        n_tar = int(np.count_nonzero(is_target))
+        counts = {"n_tar": n_tar, "n_non": len(is_target) - n_tar}
+        return cls(counts, fingerprint(columns, is_target, weights), results=results)
+
 
 class Model(ABC):
     """A map from scores to log-likelihood ratios with parameters that were trained.
@@ -46,6 +63,9 @@ class Model(ABC):
     kind: ClassVar[str]
     parameter_schema: ClassVar[dict[str, Any]]
     """JSON schema of each parameter: how it stands in a file."""
+
+    fit_call: ClassVar[str] = "fit(scores, is_target)"
+    """What messages advise to call first."""
 
     training_: Training | None = None
 
@@ -82,7 +102,7 @@ class Model(ABC):
             If the model was not trained.
         """
         if not self.is_fitted:
-            raise InputError(f"{type(self).__name__}: not trained yet. Call fit(scores, is_target) first.")
+            raise InputError(f"{type(self).__name__}: not trained yet. Call {self.fit_call} first.")
 
     def save(self, path: Any) -> None:
         """Write the model to a JSON file, whole or not at all.

@@ -108,6 +108,8 @@ def apply_files(
     """
     say = progress or (lambda _words: None)
     paths = [scores] if isinstance(scores, str | os.PathLike) else list(scores)
+    if [*map(str, paths), str(model)].count("-") > 1:
+        raise InputError("model, scores: standard input (-) can be read only once.")
     loaded, facts = _loaded(model)
     joining: Joining = {"missing": missing, "duplicates": duplicates, "by_order": by_order}
     if isinstance(loaded, Calibrator):
@@ -164,8 +166,6 @@ def _targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[
     """The file to write for each input, or the one for all of them."""
     if not paths:
         raise InputError("scores: no file given. At least one is needed.")
-    if list(map(str, paths)).count("-") > 1:
-        raise InputError("scores: standard input (-) can be read only once.")
     if not one_by_one:
         paths = paths[:1]
     if not _is_folder(out):
@@ -216,11 +216,6 @@ def _calibrated(calibrator: Calibrator, found: Input) -> tuple[Input, Scores, li
     contents = found.contents
     system = contents.scores
     facts = [read_fact(system), *(fact("note", contents.origin.name, note) for note in contents.notes)]
-    told = calibrator.training_
-    if told is not None and told.systems and system.name not in told.systems:
-        facts.append(
-            fact("note", f"the model was trained on {', '.join(told.systems)}, these are scores of {system.name}")
-        )
     return found, system.in_nats().transform(calibrator.transform), facts
 
 

@@ -7,10 +7,18 @@ from dataclasses import replace
 from typing import TypedDict, Unpack
 
 from deciban.evaluation.joined import fact, named_apart, read_fact
+from deciban.fusion.measures import Kind
 from deciban.io.formats import by_name
 from deciban.io.inputs import Input
-from deciban.recipes.fusers import Fuser, FusionData, measures_needed, n_systems, require_quality, takes_incomplete
-from deciban.recipes.measures import Side
+from deciban.recipes.fusers import (
+    Fuser,
+    data_of,
+    measures_needed,
+    named_trials,
+    require_quality,
+    takes_incomplete,
+    ways_of_trials,
+)
 from deciban.recipes.systems import counted, order_of_training
 from deciban.trials import Scores, SegmentQuality, Trials
 from deciban.trials.join import Aligned, Duplicates, Missing, align_incomplete, align_systems
@@ -32,7 +40,7 @@ def fused_input(
     model: Fuser,
     inputs: Sequence[Input],
     *,
-    measured: Mapping[Side, SegmentQuality] | None,
+    measured: Mapping[Kind, SegmentQuality] | None,
     **joining: Unpack[Joining],
 ) -> tuple[Input, Scores, list[str]]:
     """Fuse systems on the trials of the first input.
@@ -65,12 +73,15 @@ def fused_input(
     facts = [read_fact(system) for system in systems]
     facts += [fact("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
     trained = () if model.training_ is None else model.training_.systems
-    order, told = order_of_training([system.name for system in systems], trained, n_systems(model))
+    order, told = order_of_training([system.name for system in systems], trained, model.n_systems_)
     aligned = _aligned(model, systems, **joining)
     require_quality(model, is_given=measured is not None)
-    data, said = FusionData.of([aligned[k] for k in order], measured, measures_needed(model))
-    llr = replace(aligned[0].scores, score=data.transform(model), name="fusion", log10=False)
-    facts += [*told, *_met(aligned[0], systems[0], joining), *said]
+    data, said = data_of([aligned[k] for k in order], measured, measures_needed(model))
+    chosen, trials = [systems[k].name for k in order], aligned[0].trials
+    ways = ways_of_trials(model, data, chosen, trials)
+    with named_trials(data, None, chosen, trials.name_of):
+        llr = replace(aligned[0].scores, score=data.transform(model), name="fusion", log10=False)
+    facts += [*told, *_met(aligned[0], systems[0], joining), *ways, *said]
     return _to_write_again(inputs[0], llr.trials), llr, facts
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
-import numpy as np
-
 from deciban.core.operating import PointLike, as_operating_point
-from deciban.evaluation import Evaluation, Results, evaluate
+from deciban.evaluation import Evaluation, Results
+from deciban.evaluation.fusion_analysis import names_apart
 from deciban.evaluation.joined import Progress, Reading, fact
 from deciban.evaluation.single import DEFAULT_POINTS
 from deciban.io.source import PathLike
 from deciban.models import Model
-from deciban.recipes.fusers import fuser_of, measures_needed, n_systems, require_quality, takes_incomplete
+from deciban.recipes.fusers import fuser_of, measures_needed, require_quality, takes_incomplete, ways_of_trials
 from deciban.recipes.fusion_trials import FusionTrials
 from deciban.recipes.measures import QualityFiles, read_measures
 from deciban.recipes.systems import order_of_training
@@ -26,6 +25,7 @@ def evaluate_fused(
     *,
     operating_points: Iterable[PointLike] = DEFAULT_POINTS,
     quality: QualityFiles | None = None,
+    of_training: bool = False,
     progress: Progress | None = None,
     **reading: Unpack[Reading],
 ) -> tuple[Results, FusionTrials]:
@@ -41,6 +41,9 @@ def evaluate_fused(
         As in `deciban.evaluate_files`.
     quality : path, or mapping of side to path, optional
         Quality measures for a fusion that was trained with some; see `deciban.fuse_files`.
+    of_training : bool
+        Whether these should be the trials of training: if the model says that they are not, a fact tells so. That
+        they are the trials of training is told in any case.
 
     Returns
     -------
@@ -67,15 +70,18 @@ def evaluate_fused(
         progress=progress,
     )
     trained = () if fusion.training_ is None else fusion.training_.systems
-    order, told = order_of_training(trials.systems, trained, n_systems(fusion))
+    order, told = order_of_training(trials.systems, trained, fusion.n_systems_)
     trials = trials.choose(order)
     points = [as_operating_point(point) for point in operating_points]
     found: list[Evaluation] = []
-    columns = [*trials.data.scores.T, trials.data.transform(fusion)]
-    for name, score in zip((*trials.systems, "fusion"), columns, strict=True):
+    told += ways_of_trials(fusion, trials.data, trials.systems, trials.scores.trials)
+    with trials.with_names():
+        columns = [*trials.data.scores.T, trials.data.transform(fusion)]
+    (fused,) = names_apart(["fusion"], trials.systems)
+    for name, score in zip((*trials.systems, fused), columns, strict=True):
         if progress is not None:
             progress(f"evaluating {name}")
-        tar, non = (score[rows & ~np.isnan(score)] for rows in (trials.is_target, ~trials.is_target))
-        found.append(evaluate(tar, non, name=name, operating_points=points))
-    told.append(fact("note", f"fusion: the llrs that the model ({fusion.kind}) makes of the scores of all systems"))
+        found.append(trials.labelled.evaluated(score, name, points))
+    told.append(fact("note", f"{fused}: the llrs that the model ({fusion.kind}) makes of the scores of all systems"))
+    told += trials.seen_before(fusion, of_training=of_training)
     return Results(tuple(found), trials.joined.report, (*trials.all_facts(found), *told)), trials

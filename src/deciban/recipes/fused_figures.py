@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from deciban.core.operating import OperatingPoint, PointLike, as_operating_point
-from deciban.evaluation import Evaluation, FusionAnalysis, Results, Selection, analyse_fusion, evaluate
+from deciban.core.operating import PointLike, as_operating_point
+from deciban.evaluation import Evaluation, FigureRow, FusionAnalysis, Results, Selection
+from deciban.evaluation.fusion_analysis import analysed, fusion_name, names_apart
 from deciban.evaluation.result import CONVENTIONS, SCHEMA
 from deciban.fusion import QualityFusion, SubsetFusion
 from deciban.io.source import PathLike
 from deciban.models.files import content_of
-from deciban.recipes.fusers import Fuser, linear_like
+from deciban.recipes.fusers import Fuser
 from deciban.recipes.fusion_trials import FusionTrials
+from deciban.recipes.systems import require_same_places
 from deciban.trials import Scores
 from deciban.trials.join import JoinReport
 from deciban.types import FloatArray
@@ -26,16 +28,28 @@ class FusionFigures:
     Attributes
     ----------
     analysis : FusionAnalysis or None
-        Systems alone, every leave-one-out, and their linear fusion, trained and evaluated on the trials that all
-        systems scored; None if these are not of both classes.
-    dev, eval : tuple of Evaluation
-        The rows of the analysis, the fusion itself if it is not linear, and cross-validated llrs, as tables show them:
-        on the trials of training and on others, where there are any.
+        Systems alone, every leave-one-out, and their fusion, evaluated on the trials that all systems scored; None if
+        these are not of both classes.
+    rows : tuple of FigureRow
+        What tables show: the rows of the analysis, the fusion on all trials if some lack a score, and cross-validated
+        llrs.
+    is_of_training : bool or None
+        Whether a model from a file was trained on these trials; None if it does not know, or has no file.
     """
 
     analysis: FusionAnalysis | None
-    dev: tuple[Evaluation, ...]
-    eval: tuple[Evaluation, ...]
+    rows: tuple[FigureRow, ...]
+    is_of_training: bool | None = None
+
+    @property
+    def dev(self) -> tuple[Evaluation, ...]:
+        """Evaluations on the trials of training."""
+        return tuple(row.dev for row in self.rows if row.dev is not None)
+
+    @property
+    def eval(self) -> tuple[Evaluation, ...]:
+        """Evaluations on other trials, where there are any."""
+        return tuple(row.eval for row in self.rows if row.eval is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +83,7 @@ class Fused:
 
     @property
     def analysis(self) -> FusionAnalysis | None:
-        """Systems alone, every leave-one-out, and their linear fusion."""
+        """Systems alone, every leave-one-out, and their fusion."""
         return self.figures.analysis
 
     @property
@@ -94,10 +108,7 @@ class Fused:
         lines = list(_trained(self.model))
         analysis = self.analysis
         if analysis is not None and len(analysis.names) > 1:
-            best = analysis.best_single
-            share = analysis.objective_gain / best.penalized_objective if best.penalized_objective > 0.0 else 0.0
-            less = f"{share:.1%}".replace("%", " %")
-            lines.append(f"linear fusion: objective {less} below that of {best.name}, the best single system")
+            lines += _gain(analysis, on_complete=isinstance(self.model, SubsetFusion))
         if not self.figures.eval and self.cross_validated_llr is None:
             lines.append(
                 "The fusion has seen these trials, which flatters it: cross-validate, or evaluate it on others."
@@ -106,10 +117,11 @@ class Fused:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban fuse --json`` prints."""
-        results = self.dev.to_dict()
+        results, told = self.dev.to_dict(), self.model.training_
         return {
             "schema": SCHEMA,
             "model": content_of(self.model),
+            "n_without_quality": None if told is None else told.results.get("n_without_quality"),
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "dev": results["systems"],
             "eval": [one.to_dict() for one in self.figures.eval] or None,
@@ -135,9 +147,32 @@ def _trained(model: Fuser) -> Iterator[str]:
                 f"{told[f'n_trained_{name}']:,} that have them; {status}"
             )
         return
-    relative = f"{told['objective_relative_to_llr_0']:.4g}"
+    of_trials = ""
+    if isinstance(model, QualityFusion):
+        n = sum(training.counts.values()) - int(told["n_without_quality"] or 0)
+        of_trials = f" of the {n:,} trials that have all quality measures"
     yield f"training: {told['status']}"
-    yield f"objective {told['objective']:.6g}, {relative} times that of scores that say nothing (llr 0)"
+    yield _objective(told, of_trials)
+    if isinstance(model, QualityFusion) and (alone := model.backoff_.training_) is not None:
+        n_trials = sum(alone.counts.values())
+        yield f"without quality: a linear fusion, trained on all {n_trials:,} trials: {alone.results['status']}"
+        yield f"without quality: {_objective(alone.results)}"
+
+
+def _objective(told: Mapping[str, Any], of_trials: str = "") -> str:
+    relative = f"{told['objective_relative_to_llr_0']:.4g}"
+    return f"objective {told['objective']:.6g}{of_trials}, {relative} times that of scores that say nothing (llr 0)"
+
+
+def _gain(analysis: FusionAnalysis, *, on_complete: bool) -> list[str]:
+    """How the objective compares with that of the best single system, if one can be trained."""
+    best, gain = analysis.best_single, analysis.objective_gain
+    if best is None or best.penalized_objective is None or gain is None:
+        return []
+    share = gain / best.penalized_objective if best.penalized_objective > 0.0 else 0.0
+    less = f"{share:.1%}".replace("%", " %")
+    where = ", on the trials that all systems scored" if on_complete else ""
+    return [f"{analysis.fusion.name}: objective {less} below that of {best.name}, the best single system{where}"]
 
 
 def figures_of(
@@ -147,7 +182,7 @@ def figures_of(
     crossed: FloatArray | None,
     operating_points: Iterable[PointLike],
 ) -> FusionFigures:
-    """Evaluate a trained fusion beside its systems.
+    """Evaluate a fusion, which was trained a moment ago, beside its systems.
 
     Parameters
     ----------
@@ -159,73 +194,92 @@ def figures_of(
     crossed : (n_trials,) array, optional
         Cross-validated llrs of the trials of training.
     operating_points : iterable
-
-    Raises
-    ------
-    InputError
-        If a single system or a leave-one-out cannot be trained.
     """
     points = [as_operating_point(point) for point in operating_points]
-    analysis = analysis_of(model, dev, others, points)
-    rows = () if analysis is None else analysis.dev.systems
-    other_rows = () if analysis is None or analysis.eval is None else analysis.eval.systems
-    name = _name(model)
-    if analysis is None or name != "fusion":
-        rows += (_evaluated(dev.data.transform(model), dev, name, points),)
-        if others is not None:
-            other_rows += (_evaluated(others.data.transform(model), others, name, points),)
+    analysis = _analysis(model, dev, others, points, trained=model)
+    rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
+    taken = [row.name for row in rows]
+    if analysis is None or _lack_scores(dev, others):
+        rows.append(_whole(model, dev, others, points, taken))
     if crossed is not None:
-        rows += (_evaluated(crossed, dev, f"{name}, cross-validated", points),)
-    return FusionFigures(analysis, rows, other_rows)
+        (name,) = names_apart([f"{fusion_name(model)}, cross-validated"], taken)
+        rows.append(FigureRow(name=name, role="cross-validated", dev=dev.labelled.evaluated(crossed, name, points)))
+    return FusionFigures(analysis, tuple(rows))
 
 
-def analysis_of(
-    model: Fuser, dev: FusionTrials, others: FusionTrials | None, points: Iterable[PointLike]
-) -> FusionAnalysis | None:
-    """Analyse the linear fusion of systems.
+def figures_of_model(
+    model: Fuser, dev: FusionTrials, others: FusionTrials | None, operating_points: Iterable[PointLike]
+) -> FusionFigures:
+    """Evaluate a fusion from a file beside its systems, which are trained anew.
 
     Parameters
     ----------
     model : fusion
-        Its rule, prior and penalty are taken.
-    dev, others : FusionTrials
-        Of which those are used that all systems scored.
-    points : iterable
-        Operating points.
-
-    Returns
-    -------
-    FusionAnalysis or None
-        None if there are not trials of both classes.
+    dev : FusionTrials
+        What everything is trained on. If these are not the trials of training of the model, the fusion that is trained
+        on them is another one: it has a row of its own then.
+    others : FusionTrials, optional
+        Other trials.
+    operating_points : iterable
 
     Raises
     ------
     InputError
-        If a single system or a leave-one-out cannot be trained.
+        If training and test give systems of the same names in different order, or the fusion cannot be trained.
     """
-    dev = dev.take(dev.complete)
-    if not dev.has_both_classes:
+    require_same_places(dev.systems, () if others is None else others.systems)
+    points = [as_operating_point(point) for point in operating_points]
+    told = model.training_
+    named = dev if told is None or not told.systems else replace(dev, systems=told.systems)
+    analysis = _analysis(model, named, others, points, trained=None)
+    if analysis is None:
+        return FusionFigures(None, ())
+    rows: list[FigureRow] = list(analysis.rows)
+    sets = [None if one is None else one.labelled.complete for one in (dev, others)]
+    sets = [one if one is not None and one.has_both_classes else None for one in sets]
+    fused, *_ = names_apart([fusion_name(model)], analysis.names)
+    found = [None if one is None else one.evaluated(one.data.transform(model), fused, points) for one in sets]
+    is_of_training = dev.is_of_training(model)
+    if is_of_training is False:
+        (name,) = names_apart([f"{fusion_name(model)}, trained on these trials"], [row.name for row in rows])
+        rows[-1] = replace(rows[-1], name=name)
+    else:
+        rows.pop()
+    rows.append(FigureRow(name=fused, role="fusion", dev=found[0], eval=found[1]))
+    if _lack_scores(dev, others):
+        rows.append(_whole(model, dev, others, points, [row.name for row in rows]))
+    return FusionFigures(analysis, tuple(rows), is_of_training)
+
+
+def _lack_scores(dev: FusionTrials, others: FusionTrials | None) -> bool:
+    """Whether some systems did not score some of the trials."""
+    return any(one is not None and not one.data.complete.all() for one in (dev, others))
+
+
+def _whole(
+    model: Fuser, dev: FusionTrials, others: FusionTrials | None, points: Sequence[PointLike], taken: Sequence[str]
+) -> FigureRow:
+    """A fusion on all trials, those included that some system did not score."""
+    (name,) = names_apart(["fusion of what there is"], taken)
+    found = [
+        None if one is None else one.labelled.evaluated(one.data.transform(model), name, points)
+        for one in (dev, others)
+    ]
+    return FigureRow(name=name, role="fusion", dev=found[0], eval=found[1])
+
+
+def _analysis(
+    model: Fuser,
+    dev: FusionTrials,
+    others: FusionTrials | None,
+    points: Sequence[PointLike],
+    *,
+    trained: Fuser | None,
+) -> FusionAnalysis | None:
+    """Analyse a fusion; None if no trials of both classes were scored by all systems."""
+    if not dev.labelled.complete.has_both_classes:
         return None
-    if others is not None:
-        others = others.take(others.complete)
-        others = others if others.has_both_classes else None
-    return analyse_fusion(
-        dev.data.scores,
-        dev.is_target,
-        fusion=linear_like(model),
-        names=dev.systems,
-        eval_scores=None if others is None else others.data.scores,
-        eval_is_target=None if others is None else others.is_target,
-        operating_points=points,
-    )
-
-
-def _name(model: Fuser) -> str:
-    if isinstance(model, QualityFusion):
-        return "fusion with quality"
-    return "fusion of what there is" if isinstance(model, SubsetFusion) else "fusion"
-
-
-def _evaluated(llr: FloatArray, trials: FusionTrials, name: str, points: Sequence[OperatingPoint]) -> Evaluation:
-    truth = trials.is_target
-    return evaluate(llr[truth], llr[~truth], name=name, operating_points=points)
+    tested = None if others is None else others.labelled
+    if tested is not None and not tested.complete.has_both_classes:
+        tested = None
+    return analysed(model, dev.systems, dev.labelled, tested, points, trained=trained)

@@ -1,41 +1,36 @@
-"""What recipes need to know of a fusion, and the data of one: scores of systems and quality measures, row by row."""
+"""What recipes need to know of a fusion, and which of its data come from files."""
 
 from __future__ import annotations
 
-import copy
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from deciban.calibration import cross_validated
-from deciban.errors import DecibanWarning, InputError
-from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
+from deciban.errors import InputError
+from deciban.evaluation.fusion_data import Fuser, FusionData
+from deciban.evaluation.joined import fact
+from deciban.fusion import QualityFusion, SubsetFusion
+from deciban.fusion.measures import Kind
+from deciban.fusion.subsets import occurring_subsets, require_known
 from deciban.io.source import PathLike, display_name
 from deciban.models import Model, load_model
-from deciban.recipes.groups import Groups
-from deciban.recipes.measures import Side, measures_of
-from deciban.recipes.systems import score_matrix
-from deciban.trials import SegmentQuality
+from deciban.recipes.measures import measures_of
+from deciban.recipes.systems import counted, score_matrix
+from deciban.trials import SegmentQuality, Trials
 from deciban.trials.join import Aligned
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
+from deciban.types import BoolArray
 
-Fuser: TypeAlias = LinearFusion | QualityFusion | SubsetFusion
-"""The models that make one log-likelihood ratio of the scores of several systems."""
-
-
-def n_systems(fusion: Fuser) -> int:
-    """How many systems a trained fusion takes."""
-    return fusion.n_systems_ if isinstance(fusion, SubsetFusion) else len(fusion.weights_)
-
-
-def linear_like(fusion: Fuser) -> LinearFusion:
-    """A linear fusion with the same rule, prior and penalty, not trained."""
-    return LinearFusion(p_target=fusion.p_target, alpha=fusion.alpha, beta=fusion.beta, ridge=fusion.ridge)
+__all__ = [
+    "Fuser",
+    "data_of",
+    "fuser_of",
+    "measures_needed",
+    "named_trials",
+    "require_quality",
+    "takes_incomplete",
+    "ways_of_trials",
+]
 
 
 def measures_needed(fusion: Fuser) -> tuple[str, ...]:
@@ -84,89 +79,68 @@ def fuser_of(model: PathLike | Model) -> tuple[Fuser, str]:
     return loaded, shown
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FusionData:
-    """What a fusion takes for a set of trials.
+def data_of(
+    aligned: Sequence[Aligned],
+    measured: Mapping[Kind, SegmentQuality] | None,
+    sides: tuple[str, ...] | None = None,
+) -> tuple[FusionData, list[str]]:
+    """Put together systems on the same trials and the quality of these trials; and what is to be said about it.
 
-    Attributes
-    ----------
-    scores : (n_trials, n_systems) array
-        NaN where a system did not score a trial.
-    quality : mapping of str to (n_trials, n_measures) array
-        By argument: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where there are no measures.
+    Raises
+    ------
+    InputError
+        As in `measures_of`.
     """
+    quality, facts = ({}, []) if measured is None else measures_of(measured, aligned[0].trials, sides=sides)
+    return FusionData(score_matrix(aligned), quality), facts
 
-    scores: AnyArray
-    quality: Mapping[str, FloatArray]
 
-    @classmethod
-    def of(
-        cls,
-        aligned: Sequence[Aligned],
-        measured: Mapping[Side, SegmentQuality] | None,
-        sides: tuple[str, ...] | None = None,
-    ) -> tuple[FusionData, list[str]]:
-        """Put together systems on the same trials and the quality of these trials; and what is to be said about it.
+def ways_of_trials(fusion: Fuser, data: FusionData, systems: Sequence[str], trials: Trials) -> list[str]:
+    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
 
-        Raises
-        ------
-        InputError
-            As in `measures_of`.
-        """
-        quality, facts = ({}, []) if measured is None else measures_of(measured, aligned[0].trials, sides=sides)
-        return cls(score_matrix(aligned), quality), facts
+    Raises
+    ------
+    InputError
+        If there is none for some of them.
+    """
+    if not isinstance(fusion, SubsetFusion):
+        return []
 
-    def choose(self, systems: Sequence[int]) -> FusionData:
-        """The same trials with some of the systems."""
-        return FusionData(self.scores[:, list(systems)], self.quality)
+    def called(subset: tuple[int, ...]) -> str:
+        return " + ".join(systems[k] for k in subset)
 
-    def take(self, rows: IntArray | BoolArray) -> FusionData:
-        """The data of some trials."""
-        return FusionData(self.scores[rows], {name: values[rows] for name, values in self.quality.items()})
-
-    def fit(self, fusion: Any, is_target: BoolArray, *, sample_weight: ArrayLike | None = None) -> Any:
-        """Train a fusion on these trials."""
-        with _missing_measures_are_known():
-            return fusion.fit(self.scores, is_target, sample_weight=sample_weight, **self.quality)
-
-    def transform(self, fusion: Any) -> FloatArray:
-        """Fuse these trials."""
-        with _missing_measures_are_known():
-            llr: FloatArray = fusion.transform(self.scores, **self.quality)
-        return llr
-
-    def cross_validated(self, fusion: Any, is_target: BoolArray, groups: Groups, n_folds: int) -> FloatArray:
-        """Fuse every trial by a model that was trained without its group; see `deciban.calibration.cross_validated`."""
-        order = np.lexsort([*self.scores.T, *(column for values in self.quality.values() for column in values.T)])
-        rank = np.empty(len(order))
-        rank[order] = np.arange(len(order))
-        by_rank: Any = _ByRank(fusion, self, order)
-        return cross_validated(by_rank, rank, is_target, groups=groups, n_folds=n_folds)
+    occurring = occurring_subsets(data.scores)
+    require_known(occurring, fusion.fusions_, fusion.way_out, called=called, trial=trials.name_of)
+    lacking = [(subset, rows) for subset, rows in occurring.items() if len(subset) < len(systems)]
+    lacking.sort(key=lambda one: (-len(one[0]), one[0]))
+    return [
+        fact("note", f"{counted(len(rows), 'trial')} by the fusion of {called(subset)}") for subset, rows in lacking
+    ]
 
 
 @contextmanager
-def _missing_measures_are_known() -> Iterator[None]:
-    """Without the warning about trials that lack measures: their number is among the facts."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
+def named_trials(
+    data: FusionData, is_target: BoolArray | None, systems: Sequence[str], name_of: Callable[[int], str]
+) -> Iterator[None]:
+    """Add the name of the trial to what is refused because of infinite scores, which arrays know by number only."""
+    try:
         yield
+    except InputError as error:
+        found = _first_refuted(data, is_target)
+        if found is None:
+            raise
+        row, columns = found
+        told = ", ".join(f"{systems[k]}: {data.scores[row, k]:g}" for k in columns)
+        raise InputError(f"{error} The first of them is trial {name_of(row)} ({told}).") from error
 
 
-class _ByRank:
-    """A fusion whose scores are the numbers of trials: quality and missing scores come along with them."""
-
-    def __init__(self, fusion: Any, data: FusionData, order: IntArray) -> None:
-        self.fusion, self.data, self.order = fusion, data, order
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return type(self)(copy.deepcopy(self.fusion, memo), self.data, self.order)
-
-    def fit(self, rank: ArrayLike, is_target: BoolArray, *, sample_weight: ArrayLike | None = None) -> Self:
-        self._of(rank).fit(self.fusion, is_target, sample_weight=sample_weight)
-        return self
-
-    def transform(self, rank: ArrayLike) -> FloatArray:
-        return self._of(rank).transform(self.fusion)
-
-    def _of(self, rank: ArrayLike) -> FusionData:
-        return self.data.take(self.order[np.asarray(rank, np.int64)])
+def _first_refuted(data: FusionData, is_target: BoolArray | None) -> tuple[int, list[int]] | None:
+    """The first trial with infinite scores that contradict each other or the truth, and their systems."""
+    high, low = data.scores == np.inf, data.scores == -np.inf
+    wrong = high.any(axis=1) & low.any(axis=1)
+    if is_target is not None:
+        wrong |= (high & ~is_target[:, None]).any(axis=1) | (low & is_target[:, None]).any(axis=1)
+    if not wrong.any():
+        return None
+    row = int(np.argmax(wrong))
+    return row, np.flatnonzero(high[row] | low[row]).tolist()

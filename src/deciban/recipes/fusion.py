@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TypedDict, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypedDict, Unpack
 
 from deciban.core.operating import PointLike
-from deciban.errors import InputError
+from deciban.errors import InputError, MissingScoresError
 from deciban.evaluation import Selection, select_systems
 from deciban.evaluation.joined import Progress, Reading
 from deciban.evaluation.single import DEFAULT_POINTS
 from deciban.fusion import LinearFusion, QualityFusion
+from deciban.fusion.measures import KINDS, Kind
 from deciban.io.source import PathLike
+from deciban.recipes.combination import Combined, Selected, combination_of
 from deciban.recipes.fused_figures import Fused, figures_of
-from deciban.recipes.fusers import Fuser, linear_like, measures_needed, takes_incomplete
+from deciban.recipes.fusers import Fuser, measures_needed, takes_incomplete
 from deciban.recipes.fusion_trials import FusionTrials
 from deciban.recipes.held_out import DEFAULT_FOLDS, HoldOut
 from deciban.recipes.measures import QualityFiles, read_measures
+from deciban.recipes.training import tell_training
+from deciban.trials import SegmentQuality
 
 
 def fuse_files(
@@ -28,6 +32,8 @@ def fuse_files(
     *,
     operating_points: Iterable[PointLike] = DEFAULT_POINTS,
     quality: QualityFiles | None = None,
+    measures: Selected | None = None,
+    combine: Combined | None = None,
     cross_validate: int | str | tuple[str, str] | None = None,
     n_folds: int = DEFAULT_FOLDS,
     select: bool = False,
@@ -56,6 +62,12 @@ def fuse_files(
         belong to every side whose names they know. ``{"enroll": path, "test": path}`` are one file for each, and
         ``{"trial": path}`` is for trials that have one name. Trials of names without measures are counted, and fused by
         scores alone.
+    measures : sequence of str, or mapping of side to such, optional
+        Names of the quality measures to take, or their numbers from 1; all of them if left out.
+    combine : matrix, path, or mapping of side to such, optional
+        Makes few measures out of many: one row for each new one, with weights of those that are taken (BOSARIS paper,
+        section 2.7). A file of text holds such rows of numbers. The model remembers it: `deciban.apply_files` takes
+        the file of all measures.
     cross_validate, n_folds
         As in `deciban.calibrate_files`: how to fuse every trial by a model that has not seen its like, as well.
     select : bool
@@ -69,7 +81,8 @@ def fuse_files(
     progress : function, optional
         Called with a few words at every step.
     **reading
-        How files are read and joined; see `deciban.evaluation.read_joined`.
+        How files are read and joined; see `deciban.evaluation.read_joined`. With ``weights``, trials count that much in
+        training, selection, cross-validation and all figures; those of a ``test_key`` without that column count alike.
 
     Returns
     -------
@@ -90,41 +103,58 @@ def fuse_files(
     >>> done = fuse_files([folder / "A.csv", folder / "B.txt"], None, LinearFusion(ridge=0.1))
     >>> done.model.training_.systems, done.model.weights_.round(2)
     (('A', 'B'), array([0.85, 0.72]))
-    >>> [(row.name, round(row.dev.cllr, 2)) for row in done.analysis.rows[-2:]]
-    [('without B', 0.64), ('fusion', 0.5)]
+    >>> [(row.name, round(row.dev.cllr, 2)) for row in done.analysis.rows]
+    [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
     say = progress or (lambda _words: None)
     model = _copied(fusion, with_quality=quality is not None)
     measured = None if quality is None else read_measures(quality)
     how: _How = {"incomplete": takes_incomplete(model), "progress": progress}
-    read = FusionTrials.read(scores, key, reading, measured=measured, **how)
+    with _subsets_told(model):
+        read = FusionTrials.read(scores, key, reading, measured=measured, **how)
+    model, combining = _combining(model, read, measured, measures, combine)
     held_out = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    selection = _selection(model, read, held_out or HoldOut(n_folds), say) if select else None
+    selection = selection_of(model, read, held_out or HoldOut(n_folds), say) if select else None
     chosen = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
     dev = read.choose(chosen)
     say(f"training on {', '.join(dev.systems)}")
-    dev.data.fit(model, dev.is_target)
-    assert model.training_ is not None  # noqa: S101  # it has just been trained
-    model.training_ = replace(model.training_, systems=dev.systems)
+    model.system_names = dev.systems
+    with dev.with_names():
+        dev.labelled.fit(model)
+    tell_training(model, dev.systems, reading.get("weights"))
     crossed = None
     if held_out is not None:
         say("cross-validating")
-        crossed = dev.data.cross_validated(model, dev.is_target, held_out.groups(dev.scores.trials), held_out.parts)
+        folds: dict[str, Any] = {"groups": held_out.groups(dev.scores.trials), "n_folds": held_out.parts}
+        crossed = dev.labelled.cross_validated(model, **folds)
     others = None
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         sides = measures_needed(model) or None
-        others = FusionTrials.read(test_scores, test_key, reading, measured=other, sides=sides, **how)
+        lenient: Reading = {**reading, "weights_required": False}
+        others = FusionTrials.read(test_scores, test_key, lenient, measured=other, sides=sides, **how)
         others = others.ordered_as(read.systems).choose(chosen)
     say("evaluating")
     figures = figures_of(model, dev, others, crossed, operating_points)
-    facts = dev.all_facts(figures.dev)
+    facts = (*dev.all_facts(figures.dev), *combining)
     if held_out is not None:
         facts += (held_out.fact(dev.scores.trials, "fuses"),)
     if others is not None:
         facts += ("other trials", *others.all_facts(figures.eval))
     llr = None if crossed is None else dev.with_scores(crossed, "fusion")
     return Fused(model, chosen, figures, selection, llr, dev.joined.report, facts)
+
+
+@contextmanager
+def _subsets_told(model: Fuser) -> Iterator[None]:
+    """Name one more way out where systems lack scores of trials."""
+    try:
+        yield
+    except MissingScoresError as error:
+        if isinstance(model, QualityFusion):
+            raise
+        way = "Or train a fusion for every set of systems: SubsetFusion(missing='subset') (--missing subset)."
+        raise MissingScoresError(f"{error} {way}") from error
 
 
 class _How(TypedDict):
@@ -134,18 +164,43 @@ class _How(TypedDict):
     progress: Progress | None
 
 
-def _selection(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progress) -> Selection:
-    """Choose systems by a linear fusion, on the trials that all of them scored."""
+def selection_of(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progress) -> Selection:
+    """Choose systems on the trials that all of them scored."""
     say("selecting systems")
-    whole = read.take(read.complete)
-    return select_systems(
-        whole.data.scores,
-        whole.is_target,
-        fusion=linear_like(model),
-        names=read.systems,
-        groups=held_out.groups(whole.scores.trials),
-        n_folds=held_out.parts,
-    )
+    whole = read.take(read.data.complete)
+    if not whole.labelled.has_both_classes:
+        raise InputError(
+            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
+            "Leave the system out that lacks most."
+        )
+    with whole.with_names():
+        return select_systems(
+            whole.data.scores,
+            whole.labelled.is_target,
+            fusion=model,
+            names=read.systems,
+            groups=held_out.groups(whole.scores.trials),
+            n_folds=held_out.parts,
+            sample_weight=whole.labelled.weight,
+            quality=whole.data.quality or None,
+        )
+
+
+def _combining(
+    model: Fuser,
+    read: FusionTrials,
+    measured: Mapping[Kind, SegmentQuality] | None,
+    measures: Selected | None,
+    combine: Combined | None,
+) -> tuple[Fuser, list[str]]:
+    """The fusion with measures chosen and combined as files call them; and what is to be said about it."""
+    if measures is None and combine is None:
+        return model, []
+    if measured is None or not isinstance(model, QualityFusion):
+        raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
+    used = {kind: measured[kind] for kind in KINDS if f"{kind}_quality" in read.data.quality}
+    setting, facts = combination_of(used, measures, combine)
+    return QualityFusion(**{**model.settings, "combine": setting}), facts
 
 
 def _copied(fusion: Fuser | None, *, with_quality: bool) -> Fuser:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deciban.evaluation.calibrated import is_of_training, seen_before
+from deciban.evaluation.fusion_data import FusionData, LabelledData
 from deciban.evaluation.joined import Joined, Progress, Reading, fact, read_joined
 from deciban.evaluation.result import Evaluation
+from deciban.fusion.measures import Kind
 from deciban.io.source import PathLike
-from deciban.recipes.fusers import FusionData
-from deciban.recipes.measures import Side
+from deciban.models import Model
+from deciban.recipes.fusers import data_of, named_trials
 from deciban.recipes.systems import counted, order_of_training, refuse_twice
 from deciban.trials import Scores, SegmentQuality
 from deciban.types import BoolArray, FloatArray
@@ -24,8 +28,8 @@ class FusionTrials:
 
     Attributes
     ----------
-    data : FusionData
-    is_target : (n_trials,) bool array
+    labelled : LabelledData
+        Scores, quality, truth and weights.
     systems : tuple of str
     scores : Scores
         Of the first system, for its trials.
@@ -35,12 +39,16 @@ class FusionTrials:
         What is to be said besides.
     """
 
-    data: FusionData
-    is_target: BoolArray
+    labelled: LabelledData
     systems: tuple[str, ...]
     scores: Scores
     joined: Joined
     facts: tuple[str, ...]
+
+    @property
+    def data(self) -> FusionData:
+        """Scores and quality."""
+        return self.labelled.data
 
     @classmethod
     def read(
@@ -50,7 +58,7 @@ class FusionTrials:
         reading: Reading,
         *,
         incomplete: bool = False,
-        measured: Mapping[Side, SegmentQuality] | None = None,
+        measured: Mapping[Kind, SegmentQuality] | None = None,
         sides: tuple[str, ...] | None = None,
         progress: Progress | None = None,
     ) -> FusionTrials:
@@ -77,11 +85,10 @@ class FusionTrials:
         paths = [scores] if isinstance(scores, str | os.PathLike) else list(scores)
         refuse_twice(paths)
         joined = read_joined(paths, key, incomplete=incomplete, progress=progress, **reading)
-        data, facts = FusionData.of(joined.aligned, measured, sides)
-        truth = joined.aligned[0].is_target
-        assert truth is not None  # noqa: S101  # it was aligned to a key
+        data, facts = data_of(joined.aligned, measured, sides)
+        labelled = LabelledData(data, joined.is_target, joined.weight)
         names = tuple(system.name for system in joined.aligned)
-        found = cls(data, truth, names, joined.aligned[0].scores, joined, tuple(facts))
+        found = cls(labelled, names, joined.aligned[0].scores, joined, tuple(facts))
         return found._with_scores() if incomplete else found
 
     def _with_scores(self) -> FusionTrials:
@@ -105,12 +112,14 @@ class FusionTrials:
             return self
         numbers = np.flatnonzero(rows)
         return replace(
-            self, data=self.data.take(numbers), is_target=self.is_target[numbers], scores=self.scores.take(numbers)
+            self,
+            labelled=self.labelled.take(numbers),
+            scores=self.scores.take(numbers),
         )
 
     def choose(self, systems: Sequence[int]) -> FusionTrials:
         """Some of the systems, in this order."""
-        return replace(self, data=self.data.choose(systems), systems=tuple(self.systems[k] for k in systems))
+        return replace(self, labelled=self.labelled.choose(systems), systems=tuple(self.systems[k] for k in systems))
 
     def ordered_as(self, trained: Sequence[str]) -> FusionTrials:
         """The same with the systems in the order of training.
@@ -127,15 +136,18 @@ class FusionTrials:
         """Log-likelihood ratios of these trials."""
         return replace(self.scores, score=llr, name=name, log10=False)
 
-    @property
-    def complete(self) -> BoolArray:
-        """Which trials all systems scored."""
-        return np.asarray(~np.isnan(self.data.scores).any(axis=1), np.bool_)
+    def is_of_training(self, model: Model) -> bool | None:
+        """Whether a model was trained on these trials; None if it does not know."""
+        return is_of_training(model, self.data.columns, self.labelled.is_target, self.labelled.weight)
 
-    @property
-    def has_both_classes(self) -> bool:
-        """Whether there are targets and non-targets."""
-        return bool(self.is_target.any() and not self.is_target.all())
+    def seen_before(self, model: Model, *, of_training: bool) -> list[str]:
+        """Say whether a model was trained on these trials, where that is not what one should think."""
+        truth = self.labelled.is_target, self.labelled.weight
+        return seen_before(model, self.data.columns, *truth, of_training=of_training)
+
+    def with_names(self) -> AbstractContextManager[None]:
+        """Name trials and systems in what is refused because of infinite scores."""
+        return named_trials(self.data, self.labelled.is_target, self.systems, self.scores.trials.name_of)
 
     def all_facts(self, evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
         """What was read and assumed."""

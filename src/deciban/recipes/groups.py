@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deciban.errors import InputError
+from deciban.evaluation.weights import complete_column
 from deciban.trials import Trials
 from deciban.trials.conditions import as_text
 from deciban.trials.lists import PAIR
@@ -56,20 +56,8 @@ def pairs_of(trials: Trials) -> tuple[str, ...]:
 def _column(trials: Trials, name: str) -> pa.DictionaryArray:
     if name in trials.sides:
         return trials.column(name)
-    if name not in trials.conditions:
-        there = ", ".join((*trials.sides, *trials.conditions))
-        raise InputError(
-            f"{trials.origin.name}: no column {name!r} says which trials to hold out together; there are {there}."
-        )
-    values = as_text(trials.condition(name))
-    empty = np.asarray(pc.fill_null(pc.equal(values, ""), fill_value=True), np.bool_)
-    if empty.any():
-        row = int(np.argmax(empty))
-        raise InputError(
-            f"{trials.origin.where(row)}: no value in column {name!r}, which says which trials to hold out together "
-            f"({np.count_nonzero(empty):,} such trials). Complete it, or leave these trials out (--where)."
-        )
-    return values.dictionary_encode()
+    values = complete_column(trials, name, "says which trials to hold out together", trials.sides)
+    return as_text(values).dictionary_encode()
 
 
 def _numbered(columns: list[pa.DictionaryArray]) -> Groups:

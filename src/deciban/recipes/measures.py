@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.joined import fact
+from deciban.fusion.measures import KINDS, Kind
 from deciban.io import read_contents
 from deciban.io.source import PathLike, Source
 from deciban.recipes.systems import counted
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import FloatArray
 
-Side: TypeAlias = Literal["enroll", "test", "trial"]
-QualityFiles: TypeAlias = PathLike | Mapping[Side, PathLike]
+QualityFiles: TypeAlias = PathLike | Mapping[Kind, PathLike]
 """One file for all sides, or one for each."""
-
-_SIDES: tuple[Side, ...] = ("enroll", "test", "trial")
 
 
 def quality_paths(quality: QualityFiles | None) -> list[PathLike]:
@@ -29,7 +27,7 @@ def quality_paths(quality: QualityFiles | None) -> list[PathLike]:
     return list(quality.values()) if isinstance(quality, Mapping) else [quality]
 
 
-def read_measures(quality: QualityFiles) -> dict[Side, SegmentQuality]:
+def read_measures(quality: QualityFiles) -> dict[Kind, SegmentQuality]:
     """Read quality measures.
 
     Parameters
@@ -49,15 +47,17 @@ def read_measures(quality: QualityFiles) -> dict[Side, SegmentQuality]:
     FormatError, InputError, OSError
         As in `deciban.io.read_quality`; or if a side is none, or has no measures in its file.
     """
+    if "-" in map(str, quality_paths(quality)):
+        raise InputError("quality: measures are not read from standard input (-). Put them into a file, and name it.")
     if not isinstance(quality, Mapping):
         return _sides_of(quality)
-    if not quality or set(quality) - set(_SIDES):
-        raise InputError(f"quality: expected a file, or files of {', '.join(_SIDES)}; got {dict(quality)}.")
+    if not quality or set(quality) - set(KINDS):
+        raise InputError(f"quality: expected a file, or files of {', '.join(KINDS)}; got {dict(quality)}.")
     return {side: _one_side(path, side) for side, path in quality.items()}
 
 
 def measures_of(
-    measured: Mapping[Side, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
+    measured: Mapping[Kind, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
 ) -> tuple[dict[str, FloatArray], list[str]]:
     """Quality measures of every trial, as arguments of a fusion.
 
@@ -89,24 +89,21 @@ def measures_of(
     found: dict[str, FloatArray] = {}
     facts = []
     lacking = np.zeros(len(trials), np.bool_)
-    wanted = [side for side in _SIDES if sides is None or f"{side}_quality" in sides]
+    wanted = [side for side in KINDS if sides is None or f"{side}_quality" in sides]
     for side in (one for one in wanted if one in measured and one in trials.sides):
         values, known = measured[side].align(trials, side)
-        if sides is None and not known.any():
+        if not known.any():
             continue  # a list of segments says nothing of the names of models
         values[~known] = np.nan
         lacking |= ~known
         found[f"{side}_quality"] = values
         names = ", ".join(measured[side].measures)
         facts.append(fact("qual", measured[side].origin.name, f"{side}: {names}", f"{len(measured[side]):,} names"))
-    missing = [name for name in sides or () if name not in found]
+    is_for_any = set(measured) == set(KINDS)  # one list of names, not said of which side
+    needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
+    missing = [side for side in KINDS if f"{side}_quality" in needed and f"{side}_quality" not in found]
     if missing or not found:
-        about = " and ".join(name.removesuffix("_quality") for name in missing) or " or ".join(trials.sides)
-        origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
-        raise InputError(
-            f"{origins}: no quality measures of {about} for any trial of {trials.origin.name}, which begins with "
-            f"{trials.name_of(0)}. Check that the names are the same, and which side the measures belong to."
-        )
+        raise InputError(_nothing_about(missing or [*measured], measured, trials))
     n_lacking = int(np.count_nonzero(lacking))
     if n_lacking:
         words = f"{n_lacking:,} of {counted(len(trials), 'trial')} without quality measures are fused by scores alone"
@@ -114,17 +111,32 @@ def measures_of(
     return found, facts
 
 
-def _sides_of(path: PathLike) -> dict[Side, SegmentQuality]:
+def _nothing_about(sides: Sequence[Kind], measured: Mapping[Kind, SegmentQuality], trials: Trials) -> str:
+    """Say that no trial has measures of these sides."""
+    origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
+    there = [side for side in sides if side in trials.sides]
+    if not there:
+        return (
+            f"{origins}: quality measures of {' and '.join(sides)}, but {trials.origin.name} identifies a trial by "
+            f"{' and '.join(trials.sides)}. Name one of these sides: --quality {trials.sides[-1]}=FILE."
+        )
+    return (
+        f"{origins}: no quality measures of {' or '.join(there)} for any trial of {trials.origin.name}, which begins "
+        f"with {trials.name_of(0)}. Check that the names are the same, and which side the measures belong to."
+    )
+
+
+def _sides_of(path: PathLike) -> dict[Kind, SegmentQuality]:
     if not Source(path).is_binary:
-        return dict.fromkeys(_SIDES, _segments(path))
+        return dict.fromkeys(KINDS, _segments(path))
     contents = read_contents(path)
     if contents.quality is None:
-        return dict.fromkeys(_SIDES, _segments(path))
-    sides: dict[Side, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
+        return dict.fromkeys(KINDS, _segments(path))
+    sides: dict[Kind, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
 
 
-def _one_side(path: PathLike, side: Side) -> SegmentQuality:
+def _one_side(path: PathLike, side: Kind) -> SegmentQuality:
     sides = _sides_of(path)
     if side not in sides:
         raise FormatError(f"{path}: holds quality measures of {' and '.join(sides)}, not of {side}.")

@@ -51,6 +51,26 @@ def refuse_twice(paths: Iterable[PathLike]) -> None:
         seen.add(os.path.realpath(path))
 
 
+def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
+    """Refuse systems of training and of test, both in the order of a model, that have one name in two places.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> require_same_places(["a", "b"], ["x", "b"])
+    """
+    for k, name in enumerate(tested):
+        if name in trained and trained.index(name) != k:
+            raise InputError(
+                f"scores: by the order given, {name} is system {k + 1} of the fusion for the test, and system "
+                f"{trained.index(name) + 1} for training. Give both in the order of training of the model, or under "
+                "the names that the systems had there."
+            )
+
+
 def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[str]]:
     """Find out which of the systems that were given is which of those of training.
 

@@ -11,8 +11,9 @@ from deciban.core.operating import PointLike
 from deciban.errors import FormatError
 from deciban.evaluation.joined import Joined, Progress, Reading, read_joined
 from deciban.evaluation.result import Evaluation, Results
-from deciban.evaluation.single import DEFAULT_POINTS, evaluate
+from deciban.evaluation.single import DEFAULT_POINTS, evaluate_labelled
 from deciban.io.source import PathLike
+from deciban.models import Model
 from deciban.models.files import content_of
 from deciban.recipes.held_out import DEFAULT_FOLDS, HoldOut
 from deciban.trials import Scores
@@ -92,6 +93,14 @@ def _parameters(model: Calibrator) -> list[str]:
     return [", ".join(numbers)] if numbers else []
 
 
+def tell_training(model: Model, systems: tuple[str, ...], weights: str | None) -> None:
+    """Add to the record of a model the names of its systems, and of the column that its weights are from."""
+    training = model.training_
+    assert training is not None  # noqa: S101  # it has just been trained
+    told = {} if weights is None else {"weights_from": weights}
+    model.training_ = replace(training, systems=systems, results={**training.results, **told})
+
+
 def calibrate_files(
     scores: PathLike,
     key: PathLike | None,
@@ -125,7 +134,8 @@ def calibrate_files(
     progress : function, optional
         Called with a few words at every step.
     **reading
-        How files are read and joined; see `deciban.evaluation.read_joined`.
+        How files are read and joined; see `deciban.evaluation.read_joined`. With ``weights``, trials count that much in
+        training, in cross-validation and in all figures.
 
     Returns
     -------
@@ -156,16 +166,14 @@ def calibrate_files(
             f"one: columns='score={names[0]},...' (--columns)."
         )
     system, points = joined.aligned[0], list(operating_points)
-    truth = system.is_target
-    assert truth is not None  # noqa: S101  # it was aligned to a key
+    truth, weight = joined.is_target, joined.weight
     say(f"training on {system.name}")
-    calibrator.fit(system.score, truth)
-    if calibrator.training_ is not None:
-        calibrator.training_ = replace(calibrator.training_, systems=(system.name,))
+    calibrator.fit(system.score, truth, sample_weight=weight)
+    tell_training(calibrator, (system.name,), reading.get("weights"))
 
     def evaluated(llr: Scores, name: str) -> Evaluation:
         say(f"evaluating {name}")
-        return evaluate(llr.score[truth], llr.score[~truth], name=name, operating_points=points)
+        return evaluate_labelled(llr.score, truth, weight, name=name, operating_points=points)
 
     natural = system.scores.in_nats()
     before = evaluated(natural, system.name)
@@ -174,8 +182,8 @@ def calibrate_files(
     if cross_validate is not None:
         say("cross-validating")
         held_out = HoldOut(cross_validate, n_folds)
-        groups = held_out.groups(system.trials)
-        values = cross_validated(calibrator, natural.score, truth, groups=groups, n_folds=held_out.parts)
+        folds: dict[str, Any] = {"groups": held_out.groups(system.trials), "n_folds": held_out.parts}
+        values = cross_validated(calibrator, natural.score, truth, sample_weight=weight, **folds)
         llr = replace(natural, score=values)
         crossed = evaluated(llr, f"{system.name}, cross-validated")
         facts += (held_out.fact(system.trials, "calibrates"),)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deciban.fusion import QualityFusion, SubsetFusion
-from deciban.recipes.fusers import Fuser, n_systems
+from deciban.recipes.fusers import Fuser
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def weights_of(fusion: Fuser) -> tuple[Weight, ...]:
     [('system 0', 0.53), ('system 1', 1.7), ('offset', -2.65)]
     """
     told = fusion.training_
-    names = told.systems if told is not None and told.systems else [f"system {k}" for k in range(n_systems(fusion))]
+    names = told.systems if told is not None and told.systems else [f"system {k}" for k in range(fusion.n_systems_)]
     if isinstance(fusion, SubsetFusion):
         rows = []
         for subset, one in fusion.fusions_.items():
@@ -47,7 +47,7 @@ def weights_of(fusion: Fuser) -> tuple[Weight, ...]:
             rows += [Weight(f"{' + '.join(own)}: {row.name}", row.value, row.standardized) for row in found]
         return tuple(rows)
     rows = list(_linear(names, fusion.weights_.tolist(), fusion.standardized_weights_.tolist(), fusion.offset_))
-    return (*rows, *(_of_quality(fusion) if isinstance(fusion, QualityFusion) else ()))
+    return (*rows, *(_of_quality(fusion, names) if isinstance(fusion, QualityFusion) else ()))
 
 
 def _linear(
@@ -57,8 +57,8 @@ def _linear(
     yield Weight("offset", offset)
 
 
-def _of_quality(fusion: QualityFusion) -> Iterator[Weight]:
-    """What q' W r adds, entry by entry; a symmetric matrix once."""
+def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]:
+    """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
     matrix = fusion.quality_weights_
     n_enroll, n_test = (size - 1 for size in matrix.shape)
     both = fusion.symmetric and len(fusion.quality_sides_) == 2
@@ -73,3 +73,6 @@ def _of_quality(fusion: QualityFusion) -> Iterator[Weight]:
                 yield Weight(name, value)
     for k, value in enumerate(fusion.trial_quality_weights_.tolist()):
         yield Weight(f"q{k + 1} of the trial", value)
+    alone = fusion.backoff_
+    for one in _linear(names, alone.weights_.tolist(), alone.standardized_weights_.tolist(), alone.offset_):
+        yield Weight(f"without quality: {one.name}", one.value, one.standardized)

@@ -13,9 +13,10 @@ import deciban
 from deciban import plots
 from deciban.calibration import Calibrator, Chain, rule_weighting
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, FusionAnalysis, Results
+from deciban.evaluation import Evaluation, Results, Selection
 from deciban.evaluation.result import CONVENTIONS
 from deciban.models import Model
+from deciban.recipes.fused_figures import FusionFigures
 from deciban.recipes.fusers import Fuser
 from deciban.report import tables, words
 from deciban.report.comparison import compare, matched
@@ -32,7 +33,8 @@ def render(
     before: Results | None = None,
     train_before: Results | None = None,
     model: Model | None = None,
-    analysis: FusionAnalysis | None = None,
+    figures: FusionFigures | None = None,
+    selection: Selection | None = None,
 ) -> str:
     """Write results as one HTML page that needs nothing else: no network, no scripts, no other files.
 
@@ -50,8 +52,10 @@ def render(
         The same before calibration.
     model : Model, optional
         What calibrated or fused the scores: the page shows its settings, its parameters and how training went.
-    analysis : FusionAnalysis, optional
+    figures : FusionFigures, optional
         What a fusion is worth beside its systems, on its trials of training and maybe on others.
+    selection : Selection, optional
+        Which of the systems of a fusion help, in which order.
 
     Returns
     -------
@@ -89,13 +93,13 @@ def render(
         comparison=comparison,
         blocks=comparison.blocks(colors) if comparison else [],
         record=record_of(model) if model else [],
-        fusion=FusionSection.of(model, analysis) if isinstance(model, Fuser) else None,
+        fusion=FusionSection.of(model, figures, selection) if isinstance(model, Fuser) else None,
         model_figures=_of_model(model, sides, results) if model else [],
         notes=[(name, color, system.notes) for name, color, system in named if system.notes],
         errors=tables.errors(systems, colors),
         scarce=[(name, color, words.scarce_errors(system)) for name, color, system in named],
         is_paired=train is not None,
-        figures=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
+        plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CONVENTIONS.items()],
         definitions=words.DEFINITIONS,
         version=deciban.__version__,

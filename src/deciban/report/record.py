@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from deciban.calibration import Chain
+from deciban.fusion import QualityFusion
 from deciban.models import Model
 from deciban.recipes.fusers import Fuser
 from deciban.report.words import count
@@ -17,6 +19,14 @@ _RESULTS = {
     "steps": "Steps",
     "passes": "Passes over the data",
     "status": "Status",
+    "weights_from": "Column with the weights of trials",
+    "n_without_quality": "Trials that lack quality measures",
+    "n_dropped": "Trials left out for want of scores",
+}
+_OF_SUBSETS = {
+    "n_exactly": "Trials with scores of just {}",
+    "n_trained": "Trials that the fusion of {} was trained on",
+    "status": "Status of the fusion of {}",
 }
 _LONGEST = 300
 
@@ -35,7 +45,8 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     if isinstance(model, Chain):
         rows += [(f"Step {k}", f"{step.kind}: {_listed(_numbers(step))}") for k, step in enumerate(model.steps, 1)]
     else:
-        rows += [("Settings", _listed(model.settings))] if model.settings else []
+        settings = {name: value for name, value in model.settings.items() if value is not None}
+        rows += [("Settings", _listed(settings))] if settings else []
         rows += [] if isinstance(model, Fuser) else [("Parameters", _listed(model.parameters()))]  # they have a table
     training = model.training_
     if training is None:
@@ -44,10 +55,19 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     rows.append(("Trained on", counts))
     if training.systems:
         rows.append(("Systems", ", ".join(training.systems)))
-    rows += [
-        (_RESULTS.get(name, name.replace("_", " ").capitalize()), _text(v)) for name, v in training.results.items()
-    ]
+    rows += [(_named(name, training.systems), _text(value)) for name, value in training.results.items()]
+    if isinstance(model, QualityFusion) and (alone := model.backoff_.training_) is not None:
+        rows += [(f"{_RESULTS[name]}, without quality", _text(alone.results[name])) for name in ("objective", "status")]
     return [*rows, ("Fingerprint of the training data", training.fingerprint)]
+
+
+def _named(result: str, systems: Sequence[str]) -> str:
+    """What a result is called; those of subsets of systems end in numbers of systems, such as 0+2."""
+    kind, _, numbers = result.rpartition("_")
+    if kind in _OF_SUBSETS:
+        known = [systems[int(k)] if systems else f"system {k}" for k in numbers.split("+")]
+        return _OF_SUBSETS[kind].format(" + ".join(known))
+    return _RESULTS.get(result, result.replace("_", " ").capitalize())
 
 
 def _numbers(step: Model) -> dict[str, Any]:

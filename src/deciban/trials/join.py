@@ -15,8 +15,8 @@ from deciban.trials.matching import (
     JoinReport,
     Match,
     Missing,
-    check_policies,
     match,
+    match_by_order,
     picked,
     require_same_sides,
 )
@@ -163,7 +163,7 @@ def align_systems(
     """
     if not systems:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
-    found = _by_order(systems, key, missing, duplicates) if by_order else match(systems, key, missing, duplicates)
+    found = match_by_order(systems, key, missing, duplicates) if by_order else match(systems, key, missing, duplicates)
     return _aligned(systems, key, found, missing)
 
 
@@ -194,7 +194,7 @@ def align_incomplete(
     """
     if not systems:
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
-    found = _by_order(systems, key, 0.0, duplicates) if by_order else match(systems, key, 0.0, duplicates)
+    found = match_by_order(systems, key, 0.0, duplicates) if by_order else match(systems, key, 0.0, duplicates)
     for scores, rows in zip(systems, found.rows, strict=True):
         if rows is not None and not np.any(rows >= 0):
             match([scores], key, "drop", duplicates)  # it finds nothing, and says so
@@ -205,25 +205,11 @@ def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Ind
     trials, is_target = found.key.trials, None
     if isinstance(found.key, Key):
         is_target = found.key.is_target
-        _require_both_classes(is_target, key)
+        _require_both_classes(is_target, key, found.report if missing == "drop" else None)
     return [
         Aligned(replace(scores, trials=trials, score=picked(scores.score, rows, missing)), is_target, found.report)
         for scores, rows in zip(systems, found.rows, strict=True)
     ]
-
-
-def _by_order(
-    systems: Sequence[Scores], key: Key | Index, missing: Missing, duplicates: Duplicates
-) -> Match[Key | Index]:
-    """Row after row: no name is looked at, so trials that occur twice are nothing special."""
-    check_policies(missing, duplicates)
-    for scores in systems:
-        if len(scores) != len(key):
-            raise KeyMismatchError(
-                f"{scores.trials.origin.name} holds {len(scores):,} scores, {key.trials.origin.name} {len(key):,} "
-                "trials. Matching by order needs as many of one as of the other."
-            )
-    return Match(key, (None,) * len(systems), JoinReport(len(key), 0, 0, 0))
 
 
 def refuse_conflicts(told: Key, key: Key) -> None:
@@ -248,10 +234,16 @@ def refuse_conflicts(told: Key, key: Key) -> None:
         )
 
 
-def _require_both_classes(is_target: BoolArray, key: Key | Index) -> None:
+def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinReport | None) -> None:
     n_tar = int(np.count_nonzero(is_target))
     if n_tar in (0, len(is_target)):
         lacking = "target" if n_tar == 0 else "non-target"
+        if dropped is not None and dropped.missing:
+            raise KeyMismatchError(
+                f"{key.trials.origin.name}: {dropped.missing:,} of {len(key):,} trials were left out for want of a "
+                f"score (missing='drop', --missing drop), and no {lacking} is among the {len(is_target):,} that are "
+                "left. Leave out the system that lacks most, or find its scores."
+            )
         raise KeyMismatchError(
             f"{key.trials.origin.name}: no {lacking} trial among {len(is_target):,}. Evaluation needs at least one of "
             "each class; check the label words."

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.lookup import Wanted
 from deciban.trials.tables import TrialTable
@@ -95,12 +95,33 @@ def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates
     n_missing = int(np.count_nonzero(lacking))
     report = JoinReport(len(lacking) - n_missing, n_missing, extra, surplus)
     if n_missing and (missing == "error" or (missing == "drop" and not report.matched)):
-        raise KeyMismatchError(_missing_message(tables, rows, key))
+        refusal = MissingScoresError if report.matched else KeyMismatchError
+        raise refusal(_missing_message(tables, rows, key))
     if n_missing and missing == "drop":
         kept = np.flatnonzero(~lacking)
         rows = [kept if found_rows is None else found_rows[kept] for found_rows in rows]
         key = key.take(kept)
     return Match(key, tuple(rows), report)
+
+
+def match_by_order(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
+    """Row after row: no name is looked at, so trials that occur twice are nothing special.
+
+    Raises
+    ------
+    KeyMismatchError
+        If there are not as many rows everywhere.
+    InputError
+        If a policy is none.
+    """
+    check_policies(missing, duplicates)
+    for table in tables:
+        if len(table) != len(key):
+            raise KeyMismatchError(
+                f"{table.trials.origin.name} holds {len(table):,} scores, {key.trials.origin.name} {len(key):,} "
+                "trials. Matching by order needs as many of one as of the other."
+            )
+    return Match(key, (None,) * len(tables), JoinReport(len(key), 0, 0, 0))
 
 
 def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreArray:
@@ -245,8 +266,9 @@ def _missing_message(tables: Sequence[TrialTable], rows: Sequence[IntArray | Non
         names = ", ".join(table.trials.origin.name for table in tables)
         return f"No trial of {trials.origin.name} has a score in each of {names}: nothing is left to evaluate."
     names = ", ".join(trials.name_of(int(row)) for row in lacking[:3])
+    which = "key trials" if key.content is not None else f"trials of {trials.origin.name}"
     return (
-        f"{len(lacking):,} of {len(key):,} key trials have no score in {offered.origin.name}, the first {names} "
+        f"{len(lacking):,} of {len(key):,} {which} have no score in {offered.origin.name}, the first {names} "
         f'({trials.origin.where(int(lacking[0]))}). Pass missing="drop" (--missing drop) to leave them out, or a score '
         f"to fill in (--missing fill=VALUE){_swapped_hint(offered, trials)}."
     )
