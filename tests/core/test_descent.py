@@ -179,3 +179,39 @@ def test_the_layout_of_a_matrix_does_not_matter_and_it_stays_as_it_was(n, kind):
     assert fit.objective == pytest.approx(expected.objective, rel=1e-12)
     np.testing.assert_array_equal(np.transpose(given) if kind == "columns" else given, scores)
     np.testing.assert_array_equal(labels, is_target)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_tar", "n_systems"), [(40_000, 100, 1), (120_000, 300, 1), (120_000, 100, 1), (40_000, 300, 2)]
+)
+def test_a_sample_that_is_nearly_separated_does_not_decide_on_a_bounded_rule(n, n_tar, n_systems):
+    """Its best minimum lies far out, where all trials have none, or a worse one."""
+    rng, is_target = np.random.default_rng(0), np.arange(n) < n_tar
+    scores = rng.normal(size=(n, n_systems)) + is_target[:, None] * 3.5 / np.sqrt(n_systems)
+    log_odds = float(np.log(0.001 / 0.999))
+    fit = train(scores, is_target, alpha=2.0, beta=1.0, log_odds=log_odds)
+
+    def cost(x):
+        llr = scores @ x[:-1] + x[-1]
+        rule = {"alpha": 2.0, "beta": 1.0, "prior_log_odds": log_odds}
+        return metrics.scoring_rule_cost(llr[is_target], llr[~is_target], **rule)
+
+    # The llr of Gaussians with equal variances, which the scores were drawn from, is close to the optimum.
+    truth = np.append(np.full(n_systems, 3.5 / np.sqrt(n_systems)), -(3.5**2) / 2)
+    assert fit.converged
+    assert fit.objective <= cost(truth)
+
+
+@pytest.mark.parametrize("far", [100.0, 1000.0])
+def test_an_outlier_that_the_sample_missed_does_not_stop_a_rule_of_exponential_costs(far):
+    rng, is_target = np.random.default_rng(0), np.arange(40_000) % 2 == 0
+    scores = rng.normal(size=(40_000, 2)) + is_target[:, None]
+    scores[10_001] = far
+    fit = train(scores, is_target, alpha=0.5, beta=0.5, log_odds=0.0)
+    assert fit.converged
+    for step in (*np.eye(2), *-np.eye(2)):  # the objective is convex: nowhere nearby is it lower
+        llr = scores @ (fit.weights + 1e-3 * step) + fit.offset
+        assert (
+            metrics.scoring_rule_cost(llr[is_target], llr[~is_target], alpha=0.5, beta=0.5, p_target=0.5)
+            > fit.objective
+        )

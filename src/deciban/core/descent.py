@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,9 @@ _BINNED = 1e-8
 _LAST = 1e-9
 """The same for the rows of a large matrix in the end: what the last step leaves is a thousandth of a thousandth."""
 
+_SAME = 1e-6
+"""Values that differ by less than this, relative to that of llr 0, belong to the same minimum."""
+
 _NEAR = 4.0
 """Widths of the bulk of scores beyond which they are outliers to a rule that does not punish them without limit."""
 
@@ -58,12 +62,13 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     if few is not trials:
         way.follow(replace(rough, trials=few), _ROUGH[0])
     if n < _LARGE:
-        return way.follow(objective, PRECISE)
+        return way.settle(objective, PRECISE, way.follow(objective, PRECISE))
     if len(trials.columns) == 1 and trials.base is None and trials.weights is None:
-        bins = binned(objective, few)
+        bins, glance = binned(objective, few), None
         if bins is not None:
-            way.follow(replace(objective, trials=bins, center=np.zeros(1), width=np.ones(1)), _BINNED)
-        return way.follow(objective, PRECISE)
+            glance = replace(objective, trials=bins, center=np.zeros(1), width=np.ones(1))
+            way.follow(glance, _BINNED)
+        return way.settle(objective, PRECISE, way.follow(objective, PRECISE), glance)
     row = 4 * len(trials.columns)
     size = max(2 * SAMPLE, min(n // _INFORMATIVE, int((n * _SAMPLE_BYTES - len(few) * row) / (row + 9))))
     some, near = informative(rough, way.last, few, size), None
@@ -72,7 +77,8 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
         near = replace(near, decrement=np.inf)  # of another function
         del some  # its memory is wanted for the next level
     near = way.follow(rough, _CLOSE, after=near)
-    return way.follow(objective, PRECISE if trials.matrix is None else _LAST, after=near)
+    precise = PRECISE if trials.matrix is None else _LAST
+    return way.settle(objective, precise, way.follow(objective, precise, after=near), rough)
 
 
 def _fits_float32(objective: LinearObjective) -> bool:
@@ -97,17 +103,21 @@ class Way:
         The last optimum.
     last : (n_parameters,) array
         Where the last search ended, if only by finding that its sample is separated.
+    rivals : list of (n_parameters,) arrays
+        Where the first search began, if there was a choice.
     """
 
     def __init__(self, start: FloatArray, search: Search, starts: Starts | None = None) -> None:
         self.point = self.last = start
         self._search, self._starts = search, starts
+        self.rivals: list[FloatArray] = []
         self._is_fresh = True
         self._n_steps = 0
 
     def follow(self, level: Any, precise: float, after: Minimum | None = None) -> Minimum:
         """Minimize one more function, from the last optimum on, which is where the minimum ``after`` led."""
         starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
+        self.rivals = self.rivals or (starts if len(starts) > 1 else [])
         known = after if after is not None and after.converged and _is_well_known(after) else None
         results = [self._search(level, start, precise, known) for start in starts]
         found = min(results, key=lambda result: result.at.value)
@@ -116,6 +126,19 @@ class Way:
         if found.converged:
             self.point = self.last = found.polished
             self._is_fresh = False
+        return replace(found, n_steps=self._n_steps)
+
+    def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:
+        """Search all trials again from where the first sample did not lead, if that is better for them.
+
+        What a sample of a rule that is not convex takes for its best minimum need not be that of all trials. A
+        ``glance`` tells it for less.
+        """
+        for rival in self.rivals[:2]:
+            there = (glance or level)(rival, found.at.hessian)
+            if math.isfinite(there.value) and there.value < found.at.value * (1.0 - _SAME):
+                other = self._search(level, rival, precise, None)
+                found = min(found, other, key=lambda result: result.at.value)
         return replace(found, n_steps=self._n_steps)
 
 
@@ -142,8 +165,12 @@ def minimized(level: LinearObjective, start: FloatArray, precise: float, after: 
     def apart(_point: FloatArray, at: Derivatives) -> bool:
         return not level.penalty.any() and is_apart(level, at)
 
+    is_convex = max(level.alpha, level.beta) <= 1.0
+    at_zero = 1.0 + level.constant + _SAME if is_convex and level.trials.base is None else np.inf
     rounding = ROUNDING if level.dtype is np.float64 else 1e-6
     reuse = (
         len(level.trials) >= _LARGE and precise not in _ROUGH
     )  # all trials of many: elsewhere second derivatives cost next to nothing
-    return minimize(level, start, reuse=reuse, precise=precise, rounding=rounding, stop=apart, after=after)
+    return minimize(
+        level, start, reuse=reuse, precise=precise, rounding=rounding, stop=apart, after=after, limit=at_zero
+    )

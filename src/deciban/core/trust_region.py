@@ -32,6 +32,9 @@ _LOOSE = 300.0
 """How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
 root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
 
+_HALVINGS = 20
+"""How often a bad start is drawn nearer before the search begins at 0."""
+
 _NEAR = 1e-3
 """What Newton's step can gain, relative to the value, where second derivatives change so little that old ones do."""
 
@@ -93,6 +96,7 @@ def minimize(
     max_evaluations: int = 200,
     stop: Callable[[FloatArray, Derivatives], bool] | None = None,
     after: Minimum | None = None,
+    limit: float = math.inf,
 ) -> Minimum:
     """Search the minimum of ``function`` from ``start`` on.
 
@@ -102,7 +106,6 @@ def minimize(
         Gives the derivatives at a point; a value that is not finite means that the point is out of bounds. A Hessian
         that it is passed is good enough, and need not be computed.
     start : (d,) array
-        Where the function is not finite here, the search ends at once.
     reuse : bool
         Near the minimum, use second derivatives again where they are still good: more steps, but cheaper ones.
     radius : float
@@ -117,15 +120,18 @@ def minimize(
         Ends the search at a new point when it returns True, for example because the minimum turned out to be infinite.
     after : Minimum, optional
         The minimum of nearly the same function, whose last step led to ``start``: its second derivatives will do there.
+    limit : float
+        The value at 0: where that at ``start`` is higher, or not finite, the search begins nearer to 0.
 
     Returns
     -------
     Minimum
     """
-    point, at = start, function(start, None if after is None else after.at.hessian)
+    point, at, n_evaluations = _begun(function, start, after, limit)
+    after = after if n_evaluations == 1 else None
     if not at.is_finite:
-        return Minimum(start, start, at, math.inf, 0, 1, converged=False, flat=0)
-    n_steps, n_evaluations, stopped = 0, 1, stop is not None and stop(start, at)
+        return Minimum(point, point, at, math.inf, 0, n_evaluations, converged=False, flat=0)
+    n_steps, stopped = 0, stop is not None and stop(point, at)
     before, is_own = math.inf, after is None  # whether the Hessian is that of the point
     if after is not None:
         before = after.decrement
@@ -166,6 +172,17 @@ def minimize(
         if ratio > 1e-4 or abs(gained) <= rounding * abs(at.value):
             point, at, n_steps, is_own = trial, there, n_steps + 1, not near
             stopped = stop is not None and stop(point, at)
+
+
+def _begun(
+    function: Function, start: FloatArray, after: Minimum | None, limit: float
+) -> tuple[FloatArray, Derivatives, int]:
+    """Where the search begins, the derivatives there, and how many evaluations that took."""
+    point, at, n_evaluations = start, function(start, None if after is None else after.at.hessian), 1
+    while not (at.is_finite and at.value <= limit) and point.any():
+        point = 0.5 * point if n_evaluations < _HALVINGS else np.zeros(len(point))
+        at, n_evaluations = function(point, None), n_evaluations + 1
+    return point, at, n_evaluations
 
 
 def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:
