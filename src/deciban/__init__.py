@@ -14,10 +14,32 @@ from typing import TYPE_CHECKING, Any
 from deciban._version import __version__
 
 if TYPE_CHECKING:
-    from deciban import calibration, evaluation, fusion, io, losses, metrics, plots, recipes, report, trials
+    from deciban import (
+        calibration,
+        decisions,
+        evaluation,
+        fusion,
+        io,
+        losses,
+        metrics,
+        multiclass,
+        plots,
+        recipes,
+        report,
+        trials,
+    )
     from deciban.core.operating import OperatingPoint
     from deciban.errors import DecibanError, DecibanWarning, FormatError, InputError, KeyMismatchError
-    from deciban.evaluation import Evaluation, Results, evaluate, evaluate_files
+    from deciban.evaluation import (
+        ClassEvaluation,
+        ClassResults,
+        Evaluation,
+        Results,
+        evaluate,
+        evaluate_class_files,
+        evaluate_classes,
+        evaluate_files,
+    )
     from deciban.io import read_index, read_key, read_scores, write
     from deciban.models import load_model
     from deciban.recipes import apply_files, calibrate_files, fuse_files
@@ -25,6 +47,8 @@ if TYPE_CHECKING:
 
 # Everything is imported when it is first used: `import deciban` alone costs nothing.
 _HOMES = {
+    "ClassEvaluation": "deciban.evaluation",
+    "ClassResults": "deciban.evaluation",
     "DecibanError": "deciban.errors",
     "DecibanWarning": "deciban.errors",
     "Evaluation": "deciban.evaluation",
@@ -40,6 +64,8 @@ _HOMES = {
     "apply_files": "deciban.recipes",
     "calibrate_files": "deciban.recipes",
     "evaluate": "deciban.evaluation",
+    "evaluate_class_files": "deciban.evaluation",
+    "evaluate_classes": "deciban.evaluation",
     "evaluate_files": "deciban.evaluation",
     "fuse_files": "deciban.recipes",
     "load_model": "deciban.models",
@@ -50,11 +76,13 @@ _HOMES = {
 }
 _MODULES = (
     "calibration",
+    "decisions",
     "evaluation",
     "fusion",
     "io",
     "losses",
     "metrics",
+    "multiclass",
     "plots",
     "recipes",
     "report",
@@ -64,6 +92,8 @@ _MODULES = (
 """Of these, ``sklearn`` is not in ``__all__``: it needs a package that ``from deciban import *`` does without."""
 
 __all__ = [
+    "ClassEvaluation",
+    "ClassResults",
     "DecibanError",
     "DecibanWarning",
     "Evaluation",
@@ -80,7 +110,10 @@ __all__ = [
     "apply_files",
     "calibrate_files",
     "calibration",
+    "decisions",
     "evaluate",
+    "evaluate_class_files",
+    "evaluate_classes",
     "evaluate_files",
     "evaluation",
     "fuse_files",
@@ -89,6 +122,7 @@ __all__ = [
     "load_model",
     "losses",
     "metrics",
+    "multiclass",
     "plots",
     "read_index",
     "read_key",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class DecibanError(Exception):
     """Base of every error that deciban raises on purpose."""
@@ -9,6 +11,41 @@ class DecibanError(Exception):
 
 class InputError(DecibanError, ValueError):
     """An argument holds something that has no meaning as a score, a weight, a prior or a cost."""
+
+
+class TrialError(InputError):
+    """Some trials are refused; the message says which is the first of them.
+
+    Parameters
+    ----------
+    before, after : str
+        The message around the place of this trial: "at index 3".
+    index : int
+        Its number, from 0. Whoever took it out of a larger set knows it by another one: see `among`.
+    """
+
+    def __init__(self, before: str, index: int, after: str) -> None:
+        super().__init__(before, index, after)
+        self.before, self.index, self.after = before, index, after
+
+    def __str__(self) -> str:
+        return f"{self.before}at index {self.index}{self.after}"
+
+    def among(self, rows: Any, *, before: str = "", after: str = "") -> TrialError:
+        """The same with more words, of the trials that are these rows of others.
+
+        >>> str(TrialError("bad trials, the first ", 1, ".").among([4, 7], before="Fold 2: "))
+        'Fold 2: bad trials, the first at index 7.'
+        """
+        return TrialError(before + self.before, int(rows[self.index]), self.after + after)
+
+    def named(self, trial: str) -> InputError:
+        """The same with the name of the trial.
+
+        >>> str(TrialError("bad trials, the first ", 1, ".").named("(ann, x)"))
+        'bad trials, the first is trial (ann, x).'
+        """
+        return InputError(f"{self.before}is trial {trial}{self.after}")
 
 
 class FormatError(DecibanError, ValueError):

@@ -19,10 +19,12 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PUBLIC_MODULES = [
     "deciban",
     "deciban.calibration",
+    "deciban.decisions",
     "deciban.fusion",
     "deciban.losses",
     "deciban.metrics",
     "deciban.models",
+    "deciban.multiclass",
     "deciban.evaluation",
     "deciban.trials",
     "deciban.io",

@@ -2,7 +2,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import metrics
@@ -257,3 +257,56 @@ def test_bad_scores_of_several_systems_are_named_by_trial_and_system():
     scores[3, 1] = np.nan
     with pytest.raises(InputError, match="system 1 are NaN, the first at index 3"):
         cross_validated(LinearFusion(), scores, [True, False, True, False, True], n_folds=2)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 1000), n_folds=st.integers(2, 5), sides=st.sampled_from([1, 2]))
+def test_groups_with_weights_are_held_out_like_repeated_lines(seed, n_folds, sides):
+    rng = np.random.default_rng(seed)
+    n = 600
+    is_target = np.arange(n) % 3 == 0
+    scores = rng.normal(2.0 * is_target)
+    names = rng.integers(0, 12, (sides, n))
+    weight = rng.integers(0, 4, n)
+    weight[(names == 5).any(axis=0)] = 0  # somebody who does not count at all
+    counting = np.flatnonzero(weight)
+    copies = np.repeat(counting, weight[counting])
+    how = {"n_folds": max(n_folds, 3), "seed": seed}
+    found = cross_validated(
+        GaussianCalibrator(),
+        scores,
+        is_target,
+        groups=list(names) if sides > 1 else names[0],
+        sample_weight=weight,
+        **how,
+    )
+    groups = [side[copies] for side in names]
+    repeated = cross_validated(
+        GaussianCalibrator(), scores[copies], is_target[copies], groups=groups if sides > 1 else groups[0], **how
+    )
+    np.testing.assert_allclose(found[copies], repeated, rtol=1e-9, atol=1e-9)
+
+
+def test_trials_without_weight_do_not_move_the_others():
+    scores, is_target, _ = trials()
+    weight = np.ones(len(scores))
+    weight[::5] = 0.0
+    found = cross_validated(GaussianCalibrator(), scores, is_target, sample_weight=weight)
+    alone = cross_validated(GaussianCalibrator(), scores[weight > 0], is_target[weight > 0])
+    np.testing.assert_allclose(found[weight > 0], alone, rtol=1e-9)
+    assert np.isfinite(found).all()
+
+
+def test_folds_are_of_what_counts():
+    scores, is_target, speaker = trials(4)
+    weight = np.where(speaker == "spk00", 0, 1)
+    with pytest.raises(InputError, match="4 folds of 3 groups with a weight above 0"):
+        cross_validated(GaussianCalibrator(), scores, is_target, groups=speaker, n_folds=4, sample_weight=weight)
+
+
+def test_infinite_scores_are_told_by_their_own_place():
+    scores, is_target, speaker = trials()
+    scores[np.flatnonzero(is_target)[5]] = -np.inf
+    at = f"Training without fold . of 3: .* the first at index {np.flatnonzero(is_target)[5]}:"
+    with pytest.raises(InputError, match=at):
+        cross_validated(AffineCalibrator(), scores, is_target, groups=speaker, n_folds=3)

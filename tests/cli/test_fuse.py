@@ -246,7 +246,10 @@ def test_incomplete_trials_are_told_by_their_fusion(run):
     write("part.txt", SCORES[:, 1], range(20, 60))
     code, _, err = run("apply m.json part.txt a.txt -o o.txt")
     assert code == 2
-    assert "in 20 trials; the first ((m5, s40)) has scores only of part, and there are fusions of a + part, a." in err
+    assert (
+        "in 20 trials, the first is trial (m5, s40): it has scores only of part, and there are fusions of a + part, a."
+        in err
+    )
 
 
 def test_names_of_other_rows(run):
@@ -281,6 +284,42 @@ def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
     code, _, err = run("apply m.json a.txt b.txt --quality models.txt -o no.txt")
     assert code == 2
     assert "models.txt: no quality measures of test for any trial of a.txt" in err
+
+
+def test_measures_are_called_by_what_is_taken(run):
+    rows = RNG.random((N, 2)).round(3)
+    Path("q2.txt").write_text("2\n" + "".join(f"s{i} {x} {y}\n" for i, (x, y) in enumerate(rows.tolist())))
+    Path("matrix.txt").write_text("0 1\n1 -2\n")
+    command = "fuse a.txt b.txt --key key.csv -o m.json --quality q2.txt"
+    code, out, err = run(f"{command} --measures q2")
+    assert code == 0, err
+    assert "q2 of test" in out
+    assert "q1 of test" not in out
+    code, out, err = run(f"{command} --combine matrix.txt")
+    assert code == 0, err
+    takes = "qual  q2.txt   test: the fusion takes q2, q1 - 2 q2"
+    assert takes in err
+    assert "q2 of test" in out
+    assert "combined 1 of test" in out
+    assert "q1 of test" not in out
+    assert takes in run("apply m.json a.txt b.txt --quality q2.txt -o llr.txt")[2]
+    code, _, err = run("report a.txt b.txt --key key.csv --model m.json --quality q2.txt -o r.html")
+    assert code == 0, err
+    page = Path("r.html").read_text()
+    assert takes in page
+    assert "combined 1 of test" in page
+    assert "Measures are combined: combined 1 = q1 - 2 q2." in page
+
+
+def test_ties_are_those_of_the_systems_as_they_came(run):
+    whole = np.round(SCORES[:, :2])
+    for k, name in enumerate(("t", "u")):
+        write(f"{name}.txt", whole[:, k])
+    shared = [set(column[TRUTH]) & set(column[~TRUTH]) for column in whole.T]
+    n = [sum(x in own for x in column) for own, column in zip(shared, whole.T.tolist(), strict=True)]
+    code, _, err = run("fuse t.txt u.txt --key key.csv -o m.json --quality q.txt")
+    assert code == 0, err
+    assert f"0 duplicate · tied across classes: {n[0]} (t), {n[1]} (u)\n" in err
 
 
 def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):
@@ -322,14 +361,14 @@ def test_infinite_scores_are_refused_by_name(run):
     i = int(np.flatnonzero(~TRUTH)[3])
     code, _, err = run("fuse a.txt inf.txt --key key.csv -o m.json")
     assert code == 2
-    assert f"The first of them is trial (m{i % 7}, s{i}) (inf: inf)." in " ".join(err.split())
+    assert f"the first is trial (m{i % 7}, s{i}) (inf: inf): whatever" in " ".join(err.split())
     assert run("fuse a.txt b.txt --key key.csv -o m.json")[0] == 0
     low = SCORES[:, 0].copy()
     low[i] = -np.inf
     write("low.txt", low)
     code, _, err = run("apply m.json low.txt inf.txt -o o.txt")
     assert code == 2
-    assert f"trial (m{i % 7}, s{i}) (low: -inf, inf: inf)." in " ".join(err.split())
+    assert f"trial (m{i % 7}, s{i}) (low: -inf, inf: inf)" in " ".join(err.split())
 
 
 BAD = {

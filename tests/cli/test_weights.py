@@ -83,7 +83,7 @@ def same(one, other):
     ],
 )
 def test_calibrate_takes_whole_weights_for_copies(method, run):
-    command = f"calibrate a.txt --key key.csv -o m.json {method} --cross-validate speaker:{SPEAKERS} --dcf 0.1"
+    command = f"calibrate a.txt --key key.csv -o m.json {method} --cross-validate speaker:3 --dcf 0.1"
     weighted, repeated = told(run, command)
     same(weighted, repeated)
     assert weighted["before"]["n_tar"] == WEIGHT[TRUTH].sum()
@@ -95,10 +95,10 @@ def test_calibrate_takes_whole_weights_for_copies(method, run):
 @pytest.mark.parametrize(
     "how",
     [
-        f"b.txt --cross-validate speaker:{SPEAKERS} --dcf 0.1",
-        f"b.txt --select --cross-validate speaker:{SPEAKERS}",
-        f"b.txt --quality q.txt --cross-validate speaker:{SPEAKERS}",
-        f"part.txt --missing subset --cross-validate speaker:{SPEAKERS}",
+        "b.txt --cross-validate speaker:3 --dcf 0.1",
+        "b.txt --select --cross-validate speaker:3",
+        "b.txt --quality q.txt --cross-validate speaker:3",
+        "part.txt --missing subset --cross-validate speaker:3",
         "b.txt --apply-to b.txt --apply-to a.txt --apply-key key.csv",
     ],
 )
@@ -108,6 +108,50 @@ def test_fuse_takes_whole_weights_for_copies(how, run):
     assert weighted["analysis"] is not None
     assert weighted["dev"][-1]["n_non"] == WEIGHT[~TRUTH].sum()
     assert load_model("m.json").training_.systems[0] == "a"
+
+
+def replaced(file, cells):
+    """Give trials, by their number, another score; None leaves them out."""
+    lines = Path(file).read_text().splitlines()
+    for i, score in cells.items():
+        name = f"m s{i}x0 "
+        lines = [f"{name}{score}" if x.startswith(name) else x for x in lines]
+    Path(file).write_text("".join(f"{x}\n" for x in lines if not x.endswith("None")))
+
+
+@pytest.mark.parametrize("how", ["", " --cross-validate speaker:3", " --select --cross-validate speaker:3"])
+def test_fuse_does_not_care_about_trials_without_weight(how, run):
+    unique, contrary = [i for i in np.flatnonzero(WEIGHT == 0).tolist() if i % 5][:2]
+    replaced("weighted/a.txt", {unique: None, contrary: "inf"})
+    replaced("weighted/part.txt", {contrary: "-inf"})
+    same(*told(run, f"fuse a.txt part.txt --missing subset --key key.csv -o m.json{how}"))
+    same(*told(run, "eval a.txt --missing drop --key key.csv"))
+    code, _, err = run("fuse weighted/a.txt weighted/part.txt --key weighted/key.csv --missing subset -o m.json")
+    assert code == 2
+    assert f"first is trial (m, s{contrary}x0) (a: inf, part: -inf)" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("command", ["calibrate", "fuse weighted/b.txt", "fuse weighted/part.txt --missing subset"])
+@pytest.mark.parametrize("how", ["", "--cross-validate speaker:3"])
+def test_infinite_scores_are_told_by_the_trial_that_counts(command, how, run):
+    first = next(i for i in np.flatnonzero(TRUTH & (WEIGHT == 0)).tolist() if i % 5)
+    wrong = next(i for i in np.flatnonzero(TRUTH & (WEIGHT > 0)).tolist() if i % 5 and i > first)
+    replaced("weighted/a.txt", {first: "-inf", wrong: "-inf"})
+    name, _, rest = command.partition(" ")
+    code, _, err = run(f"{name} weighted/a.txt {rest} --key weighted/key.csv -o m.json --weights w {how}")
+    assert code == 2
+    assert f"1 target trials score -inf, the first is trial (m, s{wrong}x0)" in " ".join(err.split())
+
+
+def test_totals_of_weights_are_called_so(run):
+    command = "fuse weighted/a.txt weighted/part.txt --missing subset --key weighted/key.csv -o m.json"
+    weighted, plain = run(f"{command} --weights w")[1], run(command)[1]
+    assert re.search(r"^system +weight +EER", weighted, flags=re.MULTILINE)
+    assert re.search(r"^system +trials +EER", plain, flags=re.MULTILINE)
+    report = "report weighted/a.txt --key weighted/key.csv -o r.html"
+    for words in ("", "--weights w"):
+        assert run(f"{report} {words}")[0] == 0
+        assert ("Trials are weighted" in Path("r.html").read_text()) == bool(words)
 
 
 def test_eval_takes_whole_weights_for_copies(run):
@@ -178,6 +222,7 @@ def changed(**cells):
 
 BAD = {
     "no column": ({}, "v", "bad.csv: no column 'v' says how much trials count; there are speaker, w"),
+    "the label": ({}, "label", "no column 'label' says how much trials count; there are speaker, w (besides the names"),
     "a word": (
         {"s7x0": "heavy"},
         "w",

@@ -104,7 +104,7 @@ def test_a_far_score_on_the_wrong_side_is_weighed_to_the_last_digit(n, far):
     for _ in range(200):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) < 0 else (low, middle)
-    # From 1e10 on a better weight would gain less than 1e-12 of the objective, and from 1e12 on less than a digit of it.
+    # From 1e10 on a better weight would gain less than 1e-12 of the objective, from 1e12 on less than a digit of it.
     allowed = 1e-3 if far < 1e10 else 0.1 if far < 1e12 else 1.0
     assert fit.weights[0] * far == pytest.approx(low * far, abs=allowed)
     assert fit.objective <= cost(s[:, None], is_target, np.array([low, offset])) * (1 + 1e-12)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from deciban.io import write_demo
+from support.class_files import write_files
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -18,6 +19,15 @@ README = (ROOT / "README.md").read_text()
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("readme")
     write_demo(path)
+    (path / "classes").mkdir()
+    write_files(path / "classes")
+    for made, called in (
+        ("lre.tsv", "languages.tsv"),
+        ("lre.key", "languages.key"),
+        ("loglik.npy", "logits.npy"),
+        ("label.npy", "labels.npy"),
+    ):
+        (path / "classes" / made).rename(path / called)
     return path
 
 

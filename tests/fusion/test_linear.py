@@ -1,5 +1,7 @@
 """Linear fusion: what users have, what they get, what they are told."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -168,3 +170,29 @@ def test_a_fusion_comes_back_from_its_file(tmp_path):
     (tmp_path / "fusion.json").write_text(text.replace('"standardized_weights": [', '"standardized_weights": [1.0, '))
     with pytest.raises(FormatError, match="not equally many"):
         deciban.load_model(tmp_path / "fusion.json")
+
+
+def test_trials_without_weight_do_not_move_the_index_of_what_is_refused():
+    scores = np.random.default_rng(2).normal(size=(12, 2))
+    is_target = np.arange(12) % 2 == 0
+    weight = np.array([0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+    scores[[2, 6], 0] = -np.inf
+    with pytest.raises(InputError, match="1 target trials score -inf, the first at index 6:") as caught:
+        LinearFusion(ridge=1.0).fit(scores, is_target, sample_weight=weight)
+    assert str(copy.copy(caught.value)) == str(caught.value)  # as pickle does it
+    scores[[2, 6], 1] = np.inf
+    with pytest.raises(InputError, match=r"contradict .* in 1 trials, the first at index 6 \(system 1\)"):
+        LinearFusion(ridge=1.0).fit(scores, is_target, sample_weight=weight)
+
+
+def test_infinite_scores_of_trials_without_weight_do_not_matter():
+    rng = np.random.default_rng(5)
+    is_target = np.arange(300) % 2 == 0
+    scores = np.column_stack([rng.normal(size=300) + 2.0 * is_target, rng.normal(size=300)])
+    scores[:, 1] += 0.8 * scores[:, 0] - 1.6 * is_target  # its weight is negative
+    weight = np.ones(300)
+    weight[4], scores[4, 1] = 0.0, np.inf
+    found = LinearFusion().fit(scores, is_target, sample_weight=weight)
+    alone = LinearFusion().fit(np.delete(scores, 4, axis=0), np.delete(is_target, 4))
+    assert alone.weights_[1] < 0.0
+    np.testing.assert_allclose(found.weights_, alone.weights_, rtol=1e-7)

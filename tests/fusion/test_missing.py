@@ -138,10 +138,10 @@ def test_by_default_a_missing_score_is_refused():
     fusion = SubsetFusion().fit(scores, is_target)
     scores[7, 1] = scores[9, 0] = NAN
     with pytest.raises(
-        InputError, match=r"2 trials; the first \(index 7\) has scores only of systems 0\+2.*missing='drop'"
+        InputError, match=r"2 trials, the first at index 7: it has scores only of systems 0\+2.*missing='drop'"
     ):
         SubsetFusion().fit(scores, is_target)
-    with pytest.raises(InputError, match=r"2 trials; the first \(index 7\).*Leave these trials out"):
+    with pytest.raises(InputError, match=r"2 trials, the first at index 7: .*Leave these trials out"):
         fusion.transform(scores)
 
 
@@ -156,7 +156,7 @@ def test_dropped_trials_are_counted_and_never_fused():
     assert fusion.training_.fingerprint == linear.training_.fingerprint
     first = int(np.argmin(complete))
     with pytest.raises(
-        InputError, match=f"in {np.count_nonzero(~complete)} trials; the first \\(index {first}\\) .*subset"
+        InputError, match=f"in {np.count_nonzero(~complete)} trials, the first at index {first}: .*subset"
     ):
         fusion.transform(scores)
 
@@ -167,7 +167,7 @@ def test_a_trial_without_any_score_is_never_fused():
     fusion = SubsetFusion(missing="subset", max_missing=2).fit(scores, is_target)
     assert fusion.training_.results["n_dropped"] == 1
     assert sum(fusion.training_.counts.values()) == 499
-    with pytest.raises(InputError, match=r"1 trials; the first \(index 3\) has scores of no system"):
+    with pytest.raises(InputError, match=r"1 trials, the first at index 3: it has scores of no system"):
         fusion.transform(scores)
 
 
@@ -297,3 +297,16 @@ def test_a_system_without_any_score_is_refused():
     weight = np.where(np.arange(len(scores)) == 5, 0, 1)
     with pytest.raises(InputError, match="system 1: no score in any trial"):
         SubsetFusion(missing="subset").fit(scores, is_target, sample_weight=weight)
+
+
+def test_what_is_refused_is_told_by_the_index_among_all_trials():
+    scores, is_target = systems(n=60, n_systems=2)
+    weight = np.ones(60)
+    scores[:10, 0], weight[10:14] = NAN, 0.0
+    scores[12, 1], scores[20, 1] = -np.inf, -np.inf  # both targets; the first of them does not count
+    assert is_target[12]
+    assert is_target[20]
+    with pytest.raises(InputError, match=r"systems 0\+1, .*1 target trials score -inf, the first at index 20: what"):
+        SubsetFusion(missing="subset").fit(scores, is_target, sample_weight=weight)
+    with pytest.raises(InputError, match="the first at index 20: what"):
+        SubsetFusion(missing="drop").fit(scores, is_target, sample_weight=weight)

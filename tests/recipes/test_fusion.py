@@ -195,6 +195,19 @@ def test_a_symmetric_matrix_is_told_once():
     assert len(told) == 3 + 1 + 8 + 1 + 4
 
 
+def test_measures_that_differ_by_side_are_called_so():
+    measures = {"enroll_quality": RNG.random((N, 3)), "test_quality": RNG.random((N, 3))}
+    combine = {"enroll": [[1, 0, 0], [0, 2, 0]], "test": [[0, 0, 1], [1, 1, 0]]}
+    told = [row.name for row in weights_of(QualityFusion(combine=combine).fit(SCORES, TRUTH, **measures))]
+    assert told[4:9] == [
+        "q1 of enroll * q3 of test",
+        "q1 of enroll * combined 1 of test, and the reverse",
+        "q1 of enroll, or q3 of test",
+        "combined 1 of enroll * combined 1 of test",
+        "combined 1 of either side",
+    ]
+
+
 def test_what_is_refused(folder, tmp_path):
     with pytest.raises(InputError, match="given twice"):
         fuse_files([folder / "a.txt", folder / "a.txt"], folder / "key.csv")

@@ -148,7 +148,7 @@ def test_a_page_without_them_is_as_ever(page):
 def test_before_and_after_alone(monkeypatch):
     asked = []
     figure = {"title": "t", "caption": "c", "alt": "a", "source": "data:,"}
-    monkeypatch.setattr(page_module, "_image", lambda drawing, *_: asked.append(drawing) or figure)
+    monkeypatch.setattr(page_module, "picture", lambda drawing, *_: asked.append(drawing) or figure)
     text = Reader(render(SETS["results"], before=SETS["before"], model=MODEL)).text
     assert "Before and after calibration" in text
     assert "after less before" in text

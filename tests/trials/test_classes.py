@@ -5,6 +5,7 @@ import pytest
 
 from deciban import InputError, KeyMismatchError
 from deciban.trials import ClassKey, ClassScores, JoinReport, Trials, align_classes
+from deciban.trials.classes import align_class_systems
 
 SCORES = ClassScores.of({"trial": ["a", "b", "c"]}, ["cat", "dog", "emu"], np.arange(9.0).reshape(3, 3), name="mine")
 
@@ -91,3 +92,36 @@ def test_what_is_no_class_key():
         ClassKey.of({"trial": ["a", "b"]}, ["cat", "dog"], classes=["cat", "emu"])
     with pytest.raises(InputError, match="conditions: these trials have their own already"):
         ClassKey.of(Trials.of({"trial": ["a"]}), ["cat"], classes=["cat", "dog"], conditions={"sex": ["f"]})
+
+
+def test_several_systems_have_one_order_of_classes_and_one_report():
+    turned = ClassScores.of({"trial": ["c", "a"]}, ["emu", "cat", "dog"], [[8.0, 6.0, 7.0], [2.0, 0.0, 1.0]])
+    key = ClassKey.of({"trial": ["a", "b", "c"]}, ["dog", "cat", "emu"])
+    first, second = align_class_systems([SCORES, turned], key, "drop")
+    assert first.classes == second.classes == ("cat", "dog", "emu")
+    assert first.score.tolist() == second.score.tolist() == [[0, 1, 2], [6, 7, 8]]
+    assert first.label.tolist() == [1, 2]
+    assert first.report is second.report
+    assert first.report == JoinReport(matched=2, missing=1, extra=0, duplicate=0)
+    other = ClassScores.of({"trial": ["a"]}, ["cat", "dog"], [[0.0, 1.0]])
+    with pytest.raises(KeyMismatchError, match="only one of them has emu"):
+        align_class_systems([SCORES, other], key)
+    with pytest.raises(InputError, match="none given"):
+        align_class_systems([], key)
+
+
+def test_matching_by_order_looks_at_no_name():
+    key = ClassKey.of({"trial": ["x", "y", "z"]}, ["dog", "cat", "emu"])
+    (aligned,) = align_class_systems([SCORES], key, by_order=True)
+    assert aligned.score.tolist() == SCORES.score.tolist()
+    with pytest.raises(KeyMismatchError, match="as many of one as of the other"):
+        align_class_systems([SCORES], key.take(np.array([0, 1])), by_order=True)
+
+
+def test_classes_are_chosen_by_name():
+    some = SCORES.of_classes(["emu", "cat"])
+    assert (some.classes, some.score.tolist(), some.name) == (("emu", "cat"), [[2, 0], [5, 3], [8, 6]], "mine")
+    with pytest.raises(InputError, match="no scores for 'fox'"):
+        SCORES.of_classes(["cat", "fox"])
+    with pytest.raises(InputError, match="distinct"):
+        SCORES.of_classes(["cat", "cat"])

@@ -1,4 +1,4 @@
-"""Calibration of the scores of one system: maps to log-likelihood ratios, trained on labelled trials."""
+"""Calibration of the scores of one system: maps to log-likelihood ratios, or log-likelihoods of many classes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from deciban.calibration.chain import Chain
 from deciban.calibration.cross import cross_validated
 from deciban.calibration.design import PointWeight, RuleWeighting, rule_weighting
 from deciban.calibration.gaussian import GaussianCalibrator
+from deciban.calibration.multiclass import (
+    MulticlassCalibrator,
+    MulticlassScaleCalibrator,
+    MulticlassShiftCalibrator,
+)
+from deciban.calibration.multiclass_gaussian import GaussianBackend
+from deciban.calibration.multiclass_map import ClassMap
+from deciban.calibration.multiclass_pav import DetectionPavTransformation
+from deciban.calibration.multiclass_transformations import ClassScaleTransformation, MatrixTransformation
 from deciban.calibration.pav import PavCalibrator
 from deciban.calibration.suggestion import Rule, suggest_rule
 
@@ -19,8 +28,16 @@ __all__ = [
     "BoundCalibrator",
     "Calibrator",
     "Chain",
+    "ClassMap",
+    "ClassScaleTransformation",
+    "DetectionPavTransformation",
     "ElubCalibrator",
+    "GaussianBackend",
     "GaussianCalibrator",
+    "MatrixTransformation",
+    "MulticlassCalibrator",
+    "MulticlassScaleCalibrator",
+    "MulticlassShiftCalibrator",
     "PavCalibrator",
     "PointWeight",
     "Rule",

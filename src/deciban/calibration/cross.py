@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import numbers
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, Self
+from collections.abc import Sequence
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.calibration.folds import folds_of, held_out
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
@@ -52,7 +51,8 @@ def cross_validated(
     n_folds : int
         Number of parts, at least 2; at least 3 for two sides. The number of groups leaves each of them out in turn.
     sample_weight : (n_trials,) array_like, optional
-        Weight of each trial within its class, at least 0. Weights go into training, and not into the choice of folds.
+        Weight of each trial within its class, at least 0. Folds have about the same weight of each class; groups and
+        trials of weight 0 do not move the others.
     seed : int
         Which of the many ways to make folds is taken.
 
@@ -69,7 +69,8 @@ def cross_validated(
 
     Notes
     -----
-    Groups are spread over folds so that each fold has about the same number of targets and of non-targets.
+    Groups are spread over folds so that each fold has about the same number of targets and of non-targets (weight of
+    such, if trials are weighted).
 
     With two sides, speakers and not trials are spread. A trial whose speakers are in folds ``i`` and ``j`` is
     calibrated by a map that was trained on all trials with no side in either of the two: no speaker of the trial was
@@ -90,26 +91,12 @@ def cross_validated(
     """
     columns = _checked_scores(scores)
     truth, weight = _validate.labels(is_target, sample_weight, len(columns))
-    n_folds, seed = _whole(n_folds, "n_folds", 2), _whole(seed, "seed", 0)
-    if groups is None:
-        folds = _folds_of_trials(columns, truth, weight, n_folds, seed)[np.newaxis]
-    else:
-        sides = _sides(groups, len(columns))
-        folds = _folds_of_groups(sides, truth, n_folds, seed)[sides]
-    llr: FloatArray | None = None
-    for name, inside, outside in _splits(folds, n_folds):
+    folds = folds_of(columns, truth.astype(np.int64), weight, groups, n_folds=n_folds, seed=seed)
+
+    def require(name: str, outside: IntArray) -> None:
         _require_classes(name, truth[outside], None if weight is None else weight[outside])
-        own = None if weight is None else weight[outside]
-        try:
-            fitted = copy.deepcopy(calibrator).fit(columns[outside], truth[outside], sample_weight=own)
-        except InputError as error:
-            raise InputError(f"Training without {name}: {error}") from error
-        part = fitted.transform(columns[inside])
-        if llr is None:
-            llr = np.empty((len(columns), *part.shape[1:]))
-        llr[inside] = part
-    assert llr is not None  # noqa: S101  # there are trials, so there are folds with trials
-    return llr
+
+    return held_out(calibrator, columns, truth, weight, folds, require=require)
 
 
 def _checked_scores(scores: ArrayLike) -> AnyArray:
@@ -120,91 +107,6 @@ def _checked_scores(scores: ArrayLike) -> AnyArray:
         return _validate.score_matrix(array, "scores")
     _validate.scores(array.reshape(-1), "scores")
     return array
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(f"{name}: got {value!r}. It is a whole number of at least {least}.")
-    return int(value)
-
-
-def _sides(groups: ArrayLike | Sequence[ArrayLike], n_trials: int) -> IntArray:
-    """Groups of each trial on one side or on two, as positions in the sorted names of all of them."""
-    if isinstance(groups, tuple | list) and len(groups) == 2 and all(np.ndim(side) == 1 for side in groups):
-        named = [_names(side, n_trials) for side in groups]
-    else:
-        named = [_names(groups, n_trials)]
-    if len({names.dtype.kind == "U" for names in named}) > 1:
-        raise InputError("groups: one side has strings and the other numbers. A speaker has one name on both sides.")
-    codes = np.unique(np.concatenate(named), return_inverse=True)[1]
-    return codes.reshape(len(named), n_trials).astype(np.int64, copy=False)
-
-
-def _names(side: object, n_trials: int) -> AnyArray:
-    """The groups of one side, all strings or all numbers."""
-    names = _validate.array(side, "groups")  # type: ignore[arg-type]  # it checks
-    if names.ndim != 1 or len(names) != n_trials:
-        raise InputError(
-            f"groups: shape {names.shape} for {n_trials} trials. Give one group per trial, or a pair of such arrays, "
-            "for the enrolment and for the test side."
-        )
-    if names.dtype.kind in "biuU":
-        return names
-    nameless = [not isinstance(name, str | numbers.Real) or name != name for name in names.tolist()]  # noqa: PLR0124
-    if (found := np.flatnonzero(nameless)).size:
-        raise InputError(
-            f"groups: {len(found)} of {n_trials} trials have no group that is a string or a number, the first at index "
-            f"{found[0]}: {names[found[0]]!r}. Give each trial of an unknown speaker its own name, or leave it out."
-        )
-    if len({isinstance(name, str) for name in names.tolist()}) > 1:
-        raise InputError("groups: some are strings and some numbers. A speaker has one name in all trials.")
-    return np.array(names.tolist())
-
-
-def _folds_of_groups(sides: IntArray, truth: BoolArray, n_folds: int, seed: int) -> IntArray:
-    """Fold of each group: large ones first, each to where it makes the sums of squares of both classes grow least."""
-    every = sides.ravel()
-    n_groups = int(every.max()) + 1
-    if n_groups < n_folds:
-        raise InputError(f"n_folds: {n_folds} folds of {n_groups} groups. There cannot be more folds than groups.")
-    targets = np.bincount(every, np.tile(truth, len(sides)), n_groups) / np.count_nonzero(truth)
-    others = np.bincount(every, np.tile(~truth, len(sides)), n_groups) / np.count_nonzero(~truth)
-    order = np.random.default_rng(seed).permutation(n_groups)
-    order = order[np.argsort(-(targets + others)[order], kind="stable")]
-    folds = np.empty(n_groups, np.int64)
-    loads = [(0.0, 0.0, 0)] * n_folds
-    for group, tar, non in zip(order.tolist(), targets[order].tolist(), others[order].tolist(), strict=True):
-        costs = [(load[0] * tar + load[1] * non, load[2]) for load in loads]
-        fold = costs.index(min(costs))
-        folds[group] = fold
-        loads[fold] = (loads[fold][0] + tar, loads[fold][1] + non, loads[fold][2] + 1)
-    return folds
-
-
-def _folds_of_trials(
-    scores: AnyArray, truth: BoolArray, weight: CountArray | None, n_folds: int, seed: int
-) -> IntArray:
-    """Fold of each trial: shuffled from an order that follows from the trials themselves, then dealt by class."""
-    if len(scores) < n_folds:
-        raise InputError(f"n_folds: {n_folds} folds of {len(scores)} trials. There cannot be more folds than trials.")
-    keys = [*scores.reshape(len(scores), -1).T, truth]
-    order = np.lexsort(keys if weight is None else [weight, *keys])
-    order = np.random.default_rng(seed).permutation(order)
-    order = order[np.argsort(truth[order], kind="stable")]
-    folds = np.empty(len(scores), np.int64)
-    folds[order] = np.arange(len(scores)) % n_folds
-    return folds
-
-
-def _splits(folds: IntArray, n_folds: int) -> Iterator[tuple[str, IntArray, IntArray]]:
-    """Words for each part, its trials, and the trials that share no fold with it."""
-    low, high = folds.min(axis=0), folds.max(axis=0)
-    for i in range(n_folds):
-        for j in range(i, n_folds) if len(folds) > 1 else [i]:
-            inside = np.flatnonzero((low == i) & (high == j))
-            if len(inside):
-                name = f"fold {i + 1} of {n_folds}" if i == j else f"folds {i + 1} and {j + 1} of {n_folds}"
-                yield name, inside, np.flatnonzero(~np.isin(folds, (i, j)).any(axis=0))
 
 
 def _require_classes(name: str, truth: BoolArray, weight: CountArray | None) -> None:

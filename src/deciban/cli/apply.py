@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from deciban.cli.classes_options import AskedOfClasses, of_files_options, refuse_options
 from deciban.cli.options import parse_missing, parse_quality, policy_options, reading_options, tell, working
 
 
@@ -25,6 +28,7 @@ from deciban.cli.options import parse_missing, parse_quality, policy_options, re
     help="Quality measures, for a fusion that was trained with some; see deciban fuse --help.",
 )
 @policy_options("For a fusion: trials of the first file that another one lacks.")
+@of_files_options
 @reading_options
 def apply_command(
     model: str,
@@ -35,6 +39,7 @@ def apply_command(
     quality: tuple[str, ...],
     missing: str,
     quiet: bool,
+    asked: AskedOfClasses,
     **reading: object,
 ) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.
@@ -42,6 +47,7 @@ def apply_command(
     Lines of text come out as they came in, but for the score; other formats with all that they hold. Several SCORES are
     written one by one into a folder if the model is a calibration. For a fusion, name the files of all its systems:
     under the names that they had in training, or in the same order. OUT has the form and the trials of the first one.
+    A model of many classes puts log-likelihoods in place of class scores.
 
     \b
     deciban apply model.json eval.txt -o eval_llr.txt
@@ -49,19 +55,24 @@ def apply_command(
     deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
-    from deciban.recipes import apply_files
+    from deciban.models import load_model
+    from deciban.models.by_classes import ClassModel
+    from deciban.recipes import apply_class_files, apply_files
 
     files = parse_quality(quality)
     policy = parse_missing(missing)
+    if [*scores, model].count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once.")
+    loaded = load_model(model)
+    named: Any = loaded if model == "-" else model  # a stream is gone once it was read
+    of_classes = isinstance(loaded, ClassModel)
+    refuse_options(("quality", "labels") if of_classes else ("classes", "posterior_prior"), about_classes=of_classes)
+    told: dict[str, Any] = {**reading, "to": to, "missing": policy}
     with working("") as say:
-        facts = apply_files(
-            model,
-            scores,
-            output,
-            to=to,
-            quality=files,
-            missing=policy,
-            progress=say,
-            **reading,  # type: ignore[arg-type]
-        )
+        if of_classes:
+            del told["labels"]
+            told |= {"classes": asked.classes, "posterior_prior": asked.posterior_prior}
+            facts = apply_class_files(named, scores, output, progress=say, **told)
+        else:
+            facts = apply_files(named, scores, output, quality=files, progress=say, **told)
     tell(facts, quiet=quiet)

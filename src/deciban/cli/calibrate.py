@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.classes_options import AskedOfClasses, class_options
 from deciban.cli.methods import calibrator_of, method_options
 from deciban.cli.options import joining_options, tell, working
 from deciban.cli.training import check_outputs, parse_cross_validation
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--apply-to", metavar="FILE", help="Scores of other trials of the same system, for --llrs.")
 @click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
 @joining_options
+@class_options(costs=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def calibrate_command(
     scores: str,
@@ -39,6 +41,7 @@ def calibrate_command(
     cross_validate: str | None,
     points: list[Any],
     reading: dict[str, Any],
+    asked: AskedOfClasses,
     llrs: str | None,
     apply_to: str | None,
     to: str | None,
@@ -48,7 +51,10 @@ def calibrate_command(
 ) -> None:
     """Train a map from the SCORES of one system to log-likelihood ratios, and save it as a model.
 
-    Prints how good the scores are as they stand and as the model calibrates them.
+    Prints how good the scores are as they stand and as the model calibrates them. Scores of many classes get one scale
+    and an offset for each class (--method affine, scale or shift), trained at --prior; other methods are gaussian (a
+    back-end with one covariance, or --separate-variances, or --smoothing between them), and transformations that are no
+    calibrations: class-scale, class-matrix and pav.
 
     \b
     deciban calibrate dev.txt --key dev.key -o model.json
@@ -56,13 +62,13 @@ def calibrate_command(
     deciban calibrate dev.txt --key dev.key -o model.json --apply-to eval.txt --llrs eval_llr.txt
     deciban calibrate dev.csv --key key.csv -o model.json --cross-validate speaker --llrs dev_llr.csv
     deciban calibrate dev.txt --key dev.key -o model.json --p-target 0.01 --alpha 2 --beta 2
+    deciban calibrate logits.npy --key labels.npy -o model.json --apply-to others.npy --llrs calibrated.npy
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.files import to_text
     from deciban.recipes import apply_files, calibrate_files
     from deciban.recipes.application import refuse_overwriting
 
-    calibrator = calibrator_of(method, given)
     source = apply_to or scores
     check_outputs(
         output,
@@ -72,6 +78,15 @@ def calibrate_command(
         as_json=as_json,
     )
     refuse_overwriting([output, *([llrs] if llrs else [])], [scores, key, apply_to])
+    if asked.is_about_classes([scores], key, reading):
+        from deciban.cli.classes_commands import class_calibrator_of, train_classes_command
+
+        model = class_calibrator_of(method, asked.figures.get("prior"), asked.classes, given)
+        how: dict[str, Any] = {"output": output, "cross_validate": cross_validate, "llrs": llrs, "to": to}
+        how |= {"quiet": quiet, "apply_to": [apply_to] if apply_to else [], "apply_key": None, "as_json": as_json}
+        train_classes_command([scores], key, model, asked=asked, reading=reading, **how)
+        return
+    calibrator = calibrator_of(method, given)
     by, folds = parse_cross_validation(cross_validate)
     with working("") as say:
         done = calibrate_files(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.classes_options import AskedOfClasses, class_options
 from deciban.cli.options import evaluation_options, joining_options, parse_quality, tell, working
 from deciban.cli.training import parse_cross_validation
-from deciban.evaluation import Results, evaluate_calibrated, evaluate_files
+from deciban.evaluation import ClassResults, Results, evaluate_calibrated, evaluate_files
 from deciban.models import Model, load_model
 
 if TYPE_CHECKING:
@@ -20,17 +21,26 @@ if TYPE_CHECKING:
 @click.command("eval")
 @evaluation_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-def eval_command(results: Results, *, quiet: bool, as_json: bool) -> None:  # noqa: ARG001  # said before the table
+def eval_command(results: Results | ClassResults, *, quiet: bool, as_json: bool) -> None:  # noqa: ARG001  # said before
     """Evaluate score files, one per system, on the trials of a key.
 
     Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
+    Scores of many classes (a column for each class; the key says which is true) are natural-log likelihoods up to a
+    constant for each segment; log posteriors are such if the prior that is in them was flat, else name it with
+    --posterior-prior. Prints Cllr and what calibration loses, C_avg, error rates, and figures of each class.
 
     \b
     deciban eval sysA.txt sysB.txt --key key.txt
     deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
+    deciban eval languages.tsv --key languages.key --p-target 0.5 --p-target 0.1
+    deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     if as_json:
         click.echo(results.to_json())
+    elif isinstance(results, ClassResults):
+        from deciban.cli.classes_tables import print_class_results
+
+        print_class_results(results)
     else:
         from deciban.cli.tables import print_results
 
@@ -40,6 +50,7 @@ def eval_command(results: Results, *, quiet: bool, as_json: bool) -> None:  # no
 @click.command("report")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @joining_options
+@class_options
 @click.option(
     "--train", multiple=True, metavar="FILE", help="Scores of the same system on training trials. Repeatable."
 )
@@ -70,6 +81,7 @@ def report_command(
     *,
     points: list[Any],
     reading: Any,
+    asked: AskedOfClasses,
     quiet: bool,
     train: tuple[str, ...],
     train_key: str | None,
@@ -102,6 +114,18 @@ def report_command(
         )
     if cross_validate is not None and not select:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
+    if asked.is_about_classes(scores, key, reading, two_class=("quality", "train_quality", "select", "cross_validate")):
+        from deciban.cli.classes_commands import report_classes
+
+        how: Any = {
+            "asked": asked,
+            "reading": reading,
+            "model_path": model_path,
+            "train": train,
+            "train_key": train_key,
+        }
+        report_classes(scores, key, output=output, title=title, quiet=quiet, **how)
+        return
     by, folds = parse_cross_validation(cross_validate)
     files = parse_quality(quality), parse_quality(train_quality or quality, "--train-quality")
     told = [path for one in files for path in quality_paths(one)]

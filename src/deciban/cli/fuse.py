@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.classes_options import AskedOfClasses, class_options
 from deciban.cli.options import joining_options, parse_measures, parse_quality, tell, working
 from deciban.cli.training import check_outputs, parse_cross_validation
 
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
 @click.option("--llrs", metavar="OUT", help="Write llrs, too: of --apply-to, or of SCORES (cross-validated if asked).")
 @click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
 @joining_options(missing=("subset", "subset=N"))
+@class_options(costs=False)
+@click.option("--no-offsets", is_flag=True, help="Of classes: weights only, no offset for each class.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def fuse_command(
     scores: tuple[str, ...],
@@ -68,6 +71,8 @@ def fuse_command(
     select: bool,
     points: list[Any],
     reading: dict[str, Any],
+    asked: AskedOfClasses,
+    no_offsets: bool,
     apply_to: tuple[str, ...],
     apply_key: str | None,
     llrs: str | None,
@@ -88,7 +93,38 @@ def fuse_command(
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --quality quality.h5 --measures snr,speech
     deciban fuse a.txt b.txt --key dev.key -o fusion.json --apply-to ea.txt --apply-to eb.txt --llrs eval_llr.txt
     deciban fuse a.txt b.txt c.txt --key dev.key -o fusion.json --select
+    deciban fuse a.tsv b.tsv --key languages.key -o fusion.json --prior 0.5,0.3,0.2
     """
+    own: dict[str, Any] = {"output": output, "cross_validate": cross_validate, "llrs": llrs, "to": to, "quiet": quiet}
+    own |= {"apply_to": apply_to, "apply_key": apply_key, "as_json": as_json, "reading": reading}
+    if asked.is_about_classes(scores, key, reading, two_class=_FOR_TWO_CLASSES):
+        from deciban.cli.classes_commands import fuse_classes_command
+
+        fuse_classes_command(scores, key, asked=asked, offsets=not no_offsets, ridge=given["ridge"], **own)
+        return
+    if no_offsets:
+        raise click.UsageError("--no-offsets is for scores of many classes.")
+    _fuse_two_classes(scores, key, points=points, select=select, given=given, **own)
+
+
+def _fuse_two_classes(
+    scores: tuple[str, ...],
+    key: str | None,
+    *,
+    points: list[Any],
+    select: bool,
+    given: dict[str, Any],
+    output: str,
+    cross_validate: str | None,
+    reading: dict[str, Any],
+    apply_to: tuple[str, ...],
+    apply_key: str | None,
+    llrs: str | None,
+    to: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Train a fusion of two classes; ``given`` are the options that are about it alone."""
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.files import to_text
     from deciban.recipes import apply_files, fuse_files
@@ -140,6 +176,9 @@ def fuse_command(
     _print(done, to_stderr="-" in (output, llrs), as_json=as_json)
 
 
+_FOR_TWO_CLASSES = (
+    *("p_target", "alpha", "beta", "quality", "asymmetric", "measures", "combine", "select", "apply_quality"),
+)
 _APPLIED = ("format", "columns", "labels", "log10", "by_order", "missing", "duplicates")
 
 

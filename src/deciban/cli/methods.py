@@ -29,7 +29,8 @@ _OPTIONS = [
         default="affine",
         show_default=True,
         metavar="NAME[,NAME...]",
-        help=f"How: {', '.join(METHODS)}. Several are trained one on the output of the other: affine,elub.",
+        help=f"How: {', '.join(METHODS)}. Several are trained one on the output of the other: affine,elub. "
+        "Of classes: see above.",
     ),
     click.option(
         "--p-target",

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from deciban.evaluation import evaluate_files
+from deciban.evaluation import ClassResults, Results, evaluate_class_files, evaluate_files
 from deciban.evaluation import preset as known_preset
 from deciban.evaluation.single import DEFAULT_POINTS
 
@@ -116,18 +116,35 @@ def joining_options(command: Callable[..., Any] | None = None, *, missing: tuple
 
 
 def evaluation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of an evaluation; the command gets the `Results` instead of them, and ``quiet``."""
+    """Add the options of an evaluation; the command gets the results instead of them, and ``quiet``.
+
+    Results are `Results`, or `ClassResults` if the scores are of many classes.
+    """
+    from deciban.cli.classes_options import AskedOfClasses, class_options
 
     @functools.wraps(command)
     def wrapped(
-        *, scores: tuple[str, ...], key: str | None, points: list[Any], reading: Any, quiet: bool, **own: Any
+        *,
+        scores: tuple[str, ...],
+        key: str | None,
+        points: list[Any],
+        reading: Any,
+        asked: AskedOfClasses,
+        quiet: bool,
+        **own: Any,
     ) -> Any:
+        results: Results | ClassResults
         with working("") as say:
-            results = evaluate_files(scores, key, operating_points=points, progress=say, **reading)
+            if asked.is_about_classes(scores, key, reading):
+                results = evaluate_class_files(scores, key, progress=say, **asked.figures, **asked.reading(reading))
+            else:
+                results = evaluate_files(scores, key, operating_points=points, progress=say, **reading)
         tell(results.facts, quiet=quiet)
         return command(results=results, quiet=quiet, **own)
 
-    return click.argument("scores", nargs=-1, required=True, metavar="SCORES...")(joining_options(wrapped))
+    return click.argument("scores", nargs=-1, required=True, metavar="SCORES...")(
+        joining_options(class_options(wrapped))
+    )
 
 
 def tell(facts: Iterable[str], *, quiet: bool = False) -> None:

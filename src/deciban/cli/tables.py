@@ -31,7 +31,7 @@ def print_results(
     order : sequence of str
         Names of all rows, if there are some without figures.
     with_trials : bool
-        Whether each row says how many trials it is of.
+        Whether each row says how many trials it is of, or of what weight.
     """
     out = out or console()
     systems = results.systems
@@ -44,7 +44,7 @@ def print_results(
         title = "Cllr in bits"
         rows = {s.name: [_eer(s), *_rest(s)] for s in systems}
     if with_trials:
-        columns = ["trials", *columns]
+        columns = ["weight" if all(s.is_weighted for s in systems) else "trials", *columns]
         rows = {s.name: [f"{s.n_tar + s.n_non:,.6g}", *rows[s.name]] for s in systems}
     blank = ["-"] * len(columns)
     out.print(_table(columns, [(name, rows.get(name, blank)) for name in order or rows], title))

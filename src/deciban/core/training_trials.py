@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from deciban._validate import all_finite
 from deciban.core.linear_objective import Trials, amount
-from deciban.errors import InputError
+from deciban.errors import InputError, TrialError
 from deciban.types import FloatArray
 
 _BLOCK = 1 << 15
@@ -24,12 +24,16 @@ def with_class_weights(trials: Trials, alpha: float, beta: float, log_odds: floa
 
     Raises
     ------
-    InputError
+    TrialError, InputError
         If an infinite score says the opposite of the truth, and the rule punishes that without limit; if systems
         contradict each other; or if a class has no finite score.
     """
     if trials.weights is not None and not trials.weights.all():
-        trials = trials.take(trials.weights > 0.0)
+        counting = np.flatnonzero(trials.weights)
+        try:
+            return with_class_weights(trials.take(counting), alpha, beta, log_odds)
+        except TrialError as error:
+            raise error.among(counting) from None
     is_target, weights = trials.is_target, trials.weights
     verdict = _verdict(trials)
     n_non, n_tar = trials.amounts
@@ -46,9 +50,11 @@ def with_class_weights(trials: Trials, alpha: float, beta: float, log_odds: floa
         if rows.any():
             limit = (alpha + beta - 1.0) / (parameters[0] - 1.0) if parameters[0] > 1.0 else math.inf
             if math.isinf(limit):
-                raise InputError(
-                    f"scores: {rows.sum()} {name} trials score {sign}, the first at index {np.flatnonzero(rows)[0]}: "
-                    "whatever the scale and offset, their cost is infinite. Give them finite scores, or leave them out."
+                raise TrialError(
+                    f"scores: {rows.sum()} {name} trials score {sign}, the first ",
+                    int(np.argmax(rows)),
+                    ": whatever the scale and offset, their cost is infinite. Give them finite scores, or leave them "
+                    "out.",
                 )
             lost += weight * limit * amount(rows, weights)
     left = verdict == 0
@@ -71,9 +77,10 @@ def _verdict(trials: Trials) -> FloatArray | None:
             verdict = own
             continue
         if (against := np.flatnonzero(verdict * own < 0)).size:
-            raise InputError(
-                f"scores: systems contradict each other with infinite scores in {len(against)} trials, the first at "
-                f"index {against[0]} (system {k}). Give them finite scores."
+            raise TrialError(
+                f"scores: systems contradict each other with infinite scores in {len(against)} trials, the first ",
+                int(against[0]),
+                f" (system {k}). Give them finite scores.",
             )
         verdict = np.where(verdict == 0, own, verdict)
     return verdict

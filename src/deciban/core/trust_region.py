@@ -156,7 +156,7 @@ def minimize(
         step = np.zeros(len(slopes))
         step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], 0.1 * rounding)
         predicted = -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
-        near = reuse and precise * abs(at.value) < decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
+        near = reuse and decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
         there = function(trial := point + vectors @ step, at.hessian if near else None)
         n_evaluations += 1
         gained = at.value - there.value if there.is_finite else -math.inf

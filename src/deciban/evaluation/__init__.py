@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from deciban.evaluation.calibrated import evaluate_calibrated
+from deciban.evaluation.classes_files import evaluate_class_files
+from deciban.evaluation.classes_joined import JoinedClasses, read_joined_classes
+from deciban.evaluation.classes_kind import kind_of_scores
+from deciban.evaluation.classes_result import ClassCurves, ClassEvaluation, ClassPoint, ClassResults
+from deciban.evaluation.classes_single import evaluate_classes
 from deciban.evaluation.files import evaluate_files
 from deciban.evaluation.fused_systems import FigureRow, FusedSystems, FusionAnalysis
 from deciban.evaluation.fusion_analysis import analyse_fusion
@@ -13,12 +18,17 @@ from deciban.evaluation.selection import Selection, SelectionStep, Untrained, se
 from deciban.evaluation.single import evaluate
 
 __all__ = [
+    "ClassCurves",
+    "ClassEvaluation",
+    "ClassPoint",
+    "ClassResults",
     "Curves",
     "Evaluation",
     "FigureRow",
     "FusedSystems",
     "FusionAnalysis",
     "Joined",
+    "JoinedClasses",
     "PointResult",
     "Preset",
     "Reading",
@@ -29,9 +39,13 @@ __all__ = [
     "analyse_fusion",
     "evaluate",
     "evaluate_calibrated",
+    "evaluate_class_files",
+    "evaluate_classes",
     "evaluate_files",
+    "kind_of_scores",
     "preset",
     "presets",
     "read_joined",
+    "read_joined_classes",
     "select_systems",
 ]

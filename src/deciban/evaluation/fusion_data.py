@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban.calibration import cross_validated
 from deciban.core.operating import PointLike
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import DecibanWarning, InputError, TrialError
 from deciban.evaluation.result import Evaluation
 from deciban.evaluation.single import evaluate_labelled
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
@@ -142,6 +142,11 @@ class LabelledData(LabelledTrials):
         return self if rows.all() else self.take(rows)
 
     @property
+    def counting(self) -> LabelledData:
+        """The trials that count: those of a weight above 0."""
+        return self if self.weight is None or self.weight.all() else self.take(np.flatnonzero(self.weight))
+
+    @property
     def has_both_classes(self) -> bool:
         """Whether there are targets and non-targets that count."""
         counting = self.is_target if self.weight is None else self.is_target[self.weight > 0]
@@ -157,6 +162,11 @@ class LabelledData(LabelledTrials):
         own = self if rows.all() else self.take(rows)
         return evaluate_labelled(score[rows], own.is_target, own.weight, name=name, operating_points=points)
 
+    def fused(self, fusion: Fuser, name: str, points: Iterable[PointLike]) -> Evaluation:
+        """Evaluate what a trained fusion makes of the trials that count; it may have no answer for others."""
+        own = self.counting
+        return own.evaluated(own.data.transform(fusion), name, points)
+
     def cross_validated(self, fusion: Any, systems: Sequence[int] | None = None, **folds: Any) -> FloatArray:
         """Fuse every trial by a model that was trained without its group.
 
@@ -167,13 +177,19 @@ class LabelledData(LabelledTrials):
             Those to fuse. The folds do not depend on them: they follow from the scores of all systems.
         **folds
             ``groups``, ``n_folds`` and ``seed`` of `deciban.calibration.cross_validated`.
+
+        Returns
+        -------
+        (n_trials,) array
+            In nats. NaN for trials of weight 0 in folds where a fusion refuses one of these.
         """
         keys = [*self.data.columns, self.is_target]
         order = np.lexsort(keys if self.weight is None else [self.weight, *keys])
         rank = np.empty(len(order))
         rank[order] = np.arange(len(order))
         data = self.data if systems is None else self.data.choose(systems)
-        by_rank: Any = _ByRank(fusion, data, order)
+        counts = np.ones(len(order), np.bool_) if self.weight is None else self.weight > 0
+        by_rank: Any = _ByRank(fusion, data, order, counts)
         return cross_validated(by_rank, rank, self.is_target, sample_weight=self.weight, **folds)
 
 
@@ -193,18 +209,33 @@ def _missing_measures_are_known() -> Iterator[None]:
 class _ByRank:
     """A fusion whose scores are the numbers of trials: quality and missing scores come along with them."""
 
-    def __init__(self, fusion: Any, data: FusionData, order: IntArray) -> None:
-        self.fusion, self.data, self.order = fusion, data, order
+    def __init__(self, fusion: Any, data: FusionData, order: IntArray, counts: BoolArray) -> None:
+        self.fusion, self.data, self.order, self.counts = fusion, data, order, counts
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return type(self)(copy.deepcopy(self.fusion, memo), self.data, self.order)
+        return type(self)(copy.deepcopy(self.fusion, memo), self.data, self.order, self.counts)
 
     def fit(self, rank: ArrayLike, is_target: BoolArray, *, sample_weight: ArrayLike | None = None) -> Self:
         self._of(rank).fit(self.fusion, is_target, sample_weight=sample_weight)
         return self
 
     def transform(self, rank: ArrayLike) -> FloatArray:
-        return self._of(rank).transform(self.fusion)
+        try:
+            return self._of(rank).transform(self.fusion)
+        except TrialError:
+            counting = np.flatnonzero(self.counts[self._rows(rank)])
+            if len(counting) == np.size(rank):
+                raise
+        llr = np.full(np.size(rank), np.nan)
+        try:
+            llr[counting] = self._of(np.asarray(rank)[counting]).transform(self.fusion)
+        except TrialError as error:
+            raise error.among(counting) from None
+        return llr
 
     def _of(self, rank: ArrayLike) -> FusionData:
-        return self.data.take(self.order[np.asarray(rank, np.int64)])
+        return self.data.take(self._rows(rank))
+
+    def _rows(self, rank: ArrayLike) -> IntArray:
+        rows: IntArray = self.order[np.asarray(rank, np.int64)]
+        return rows

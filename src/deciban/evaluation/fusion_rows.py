@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.core.expected import scoring_rule_cost
 from deciban.core.operating import OperatingPoint
-from deciban.errors import InputError
+from deciban.errors import InputError, TrialError
 from deciban.evaluation.fused_systems import FusedSystems, Role, whole_fusion
 from deciban.evaluation.fusion_data import Fuser, LabelledData, copied
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion, posterior_divergence
@@ -55,7 +54,7 @@ class FusionTask:
     def divergence(self, singles: Sequence[FusedSystems]) -> FloatArray | None:
         """How much systems differ that are calibrated alone."""
         models = [row.model for row in singles]
-        dev = self.dev.complete
+        dev = self.dev.complete.counting
         if None in models:
             return None
         llrs = [_llr(model, dev, row.systems) for row, model in zip(singles, models, strict=True) if model is not None]
@@ -74,17 +73,16 @@ class FusionTask:
     def _trained(self, systems: tuple[int, ...]) -> Fuser:
         model = copied(self.prototype)
         model.system_names = tuple(self.names[k] for k in systems)
-        self._scored(systems).fit(model)
+        own = self.dev.choose(systems)
+        some = np.flatnonzero(~np.isnan(own.data.scores).all(axis=1))
+        try:
+            (own if len(some) == len(own.is_target) else own.take(some)).fit(model)
+        except TrialError as error:
+            raise error.among(some) from None
         return model
 
-    def _scored(self, systems: tuple[int, ...]) -> LabelledData:
-        """The trials that some of these systems scored."""
-        own = self.dev.choose(systems)
-        some = np.asarray(~np.isnan(own.data.scores).all(axis=1), np.bool_)
-        return own if some.all() else own.take(some)
-
     def _of(self, model: Fuser, systems: tuple[int, ...], name: str, *, role: Role, note: str = "") -> FusedSystems:
-        dev, others = self.dev.complete, None if self.others is None else self.others.complete
+        dev, others = self.dev.complete.counting, None if self.others is None else self.others.complete.counting
         llr = _llr(model, dev, systems)
         tested = None if others is None else others.evaluated(_llr(model, others, systems), name, self.points)
         return FusedSystems(
@@ -104,10 +102,7 @@ def _objective(model: Fuser, dev: LabelledData, llr: FloatArray) -> float:
     if not isinstance(model, SubsetFusion):
         return model.penalized_objective_
     whole = whole_fusion(model)
-    tar, non = dev.is_target, ~dev.is_target
-    log_odds = float(np.log(model.p_target) - np.log1p(-model.p_target))
-    cost = scoring_rule_cost((llr[tar], dev.tar_weight), (llr[non], dev.non_weight), log_odds, model.alpha, model.beta)
-    return cost + whole.penalized_objective_ - whole.objective_
+    return model.cost_of(*dev.by_class(llr)) + whole.penalized_objective_ - whole.objective_
 
 
 def _llr(model: Fuser, trials: LabelledData, systems: tuple[int, ...]) -> FloatArray:
@@ -119,8 +114,6 @@ def _silent(prototype: Fuser) -> LinearFusion:
     """The calibration of a system that says nothing: llr 0 for every score."""
     model = LinearFusion(p_target=prototype.p_target, alpha=prototype.alpha, beta=prototype.beta, ridge=prototype.ridge)
     model.set_parameters({"weights": [0.0], "standardized_weights": [0.0], "offset": 0.0})
-    nothing = np.zeros(1)
-    log_odds = float(np.log(model.p_target) - np.log1p(-model.p_target))
-    model.objective_ = scoring_rule_cost((nothing, None), (nothing, None), log_odds, model.alpha, model.beta)
-    model.penalized_objective_ = model.objective_
+    nothing = np.zeros(1), None
+    model.objective_ = model.penalized_objective_ = model.cost_of(nothing, nothing)
     return model

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.result import Evaluation
+from deciban.evaluation.ties import ties_in_words
 from deciban.evaluation.weights import in_words, key_weights
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
@@ -89,10 +90,14 @@ class Joined:
 
     def all_facts(self, evaluations: Iterable[Evaluation]) -> tuple[str, ...]:
         """What was read and assumed, and how trials met, ties included."""
+        return self.facts_with({evaluation.name: evaluation.n_tied for evaluation in evaluations})
+
+    def facts_with(self, ties: Mapping[str, int | float]) -> tuple[str, ...]:
+        """The same with the number of scores of each system that are tied across classes."""
         report = self.report
         met = (
             f"join  {report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
-            f"{report.duplicate:,} duplicate · {_ties(list(evaluations))}"
+            f"{report.duplicate:,} duplicate · {ties_in_words(ties)}"
         )
         return (*self.facts, met, *self.choices)
 
@@ -253,12 +258,6 @@ def _refuse_contradiction(told: Key, truth: Key, *, by_order: bool) -> None:
             f"{told.trials.origin.where(row)}: has another label than {truth.trials.origin.where(row)} ({len(rows):,} "
             "such trials). The files are not in the same order, or one of them is wrong."
         )
-
-
-def _ties(evaluations: Sequence[Evaluation]) -> str:
-    if not any(evaluation.n_tied for evaluation in evaluations):
-        return "no score tied across classes"
-    return "tied across classes: " + ", ".join(f"{e.n_tied:,} ({e.name})" for e in evaluations)
 
 
 def _key(contents: Contents) -> Key:

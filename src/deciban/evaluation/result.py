@@ -134,6 +134,8 @@ class Evaluation:
     notes : tuple of str
         What a reader must know before quoting the numbers.
     curves : Curves
+    is_weighted : bool
+        Whether trials were weighted: all numbers of trials are sums of weights then.
     """
 
     name: str
@@ -150,6 +152,7 @@ class Evaluation:
     operating_points: tuple[PointResult, ...]
     notes: tuple[str, ...]
     curves: Curves = dataclasses.field(repr=False)
+    is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
 
     @property
     def calibration_loss(self) -> float:
@@ -173,7 +176,8 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "curves"}
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["curves"], fields["is_weighted"]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]

@@ -229,6 +229,8 @@ class _Criterion:
         return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
 
     def __call__(self, llr: FloatArray, data: LabelledData) -> float:
+        if data.weight is not None:  # those of weight 0 may have no llr
+            llr, data = llr[data.weight > 0], data.counting
         tar, non = data.is_target, ~data.is_target
         scores = SortedScores(llr[tar], llr[non], tar_weights=data.tar_weight, non_weights=data.non_weight)
         if self.point is not None:

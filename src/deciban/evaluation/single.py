@@ -86,6 +86,7 @@ def evaluate(
         operating_points=results,
         notes=notes_on(scores, results, cllr, dr30, curves),
         curves=curves,
+        is_weighted=tar_weights is not None or non_weights is not None,
     )
 
 

@@ -17,7 +17,9 @@ from deciban.trials.lookup import Wanted
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 
-def complete_column(trials: Trials, name: str, role: str, others: tuple[str, ...] = ()) -> pa.Array:
+def complete_column(
+    trials: Trials, name: str, role: str, others: tuple[str, ...] = (), *, besides: str = "the label"
+) -> pa.Array:
     """A condition column that has a value for every trial.
 
     Parameters
@@ -28,6 +30,8 @@ def complete_column(trials: Trials, name: str, role: str, others: tuple[str, ...
         What the column does, in words for messages: "says ...".
     others : tuple of str
         What else could have been named.
+    besides : str
+        What no column of these is, in words.
 
     Raises
     ------
@@ -36,7 +40,7 @@ def complete_column(trials: Trials, name: str, role: str, others: tuple[str, ...
     """
     if name not in trials.conditions:
         there = ", ".join((*others, *trials.conditions)) or "none"
-        raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there}.")
+        raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
     values = trials.condition(name)
     empty = np.asarray(pc.fill_null(pc.equal(as_text(values), ""), fill_value=True), np.bool_)
     if empty.any():
@@ -60,7 +64,8 @@ def weight_column(trials: Trials, name: str) -> FloatArray:
     >>> weight_column(Trials.of({"trial": ["a", "b"]}, conditions={"w": ["0.5", "2"]}), "w")
     array([0.5, 2. ])
     """
-    values = complete_column(trials, name, "says how much trials count")
+    names = "the names of trials and the label"
+    values = complete_column(trials, name, "says how much trials count", besides=names)
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         weight = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)

@@ -1,4 +1,4 @@
-"""Fusion: the scores of several systems become one log-likelihood ratio per trial."""
+"""Fusion: the scores of several systems become one log-likelihood ratio per trial, or one for each of many classes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from deciban.fusion.hull_vertices import HullVertex, RandomizedRule
 from deciban.fusion.linear import LinearFusion
 from deciban.fusion.measures import quality_vectors
 from deciban.fusion.missing import SubsetFusion
+from deciban.fusion.multiclass import MulticlassFusion
 from deciban.fusion.quality import QualityFusion
 from deciban.fusion.union_hull import UnionHull
 
 __all__ = [
     "HullVertex",
     "LinearFusion",
+    "MulticlassFusion",
     "QualityFusion",
     "RandomizedRule",
     "SubsetFusion",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.core.fit import Fit
-from deciban.errors import InputError
+from deciban.errors import InputError, TrialError
 from deciban.models.labelled import LabelledTrials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -102,7 +102,7 @@ def combined(scores: ScoreArray, weights: FloatArray, offset: float, *, numbers:
 
     Raises
     ------
-    InputError
+    TrialError
         If systems contradict each other with infinite scores.
     """
     total = np.full(len(scores), offset)
@@ -112,8 +112,9 @@ def combined(scores: ScoreArray, weights: FloatArray, offset: float, *, numbers:
     if np.isnan(total).any():
         wrong = np.flatnonzero(np.isnan(total))
         first = wrong[0] if numbers is None else numbers[wrong[0]]
-        raise InputError(
-            f"scores: in {len(wrong)} trials systems contradict each other with infinite scores, the first at index "
-            f"{first}: {scores[wrong[0]].tolist()}. Give them finite scores."
+        raise TrialError(
+            f"scores: in {len(wrong)} trials systems contradict each other with infinite scores, the first ",
+            int(first),
+            f": {scores[wrong[0]].tolist()}. Give them finite scores.",
         )
     return total

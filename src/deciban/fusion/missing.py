@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.expected import scoring_rule_cost
-from deciban.errors import InputError
+from deciban.errors import InputError, TrialError
 from deciban.fusion.fuser import LabelledSystems, combined, require_systems
 from deciban.fusion.linear import LinearFusion
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
@@ -152,13 +151,18 @@ class SubsetFusion(TrainedByRule):
             require_known(occurring, [complete], way, called=self.called)
         unused = {subset for subset in occurring if not subset or (missing == "drop" and subset != complete)}
         n_dropped = sum(len(occurring.pop(subset)) for subset in unused)
+        left: IntArray = np.sort(np.concatenate([np.zeros(0, np.int64), *occurring.values()]))
         if n_dropped:
-            data = _of(data, occurring)
+            data = _of(data, left)
         self._require_scores(data)
-        counting = data if data.weight is None else data.take(data.weight > 0)
+        rows: IntArray = np.arange(len(data.scores)) if data.weight is None else np.flatnonzero(data.weight)
+        counting = data if data.weight is None else data.take(rows)
         occurring = occurring_subsets(counting.scores)
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, occurring, max_missing)
-        self.fusions_ = {subset: self._trained(counting, subset) for subset in wanted}
+        try:
+            self.fusions_ = {subset: self._trained(counting, subset) for subset in wanted}
+        except TrialError as error:
+            raise error.among(left[rows]) from None
         self.n_systems_ = len(complete)
         self.objective_ = self._cost(counting, occurring)
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
@@ -226,10 +230,14 @@ class SubsetFusion(TrainedByRule):
         try:
             return fusion.fit(scores, own.is_target, sample_weight=own.weight)
         except InputError as error:
-            raise InputError(
+            before = (
                 f"Fusion of {self.called(subset)}, trained on the {len(scores):,} of {len(rows):,} trials that have "
-                f"all of their scores: {error} Or leave out one of these systems."
-            ) from error
+                "all of their scores: "
+            )
+            after = " Or leave out one of these systems."
+            if isinstance(error, TrialError):
+                raise error.among(np.flatnonzero(rows), before=before, after=after) from error
+            raise InputError(f"{before}{error}{after}") from error
 
     def _fused(self, scores: ScoreArray, occurring: Mapping[Subset, IntArray]) -> FloatArray:
         llr = np.empty(len(scores))
@@ -243,10 +251,7 @@ class SubsetFusion(TrainedByRule):
 
     def _cost(self, data: LabelledSystems, occurring: Mapping[Subset, IntArray]) -> float:
         """Expected cost of trials, each by its own fusion."""
-        alpha, beta, log_odds, _ = self._rule()
-        llr = self._fused(data.scores, occurring)
-        tar, non = (llr[data.is_target], data.tar_weight), (llr[~data.is_target], data.non_weight)
-        return scoring_rule_cost(tar, non, log_odds, alpha, beta)
+        return self.cost_of(*data.by_class(self._fused(data.scores, occurring)))
 
     def parameters(self) -> dict[str, Any]:
         """The fusions, each as it would stand in a file of its own."""
@@ -290,15 +295,14 @@ def _told(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Pla
     }
 
 
-def _of(data: LabelledSystems, occurring: Mapping[Subset, IntArray]) -> LabelledSystems:
-    """The trials of some sets of systems.
+def _of(data: LabelledSystems, rows: IntArray) -> LabelledSystems:
+    """The trials that are not dropped.
 
     Raises
     ------
     InputError
         If they lack a class.
     """
-    rows = np.sort(np.concatenate([np.zeros(0, np.int64), *occurring.values()]))
     left = data.take(rows)
     for truth, name in ((True, "target"), (False, "non-target")):
         if not (left.is_target == truth).any():

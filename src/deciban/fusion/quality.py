@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.errors import InputError
+from deciban.errors import InputError, TrialError
 from deciban.fusion.combination import combined_measures, plain_combination, raw_sizes, require_fitting
 from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
 from deciban.fusion.linear import LinearFusion
@@ -195,7 +195,10 @@ class QualityFusion(TrainedByRule):
         backoff.fit(data.scores, data.is_target, sample_weight=data.weight)
         side_scores = [] if own.trial is None else list(own.trial.T)
         columns = [*known.columns, *side_scores, *terms.columns]
-        fit = self._train(columns, known.is_target, known.float_weight)
+        try:
+            fit = self._train(columns, known.is_target, known.float_weight)
+        except TrialError as error:
+            raise error.among(np.flatnonzero(measures.present)) from None
         n_systems, n_linear = data.scores.shape[1], data.scores.shape[1] + len(side_scores)
         self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
         self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
@@ -289,9 +292,11 @@ class QualityFusion(TrainedByRule):
             with np.errstate(over="ignore", invalid="ignore"):
                 part += measures.trial @ self.trial_quality_weights_
         if (wrong := np.flatnonzero(~np.isfinite(part))).size:
-            raise InputError(
+            raise TrialError(
                 f"quality: measures of {len(wrong)} trials are so large that their products do not fit a float, the "
-                f"first at index {numbers[wrong[0]]}. Were those of training in another unit?"
+                "first ",
+                int(numbers[wrong[0]]),
+                ". Were those of training in another unit?",
             )
         llr += part
         return llr

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from deciban.errors import InputError
+from deciban.errors import InputError, TrialError
 from deciban.types import IntArray, ScoreArray
 
 Subset: TypeAlias = tuple[int, ...]
@@ -60,13 +60,12 @@ def require_known(
     way_out: str,
     *,
     called: Callable[[Subset], str],
-    trial: Callable[[int], str] = "index {}".format,
 ) -> None:
-    """Refuse trials with scores of a set of systems for which there is no fusion; both functions are for messages.
+    """Refuse trials with scores of a set of systems for which there is no fusion.
 
     Raises
     ------
-    InputError
+    TrialError
         If there are any.
     """
     unknown = {subset: rows for subset, rows in occurring.items() if subset not in known}
@@ -76,7 +75,9 @@ def require_known(
     n_unknown = sum(map(len, unknown.values()))
     has = f"only of {called(subset)}" if subset else "of no system"
     there_are = ", ".join(map(called, list(known)[:8])) + (", ..." if len(known) > 8 else "")
-    raise InputError(
-        f"scores: no fusion is for the systems that have a score (NaN stands for none) in {n_unknown:,} trials; the "
-        f"first ({trial(int(rows[0]))}) has scores {has}, and there are fusions of {there_are}. {way_out}."
+    raise TrialError(
+        f"scores: no fusion is for the systems that have a score (NaN stands for none) in {n_unknown:,} trials, the "
+        "first ",
+        int(rows[0]),
+        f": it has scores {has}, and there are fusions of {there_are}. {way_out}.",
     )

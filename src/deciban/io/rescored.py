@@ -13,7 +13,7 @@ from deciban.io.packing import unpacked_name
 from deciban.io.source import PathLike
 from deciban.io.text.rescored import MOST_FIELDS, rewrite
 from deciban.io.writing import opened, target_name
-from deciban.trials import Scores
+from deciban.trials import ClassScores, Scores
 from deciban.trials.tables import LOG_10
 
 
@@ -57,6 +57,35 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
         return [*facts, f"wrote {target_name(target)}, with the lines of {source.name} but for the score"]
     contents = replace(found.contents, systems=(written,))
     return facts + put_and_tell(contents, target, None if chosen is None else chosen.name, ["scores"])
+
+
+def write_rescored_classes(found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None) -> list[str]:
+    """Write an input again with other class scores; everything is written that the format has room for.
+
+    Parameters
+    ----------
+    found : Input
+        With class scores.
+    scores : ClassScores
+        Natural log-likelihoods, on some of its segments.
+    target : path
+        See `deciban.write`.
+    to : str, optional
+        As in `write_rescored`.
+
+    Returns
+    -------
+    list of str
+        What was left out, and where to.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As in `deciban.write`.
+    """
+    chosen, _ = _chosen(found, target, to)
+    contents = replace(found.contents, class_scores=scores, systems=(), key=None)
+    return put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
 
 
 def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | None, bool]:

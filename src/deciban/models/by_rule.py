@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from deciban import _validate
+from deciban.core.expected import Trials as ClassScores
+from deciban.core.expected import scoring_rule_cost
 from deciban.core.fit import Fit
 from deciban.core.linear_training import LinearFit, train
 from deciban.errors import DecibanWarning, InputError
@@ -55,6 +57,11 @@ class TrainedByRule(Model):
         ridge = _validate.in_range(self.ridge, "ridge", 0.0, 1e300, "A penalty is finite and at least 0")
         return alpha, beta, log_odds, ridge
 
+    def cost_of(self, tar: ClassScores, non: ClassScores) -> float:
+        """Expected cost of llrs of each class, with weights or without, by the rule and at the prior of training."""
+        alpha, beta, log_odds, _ = self._rule()
+        return scoring_rule_cost(tar, non, log_odds, alpha, beta)
+
     def _train(
         self, columns: Sequence[ScoreArray] | ScoreArray, is_target: BoolArray, weights: FloatArray | None, **form: Any
     ) -> LinearFit:
@@ -62,8 +69,9 @@ class TrainedByRule(Model):
         rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
         fit = train(columns, is_target, weights=weights, **rule, **form)
         each = columns.T if isinstance(columns, np.ndarray) else columns
+        counting = True if weights is None else weights > 0.0
         for k, (column, weight) in enumerate(zip(each, fit.weights, strict=True)):
-            if weight <= 0.0 and np.isinf(np.asarray(column[:])).any():
+            if weight <= 0.0 and (np.isinf(np.asarray(column[:])) & counting).any():
                 raise InputError(
                     f"scores: the best weight of {self.called([k])} is {weight:.3g}, but some of its scores are "
                     "infinite: they would be taken for certainty of the wrong class. Negate the scores if larger ones "

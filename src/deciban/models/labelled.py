@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deciban.types import BoolArray, CountArray, FloatArray
+from deciban.core.expected import Trials as ClassScores
+from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
 
 class LabelledTrials:
@@ -26,6 +27,11 @@ class LabelledTrials:
     def float_weight(self) -> FloatArray | None:
         """Weights as floats, for sums."""
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
+
+    def by_class(self, score: ScoreArray) -> tuple[ClassScores, ClassScores]:
+        """Scores of these trials with their weights: of targets and of non-targets."""
+        is_target = self.is_target
+        return (score[is_target], self.tar_weight), (score[~is_target], self.non_weight)
 
     @property
     def tar_weight(self) -> CountArray | None:

@@ -2,10 +2,12 @@
 
 Every plot of results is a function ``(result, ax=None, **line_kw) -> Axes``. ``result`` is one `Evaluation`, a
 `Results`, or a sequence of `Evaluation`; each system has one colour, the same in all plots. `omega` takes weightings of
-rules instead, and `calibration_map` calibrators together with the scores that they are meant for. Without ``ax`` a new
-`matplotlib.figure.Figure` is made, without pyplot: no display and no global state are involved. ``line_kw`` are
-matplotlib's line properties for the main line of each system. Drawing on an ``ax`` that holds another system gives
-the new one the next colour.
+rules instead, and `calibration_map` calibrators together with the scores that they are meant for. Plots of many classes
+take a `ClassEvaluation`, a `ClassResults`, or a sequence of `ClassEvaluation`; `simplex` takes an `Application`.
+
+Without ``ax`` a new `matplotlib.figure.Figure` is made, without pyplot: no display and no global state are involved.
+``line_kw`` are matplotlib's line properties for the main line of each system. Drawing on an ``ax`` that holds another
+system gives the new one the next colour.
 
 >>> import deciban
 >>> ax = det(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
@@ -16,6 +18,11 @@ the new one the next colour.
 from __future__ import annotations
 
 from deciban.plots.calibration import calibration_map
+from deciban.plots.classes_ape import class_ape
+from deciban.plots.classes_c_avg import c_avg_curve, subset_c_avg
+from deciban.plots.classes_losses import class_losses
+from deciban.plots.classes_matrices import confusion, pairwise_loss
+from deciban.plots.classes_simplex import simplex
 from deciban.plots.files import FORMATS, save
 from deciban.plots.omega import omega
 from deciban.plots.priors import ape, bayes_error, ece
@@ -26,19 +33,37 @@ from deciban.plots.sheet import system_colors
 KINDS: tuple[str, ...] = ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 """Names of all plots that need nothing but results, in the order in which a report shows them."""
 
+CLASS_KINDS: tuple[str, ...] = (
+    "confusion",
+    "class_losses",
+    "pairwise_loss",
+    "class_ape",
+    "c_avg_curve",
+    "subset_c_avg",
+)
+"""The same for results of many classes. Those of confusion, pairs and APE curves show one system."""
+
 __all__ = [
+    "CLASS_KINDS",
     "FORMATS",
     "KINDS",
     "ape",
     "bayes_error",
+    "c_avg_curve",
     "calibration_map",
+    "class_ape",
+    "class_losses",
+    "confusion",
     "det",
     "ece",
     "histogram",
     "omega",
+    "pairwise_loss",
     "pav",
     "roc",
     "save",
+    "simplex",
+    "subset_c_avg",
     "system_colors",
     "tippett",
 ]

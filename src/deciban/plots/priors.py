@@ -18,8 +18,8 @@ from deciban.types import FloatArray
 _SIZE = (6.0, 4.0)
 _X_LABEL = "Prior log odds (nats)"
 _TOP = 1.4
-_REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
-_BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
+REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
+BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 
 
@@ -69,8 +69,8 @@ def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | 
         _before(sheet, systems_of(before))
     sheet.explain("actual")
     sheet.explain("minimum", linestyle="--")
-    if sheet.explain("default (llr 0)", **_REFERENCE):
-        ax.axhline(1.0, **_REFERENCE)
+    if sheet.explain("default (llr 0)", **REFERENCE):
+        ax.axhline(1.0, **REFERENCE)
     _scarce(sheet)
     _frame(sheet, _TOP)
     sheet.name_axes(_X_LABEL, "Normalized Bayes error rate (1 = default)")
@@ -109,15 +109,15 @@ def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawn = []
     for system in sheet.systems:
         curves = system.evaluation.curves
-        scale = _default_error(curves.prior_log_odds)
+        scale = default_error(curves.prior_log_odds)
         with np.errstate(invalid="ignore", over="ignore"):
             drawn.append((curves.prior_log_odds, (curves.act_error * scale, curves.min_error * scale)))
-    top = _top([error for _, pair in drawn for error in pair], peak=0.5)
+    top = top_of([error for _, pair in drawn for error in pair], peak=0.5)
     for system, (log_odds, pair) in zip(sheet.systems, drawn, strict=True):
         _pair(sheet, system, log_odds, pair, top)
     sheet.explain("actual")
     sheet.explain("minimum", linestyle="--")
-    _reference(sheet, _default_error)
+    _reference(sheet, default_error)
     _frame(sheet, top)
     ax.yaxis.set_major_formatter(in_percent)
     sheet.name_axes(_X_LABEL, "Bayes error rate (%)")
@@ -161,7 +161,7 @@ def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         (system.evaluation.curves.act_cross_entropy, system.evaluation.curves.min_cross_entropy)
         for system in sheet.systems
     ]
-    top = _top([entropy for pair in pairs for entropy in pair], peak=1.0)
+    top = top_of([entropy for pair in pairs for entropy in pair], peak=1.0)
     for system, pair in zip(sheet.systems, pairs, strict=True):
         _pair(sheet, system, system.evaluation.curves.entropy_log_odds, pair, top)
     sheet.explain("actual")
@@ -172,7 +172,7 @@ def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return sheet.finish()
 
 
-def _default_error(log_odds: FloatArray) -> FloatArray:
+def default_error(log_odds: FloatArray) -> FloatArray:
     """Bayes error rate of llr 0, the smaller of both priors."""
     return np.asarray(expit(-np.abs(log_odds)))
 
@@ -197,17 +197,17 @@ def _before(sheet: Sheet, evaluations: Sequence[Evaluation]) -> None:
     hidden = 0
     for system, old in zip(sheet.systems, evaluations, strict=True):
         curves = old.curves
-        sheet.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, **_BEFORE)
+        sheet.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, **BEFORE)
         hidden += not np.any(curves.act_error < _TOP)
     note = f" ({hidden} above the frame)" if hidden else ""
-    sheet.explain(f"before calibration{note}", **_BEFORE)
+    sheet.explain(f"before calibration{note}", **BEFORE)
 
 
 def _reference(sheet: Sheet, curve: Any) -> None:
-    if sheet.explain("default (llr 0)", **_REFERENCE):
+    if sheet.explain("default (llr 0)", **REFERENCE):
         ends = [system.evaluation.curves.prior_log_odds[-1] for system in sheet.systems]
         log_odds = np.linspace(-max(ends), max(ends), 1001)
-        sheet.ax.plot(log_odds, curve(log_odds), **_REFERENCE)
+        sheet.ax.plot(log_odds, curve(log_odds), **REFERENCE)
 
 
 def _scarce(sheet: Sheet) -> None:
@@ -229,7 +229,7 @@ def _scarce(sheet: Sheet) -> None:
                 sheet.explain(name, marker=marker, **{**style, "color": GREY})
 
 
-def _top(curves: list[FloatArray], *, peak: float) -> float:
+def top_of(curves: list[FloatArray], *, peak: float) -> float:
     """Upper limit: everything up to ``peak`` of the reference, more for bad curves, less where all are far below."""
     values = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
     highest = float(values.max(initial=0.0))

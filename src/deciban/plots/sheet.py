@@ -173,7 +173,7 @@ class Canvas:
         drawn = [line for line in self.ax.lines if not isinstance(line, Explanation)]
         used = {to_hex(line.get_color()).upper() for line in drawn}
         free = [color for color in system_colors(len(names) + len(used)) if color not in used]
-        labels = _labels(names, {str(line.get_label()) for line in drawn})
+        labels = readable(names, {str(line.get_label()) for line in drawn})
         return [
             Mark({"label": label, "color": color, "zorder": 2.5, **line_kw})
             for label, color in zip(labels, free, strict=False)
@@ -257,13 +257,13 @@ def system_colors(n: int) -> list[str]:
     return shades
 
 
-def _labels(names: Sequence[str], used: AbstractSet[str]) -> list[str]:
+def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, width: int = LABEL_WIDTH) -> list[str]:
     """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
     labels: list[str] = []
     for name in names:
         short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
-        if len(short) > LABEL_WIDTH:
-            half = LABEL_WIDTH // 2
+        if len(short) > width:
+            half = width // 2
             short = f"{short[: half - 1]}…{short[-half:]}"
         # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
         short = short.replace("$", r"\$")

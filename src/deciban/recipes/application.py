@@ -116,7 +116,7 @@ def apply_files(
         _refuse_what_fusions_take(quality, joining)
     else:
         refuse_twice(paths)
-    targets = _targets(paths, out, one_by_one=isinstance(loaded, Calibrator))
+    targets = output_targets(paths, out, one_by_one=isinstance(loaded, Calibrator))
     if to is not None:
         by_name(to)  # before anything is read
     refuse_overwriting(targets, [*paths, *quality_paths(quality), None if isinstance(model, Model) else model])
@@ -162,8 +162,14 @@ def refuse_overwriting(targets: Sequence[PathLike], inputs: Sequence[PathLike | 
                 )
 
 
-def _targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
-    """The file to write for each input, or the one for all of them."""
+def output_targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
+    """The file to write for each input, or the one for all of them.
+
+    Raises
+    ------
+    InputError
+        If there is no input, or several that cannot go where they should.
+    """
     if not paths:
         raise InputError("scores: no file given. At least one is needed.")
     if not one_by_one:

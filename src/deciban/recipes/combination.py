@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.joined import fact
-from deciban.fusion.combination import plain_combination
+from deciban.fusion import QualityFusion
+from deciban.fusion.combination import matrices_of, plain_combination
 from deciban.fusion.measures import KINDS, Kind
 from deciban.io.source import PathLike, display_name, numbered_lines, read_text
+from deciban.recipes.weights import sums_of_measures, weighted_sum
 from deciban.trials import SegmentQuality
 from deciban.types import FloatArray
 
@@ -134,9 +136,15 @@ def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
     return product
 
 
+def taken_of(fusion: object, measured: Mapping[Kind, SegmentQuality] | None) -> list[str]:
+    """Say which measures of files a trained fusion takes, and how it combines them, if it does not take all."""
+    if not isinstance(fusion, QualityFusion) or measured is None:
+        return []
+    matrices, used = matrices_of(fusion.combine), sums_of_measures(fusion)
+    told = [_told(measured[side], side, matrices[side]) for side in KINDS if side in matrices and side in used]
+    return list(dict.fromkeys(told))
+
+
 def _told(quality: SegmentQuality, side: str, rows: FloatArray) -> str:
-    sums = []
-    for row in rows.tolist():
-        terms = [(weight, name) for weight, name in zip(row, quality.measures, strict=True) if weight]
-        sums.append(" + ".join(name if weight == 1 else f"{weight:g} {name}" for weight, name in terms) or "0")
+    sums = [weighted_sum(row, quality.measures) for row in rows.tolist()]
     return fact("qual", quality.origin.name, f"{side}: the fusion takes {', '.join(sums)}")

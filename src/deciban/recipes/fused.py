@@ -10,11 +10,12 @@ from deciban.evaluation.joined import fact, named_apart, read_fact
 from deciban.fusion.measures import Kind
 from deciban.io.formats import by_name
 from deciban.io.inputs import Input
+from deciban.recipes.combination import taken_of
 from deciban.recipes.fusers import (
     Fuser,
     data_of,
     measures_needed,
-    named_trials,
+    named_fused,
     require_quality,
     takes_incomplete,
     ways_of_trials,
@@ -79,9 +80,9 @@ def fused_input(
     data, said = data_of([aligned[k] for k in order], measured, measures_needed(model))
     chosen, trials = [systems[k].name for k in order], aligned[0].trials
     ways = ways_of_trials(model, data, chosen, trials)
-    with named_trials(data, None, chosen, trials.name_of):
+    with named_fused(data, chosen, trials):
         llr = replace(aligned[0].scores, score=data.transform(model), name="fusion", log10=False)
-    facts += [*told, *_met(aligned[0], systems[0], joining), *ways, *said]
+    facts += [*told, *_met(aligned[0], systems[0], joining), *ways, *said, *taken_of(model, measured)]
     return _to_write_again(inputs[0], llr.trials), llr, facts
 
 

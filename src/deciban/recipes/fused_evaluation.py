@@ -12,6 +12,7 @@ from deciban.evaluation.joined import Progress, Reading, fact
 from deciban.evaluation.single import DEFAULT_POINTS
 from deciban.io.source import PathLike
 from deciban.models import Model
+from deciban.recipes.combination import taken_of
 from deciban.recipes.fusers import fuser_of, measures_needed, require_quality, takes_incomplete, ways_of_trials
 from deciban.recipes.fusion_trials import FusionTrials
 from deciban.recipes.measures import QualityFiles, read_measures
@@ -74,14 +75,16 @@ def evaluate_fused(
     trials = trials.choose(order)
     points = [as_operating_point(point) for point in operating_points]
     found: list[Evaluation] = []
-    told += ways_of_trials(fusion, trials.data, trials.systems, trials.scores.trials)
-    with trials.with_names():
-        columns = [*trials.data.scores.T, trials.data.transform(fusion)]
+    counting = trials.counting
+    told += ways_of_trials(fusion, counting.data, trials.systems, counting.scores.trials)
+    with counting.with_names():
+        columns = [*counting.data.scores.T, counting.data.transform(fusion)]
     (fused,) = names_apart(["fusion"], trials.systems)
     for name, score in zip((*trials.systems, fused), columns, strict=True):
         if progress is not None:
             progress(f"evaluating {name}")
-        found.append(trials.labelled.evaluated(score, name, points))
+        found.append(counting.labelled.evaluated(score, name, points))
     told.append(fact("note", f"{fused}: the llrs that the model ({fusion.kind}) makes of the scores of all systems"))
+    told += taken_of(fusion, measured)
     told += trials.seen_before(fusion, of_training=of_training)
-    return Results(tuple(found), trials.joined.report, (*trials.all_facts(found), *told)), trials
+    return Results(tuple(found), trials.joined.report, (*trials.all_facts(), *told)), trials

@@ -238,7 +238,7 @@ def figures_of_model(
     sets = [None if one is None else one.labelled.complete for one in (dev, others)]
     sets = [one if one is not None and one.has_both_classes else None for one in sets]
     fused, *_ = names_apart([fusion_name(model)], analysis.names)
-    found = [None if one is None else one.evaluated(one.data.transform(model), fused, points) for one in sets]
+    found = [None if one is None else one.fused(model, fused, points) for one in sets]
     is_of_training = dev.is_of_training(model)
     if is_of_training is False:
         (name,) = names_apart([f"{fusion_name(model)}, trained on these trials"], [row.name for row in rows])
@@ -261,10 +261,7 @@ def _whole(
 ) -> FigureRow:
     """A fusion on all trials, those included that some system did not score."""
     (name,) = names_apart(["fusion of what there is"], taken)
-    found = [
-        None if one is None else one.labelled.evaluated(one.data.transform(model), name, points)
-        for one in (dev, others)
-    ]
+    found = [None if one is None else one.labelled.fused(model, name, points) for one in (dev, others)]
     return FigureRow(name=name, role="fusion", dev=found[0], eval=found[1])
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -16,17 +16,17 @@ from deciban.fusion.subsets import occurring_subsets, require_known
 from deciban.io.source import PathLike, display_name
 from deciban.models import Model, load_model
 from deciban.recipes.measures import measures_of
+from deciban.recipes.named import named_trials
 from deciban.recipes.systems import counted, score_matrix
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.join import Aligned
-from deciban.types import BoolArray
 
 __all__ = [
     "Fuser",
     "data_of",
     "fuser_of",
     "measures_needed",
-    "named_trials",
+    "named_fused",
     "require_quality",
     "takes_incomplete",
     "ways_of_trials",
@@ -110,7 +110,8 @@ def ways_of_trials(fusion: Fuser, data: FusionData, systems: Sequence[str], tria
         return " + ".join(systems[k] for k in subset)
 
     occurring = occurring_subsets(data.scores)
-    require_known(occurring, fusion.fusions_, fusion.way_out, called=called, trial=trials.name_of)
+    with named_trials(trials.name_of):
+        require_known(occurring, fusion.fusions_, fusion.way_out, called=called)
     lacking = [(subset, rows) for subset, rows in occurring.items() if len(subset) < len(systems)]
     lacking.sort(key=lambda one: (-len(one[0]), one[0]))
     return [
@@ -118,29 +119,11 @@ def ways_of_trials(fusion: Fuser, data: FusionData, systems: Sequence[str], tria
     ]
 
 
-@contextmanager
-def named_trials(
-    data: FusionData, is_target: BoolArray | None, systems: Sequence[str], name_of: Callable[[int], str]
-) -> Iterator[None]:
-    """Add the name of the trial to what is refused because of infinite scores, which arrays know by number only."""
-    try:
-        yield
-    except InputError as error:
-        found = _first_refuted(data, is_target)
-        if found is None:
-            raise
-        row, columns = found
-        told = ", ".join(f"{systems[k]}: {data.scores[row, k]:g}" for k in columns)
-        raise InputError(f"{error} The first of them is trial {name_of(row)} ({told}).") from error
+def named_fused(data: FusionData, systems: Sequence[str], trials: Trials) -> AbstractContextManager[None]:
+    """Name the trial in what is refused for its sake, and the systems that give it infinite scores."""
 
+    def infinite(row: int) -> str:
+        columns = np.flatnonzero(np.isinf(data.scores[row])).tolist()
+        return ", ".join(f"{systems[k]}: {data.scores[row, k]:g}" for k in columns)
 
-def _first_refuted(data: FusionData, is_target: BoolArray | None) -> tuple[int, list[int]] | None:
-    """The first trial with infinite scores that contradict each other or the truth, and their systems."""
-    high, low = data.scores == np.inf, data.scores == -np.inf
-    wrong = high.any(axis=1) & low.any(axis=1)
-    if is_target is not None:
-        wrong |= (high & ~is_target[:, None]).any(axis=1) | (low & is_target[:, None]).any(axis=1)
-    if not wrong.any():
-        return None
-    row = int(np.argmax(wrong))
-    return row, np.flatnonzero(high[row] | low[row]).tolist()
+    return named_trials(trials.name_of, infinite)

@@ -126,7 +126,8 @@ def fuse_files(
     if held_out is not None:
         say("cross-validating")
         folds: dict[str, Any] = {"groups": held_out.groups(dev.scores.trials), "n_folds": held_out.parts}
-        crossed = dev.labelled.cross_validated(model, **folds)
+        with dev.with_names():
+            crossed = dev.labelled.cross_validated(model, **folds)
     others = None
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
@@ -134,13 +135,15 @@ def fuse_files(
         lenient: Reading = {**reading, "weights_required": False}
         others = FusionTrials.read(test_scores, test_key, lenient, measured=other, sides=sides, **how)
         others = others.ordered_as(read.systems).choose(chosen)
+        with others.with_names():
+            others.counting.data.transform(model)  # figures would refuse the same trials, without their names
     say("evaluating")
     figures = figures_of(model, dev, others, crossed, operating_points)
-    facts = (*dev.all_facts(figures.dev), *combining)
+    facts = (*dev.all_facts(), *combining)
     if held_out is not None:
         facts += (held_out.fact(dev.scores.trials, "fuses"),)
     if others is not None:
-        facts += ("other trials", *others.all_facts(figures.eval))
+        facts += ("other trials", *others.all_facts())
     llr = None if crossed is None else dev.with_scores(crossed, "fusion")
     return Fused(model, chosen, figures, selection, llr, dev.joined.report, facts)
 
@@ -167,7 +170,7 @@ class _How(TypedDict):
 def selection_of(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progress) -> Selection:
     """Choose systems on the trials that all of them scored."""
     say("selecting systems")
-    whole = read.take(read.data.complete)
+    whole = read.take(read.data.complete).counting
     if not whole.labelled.has_both_classes:
         raise InputError(
             "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "

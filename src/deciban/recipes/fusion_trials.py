@@ -12,11 +12,11 @@ import numpy as np
 from deciban.evaluation.calibrated import is_of_training, seen_before
 from deciban.evaluation.fusion_data import FusionData, LabelledData
 from deciban.evaluation.joined import Joined, Progress, Reading, fact, read_joined
-from deciban.evaluation.result import Evaluation
+from deciban.evaluation.ties import n_tied
 from deciban.fusion.measures import Kind
 from deciban.io.source import PathLike
 from deciban.models import Model
-from deciban.recipes.fusers import data_of, named_trials
+from deciban.recipes.fusers import data_of, named_fused
 from deciban.recipes.systems import counted, order_of_training, refuse_twice
 from deciban.trials import Scores, SegmentQuality
 from deciban.types import BoolArray, FloatArray
@@ -117,6 +117,11 @@ class FusionTrials:
             scores=self.scores.take(numbers),
         )
 
+    @property
+    def counting(self) -> FusionTrials:
+        """The trials that count: those of a weight above 0."""
+        return self if self.labelled.weight is None else self.take(self.labelled.weight > 0)
+
     def choose(self, systems: Sequence[int]) -> FusionTrials:
         """Some of the systems, in this order."""
         return replace(self, labelled=self.labelled.choose(systems), systems=tuple(self.systems[k] for k in systems))
@@ -133,8 +138,9 @@ class FusionTrials:
         return replace(self.choose(order), facts=(*self.facts, *facts))
 
     def with_scores(self, llr: FloatArray, name: str) -> Scores:
-        """Log-likelihood ratios of these trials."""
-        return replace(self.scores, score=llr, name=name, log10=False)
+        """Log-likelihood ratios of these trials, without those that have none (NaN)."""
+        known = ~np.isnan(llr)
+        return replace(self.take(known).scores, score=llr[known], name=name, log10=False)
 
     def is_of_training(self, model: Model) -> bool | None:
         """Whether a model was trained on these trials; None if it does not know."""
@@ -146,9 +152,15 @@ class FusionTrials:
         return seen_before(model, self.data.columns, *truth, of_training=of_training)
 
     def with_names(self) -> AbstractContextManager[None]:
-        """Name trials and systems in what is refused because of infinite scores."""
-        return named_trials(self.data, self.labelled.is_target, self.systems, self.scores.trials.name_of)
+        """Name the trial, and the systems of its infinite scores, in what is refused for its sake."""
+        return named_fused(self.data, self.systems, self.scores.trials)
 
-    def all_facts(self, evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
-        """What was read and assumed."""
-        return (*self.joined.all_facts(evaluations), *self.facts)
+    def all_facts(self) -> tuple[str, ...]:
+        """What was read and assumed; scores are tied, or not, as they came."""
+        own = self.labelled
+        ties = {}
+        for name, score in zip(self.systems, self.data.scores.T, strict=True):
+            scored = ~np.isnan(score)
+            weight = None if own.weight is None else own.weight[scored]
+            ties[name] = n_tied(score[scored], own.is_target[scored], weight)
+        return (*self.joined.facts_with(ties), *self.facts)

@@ -16,6 +16,7 @@ from deciban.io.source import PathLike
 from deciban.models import Model
 from deciban.models.files import content_of
 from deciban.recipes.held_out import DEFAULT_FOLDS, HoldOut
+from deciban.recipes.named import named_trials
 from deciban.trials import Scores
 
 
@@ -168,7 +169,8 @@ def calibrate_files(
     system, points = joined.aligned[0], list(operating_points)
     truth, weight = joined.is_target, joined.weight
     say(f"training on {system.name}")
-    calibrator.fit(system.score, truth, sample_weight=weight)
+    with named_trials(system.trials.name_of):
+        calibrator.fit(system.score, truth, sample_weight=weight)
     tell_training(calibrator, (system.name,), reading.get("weights"))
 
     def evaluated(llr: Scores, name: str) -> Evaluation:
@@ -183,7 +185,8 @@ def calibrate_files(
         say("cross-validating")
         held_out = HoldOut(cross_validate, n_folds)
         folds: dict[str, Any] = {"groups": held_out.groups(system.trials), "n_folds": held_out.parts}
-        values = cross_validated(calibrator, natural.score, truth, sample_weight=weight, **folds)
+        with named_trials(system.trials.name_of):
+            values = cross_validated(calibrator, natural.score, truth, sample_weight=weight, **folds)
         llr = replace(natural, score=values)
         crossed = evaluated(llr, f"{system.name}, cross-validated")
         facts += (held_out.fact(system.trials, "calibrates"),)

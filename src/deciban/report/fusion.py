@@ -8,9 +8,9 @@ from deciban.evaluation import Evaluation, FigureRow, FusionAnalysis, Selection
 from deciban.fusion import QualityFusion, SubsetFusion
 from deciban.recipes.fused_figures import FusionFigures
 from deciban.recipes.fusers import Fuser
-from deciban.recipes.weights import weights_of
+from deciban.recipes.weights import sums_of_measures, weights_of
 from deciban.report.tables import MISSING, figures_of, points_of
-from deciban.report.words import count, number
+from deciban.report.words import WEIGHTED, count, number
 
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
 
@@ -22,8 +22,9 @@ _CAPTIONS = {
     "linear": _SUM,
     "quality": (
         "The log-likelihood ratio is the offset, the scores of all systems times their weights, and the quality "
-        "measures q1, q2, ... of both sides times theirs, all added; the offset is in nats. The rows “without "
-        "quality” are another fusion, of trials that lack a measure: its offset and its scores times their weights."
+        "measures q1, q2, ... of both sides times theirs, all added (numbers of measures are those of their file); the "
+        "offset is in nats. The rows “without quality” are another fusion, of trials that lack a measure: its offset "
+        "and its scores times their weights."
     ),
     "subset": (
         "There is one fusion for each set of systems that trials have scores of; the names before the colon say for "
@@ -127,7 +128,7 @@ class FusionSection:
         )
         analysis = None if figures is None else figures.analysis
         worth = None if figures is None or analysis is None else _worth(model, figures, analysis)
-        caption = f"{_CAPTIONS[_kind(model)]} {_STANDARDIZED}"
+        caption = " ".join([_CAPTIONS[_kind(model)], *_combined(model), _STANDARDIZED])
         return cls(weights, caption, worth, None if selection is None else _choice(selection))
 
 
@@ -137,17 +138,29 @@ def _kind(model: Fuser) -> str:
     return "subset" if isinstance(model, SubsetFusion) else "linear"
 
 
+def _combined(model: Fuser) -> list[str]:
+    """Say which weighted sums of measures the names of rows stand for."""
+    if not isinstance(model, QualityFusion):
+        return []
+    told = sums_of_measures(model)
+    sums = dict.fromkeys(f"{name} = {text}" for side in told.values() for name, text in side if name != text)
+    if len({tuple(side) for side in told.values()}) > 1:
+        sums = {f"{name} of {side} = {text}": None for side in told for name, text in told[side] if name != text}
+    return [f"Measures are combined: {'; '.join(sums)}."] if sums else []
+
+
 def _worth(model: Fuser, found: FusionFigures, analysis: FusionAnalysis) -> Worth:
     sets = ("training", "test") if found.eval else ("training",)
     names = [name for name, _ in _figures(found.dev[0])]
     divergence = [] if analysis.divergence is None else analysis.divergence.tolist()
     other = [_OTHER_TRIALS] if found.is_of_training is False else []
+    weighted = [WEIGHTED] if any(one.is_weighted for one in (*found.dev, *found.eval)) else []
     return Worth(
         sets=sets,
         figures=("trials", *names),
         rows=tuple((row.name, _cells(row, len(sets), len(names) + 1)) for row in found.rows),
         notes=tuple(f"{row.name}: {row.note}" for row in found.rows if row.note),
-        about=" ".join([_ABOUT[_kind(model)], *other, *_gain(analysis)]),
+        about=" ".join([_ABOUT[_kind(model)], *other, *_gain(analysis), *weighted]),
         systems=analysis.names,
         divergence=tuple(tuple(map(number, row)) for row in divergence),
     )

@@ -84,7 +84,7 @@ def render(
     sides = [("test" if train else "", results, before)]
     if train is not None:
         sides.insert(0, ("training", Results(matched(train, results, "training"), facts=train.facts), train_before))
-    page = _template().render(
+    page = template("page.html").render(
         title=title or _title(systems),
         facts=tuple(facts) or results.facts or _join(results),
         train_facts=() if train is None else train.facts or _join(train),
@@ -99,6 +99,7 @@ def render(
         errors=tables.errors(systems, colors),
         scarce=[(name, color, words.scarce_errors(system)) for name, color, system in named],
         is_paired=train is not None,
+        weighted=words.WEIGHTED if any(system.is_weighted for system in systems) else "",
         plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CONVENTIONS.items()],
         definitions=words.DEFINITIONS,
@@ -108,7 +109,8 @@ def render(
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A page with gaps, in which text is escaped and nothing may be left out."""
     environment = Environment(
         loader=PackageLoader("deciban.report"),
         autoescape=True,
@@ -116,16 +118,17 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _title(systems: Sequence[Evaluation]) -> str:
     if len(systems) > 3:
         return f"Evaluation of {len(systems)} systems"
-    return "Evaluation of " + _listed([system.name for system in systems])
+    return "Evaluation of " + listed([system.name for system in systems])
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names as a part of a sentence."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
@@ -151,8 +154,8 @@ def _figure(results: Results, kind: str, before: Results | None, side: str) -> d
         more["before"] = matched(before, results, "before")
         caption = f"{caption} {words.BEFORE}"
     drawing = getattr(plots, kind)(results, **more)
-    names = _listed([system.name for system in results.systems])
-    return _image(drawing, title, side, caption, f"of {names}")
+    names = listed([system.name for system in results.systems])
+    return picture(drawing, title, side, caption, f"of {names}")
 
 
 def _of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dict[str, str]]:
@@ -162,7 +165,7 @@ def _of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dic
         if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
             drawing = plots.calibration_map(before.systems[0], {model.kind: model})
             figures.append(
-                _image(drawing, words.CALIBRATION_MAP[0], side, words.CALIBRATION_MAP[1], f"by {model.kind}")
+                picture(drawing, words.CALIBRATION_MAP[0], side, words.CALIBRATION_MAP[1], f"by {model.kind}")
             )
     points = dict.fromkeys(
         (point.p_target, point.c_miss, point.c_fa) for system in results.systems for point in system.operating_points
@@ -172,11 +175,11 @@ def _of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dic
         if len(rule) < 3:
             continue
         drawing = plots.omega(rule_weighting(**rule, operating_points=points))
-        figures.append(_image(drawing, words.OMEGA[0], "", words.OMEGA[1], "of the training objective"))
+        figures.append(picture(drawing, words.OMEGA[0], "", words.OMEGA[1], "of the training objective"))
     return figures
 
 
-def _image(drawing: Any, title: str, side: str, caption: str, about: str) -> dict[str, str]:
+def picture(drawing: Any, title: str, side: str, caption: str, about: str) -> dict[str, str]:
     """A plot as the address of an image that holds its own data; of two, the first has no caption."""
     drawn = io.BytesIO()
     plots.save(drawing, drawn, "svg")

@@ -8,6 +8,7 @@ from typing import Any
 from deciban.calibration import Chain
 from deciban.fusion import QualityFusion
 from deciban.models import Model
+from deciban.models.by_classes import ClassModel
 from deciban.recipes.fusers import Fuser
 from deciban.report.words import count
 
@@ -21,6 +22,7 @@ _RESULTS = {
     "status": "Status",
     "weights_from": "Column with the weights of trials",
     "n_without_quality": "Trials that lack quality measures",
+    "posterior_prior": "Prior taken out of log posteriors",
     "n_dropped": "Trials left out for want of scores",
 }
 _OF_SUBSETS = {
@@ -47,7 +49,8 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     else:
         settings = {name: value for name, value in model.settings.items() if value is not None}
         rows += [("Settings", _listed(settings))] if settings else []
-        rows += [] if isinstance(model, Fuser) else [("Parameters", _listed(model.parameters()))]  # they have a table
+        has_table = isinstance(model, Fuser | ClassModel)
+        rows += [] if has_table else [("Parameters", _listed(model.parameters()))]
     training = model.training_
     if training is None:
         return rows

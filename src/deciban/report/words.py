@@ -169,6 +169,9 @@ def percent(fraction: float) -> str:
     return f"{value:.2f} %" if value >= 0.1 or value == 0 else f"{value:.2g} %"
 
 
+WEIGHTED = "Trials are weighted: numbers of trials, of ties and of errors are sums of weights."
+
+
 def count(value: float) -> str:
     """Write a number of trials; sums of fractional weights get a decimal.
 

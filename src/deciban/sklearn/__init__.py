@@ -25,14 +25,19 @@ from deciban.sklearn.calibrators import (
     ShiftCalibrator,
 )
 from deciban.sklearn.estimator import ScoreCalibrator
+from deciban.sklearn.multiclass import ClassEstimator, GaussianBackend, MulticlassCalibrator, MulticlassFusion
 from deciban.sklearn.scoring import cllr, cllr_scorer, dcf, min_cllr, min_cllr_scorer, scorer
 
 __all__ = [
     "AffineCalibrator",
     "BetaCalibrator",
     "BoundCalibrator",
+    "ClassEstimator",
     "ElubCalibrator",
+    "GaussianBackend",
     "GaussianCalibrator",
+    "MulticlassCalibrator",
+    "MulticlassFusion",
     "PavCalibrator",
     "ScaleCalibrator",
     "ScoreCalibrator",

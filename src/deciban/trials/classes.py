@@ -14,7 +14,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.conditions import NO_CONDITIONS
 from deciban.trials.frozen import owned
 from deciban.trials.lists import Trials
-from deciban.trials.matching import Duplicates, JoinReport, Missing, match, picked
+from deciban.trials.matching import Duplicates, JoinReport, Missing, match, match_by_order, picked
 from deciban.trials.names import NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
@@ -103,6 +103,38 @@ class ClassScores(TrialTable):
     def content(self) -> AnyArray:
         """Same as ``score``."""
         return self.score
+
+    def of_classes(self, classes: Sequence[str]) -> ClassScores:
+        """Take the scores of these classes, in this order.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            Two or more of the classes.
+
+        Returns
+        -------
+        ClassScores
+
+        Raises
+        ------
+        InputError
+            If one is not there, or there are not at least 2 distinct ones.
+
+        Examples
+        --------
+        >>> scores = ClassScores.of({"trial": ["a"]}, ["cat", "dog", "eel"], [[0.0, -1.0, 2.0]])
+        >>> scores.of_classes(["eel", "cat"]).score
+        array([[2., 0.]])
+        """
+        called = _class_names(classes)
+        lacking = [name for name in called if name not in self.classes]
+        if lacking:
+            raise InputError(
+                f"classes: {self.trials.origin.name} has no scores for {', '.join(map(repr, lacking[:5]))}; it has "
+                f"them for {', '.join(self.classes)}."
+            )
+        return replace(self, classes=called, score=self.score[:, [self.classes.index(name) for name in called]])
 
     def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> ClassScores:
         return replace(self, trials=trials, score=self.score[rows])
@@ -250,7 +282,46 @@ def align_classes(
     >>> aligned.score.tolist(), aligned.label.tolist()
     ([[0.0, 1.0], [2.0, -1.0]], [1, 0])
     """
-    place_of = {name: at for at, name in enumerate(scores.classes)}
+    return align_class_systems([scores], key, missing, duplicates=duplicates)[0]
+
+
+def align_class_systems(
+    systems: Sequence[ClassScores],
+    key: ClassKey,
+    missing: Missing = "error",
+    *,
+    duplicates: Duplicates = "error",
+    by_order: bool = False,
+) -> list[AlignedClasses]:
+    """Find the class scores of every segment of a key for several systems; what is dropped for one is for all.
+
+    Parameters
+    ----------
+    systems : sequence of ClassScores
+        Of the same classes; those of the first say in which order.
+    key : ClassKey
+    missing, duplicates
+        As in `align_classes`.
+    by_order : bool
+        Match the first scores with the first segment and so on, whatever their names are. Never done unless asked.
+
+    Returns
+    -------
+    list of AlignedClasses
+        One for each system, on the same segments, with one order of classes and one report.
+
+    Raises
+    ------
+    KeyMismatchError
+        As in `align_classes`, or if systems score different classes.
+    InputError
+        If there is no system.
+    """
+    if not systems:
+        raise InputError("systems: none given. Alignment needs at least one set of scores.")
+    classes = systems[0].classes
+    ordered = [_in_order_of(systems[0], system) for system in systems]
+    place_of = {name: at for at, name in enumerate(classes)}
     place = np.array([place_of.get(name, -1) for name in key.classes])
     unknown = np.flatnonzero(place[key.label] < 0)
     if len(unknown):
@@ -258,10 +329,27 @@ def align_classes(
         raise KeyMismatchError(
             f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class "
             f"{key.classes[int(key.label[row])]!r} ({len(unknown):,} segments of such classes), but "
-            f"{scores.trials.origin.name} has scores for {', '.join(scores.classes)} only. Take these segments out of "
+            f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Take these segments out of "
             "the key, or use scores for all of its classes."
         )
-    found = match([scores], key, missing, duplicates)
-    score = picked(scores.score, found.rows[0], missing)
-    aligned = replace(scores, trials=found.key.trials, score=score)
-    return AlignedClasses(aligned, place[found.key.label], found.report)
+    found = match_by_order(ordered, key, missing, duplicates) if by_order else match(ordered, key, missing, duplicates)
+    label = place[found.key.label]
+    return [
+        AlignedClasses(
+            replace(system, trials=found.key.trials, score=picked(system.score, rows, missing)), label, found.report
+        )
+        for system, rows in zip(ordered, found.rows, strict=True)
+    ]
+
+
+def _in_order_of(first: ClassScores, system: ClassScores) -> ClassScores:
+    """The same scores with the classes in the order of the first system."""
+    if system.classes == first.classes:
+        return system
+    if set(system.classes) != set(first.classes):
+        odd = sorted(set(system.classes) ^ set(first.classes))
+        raise KeyMismatchError(
+            f"{system.trials.origin.name} scores other classes than {first.trials.origin.name}: only one of them has "
+            f"{', '.join(odd[:5])}. Systems are compared on the same classes; choose them by name (--classes)."
+        )
+    return system.of_classes(first.classes)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -98,7 +97,8 @@ def contents_of(
     _check_names(schema.names, name)
     said = description(schema)
     free = [column for column in schema.names if column not in kept]
-    own = _roles(pa.schema([schema.field(column) for column in free]), options, said, name)
+    named = pa.schema([schema.field(column) for column in free], metadata=schema.metadata)
+    own = schema_roles(named, options, name)
     roles = dict(zip(free, own, strict=True))
     roles |= {column: CONDITION + column for column in kept}
     plain = {column: role for column, role in roles.items() if _is_plain(schema.field(column), role, name)}
@@ -154,7 +154,14 @@ def _check_names(names: Sequence[str], name: str) -> None:
         raise FormatError(f"{name}: two columns are called {twice[0]!r}. Rename one.")
 
 
-def _roles(schema: pa.Schema, options: Options, said: Mapping[str, Any], name: str) -> Sequence[str]:
+def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str]:
+    """The role of every column, as the user, the metadata or its name and type say.
+
+    Raises
+    ------
+    FormatError, InputError
+        If ``options.columns`` does not fit, or two columns could play one role.
+    """
     headers = schema.names
     if options.columns is not None:
         chosen = parse_columns(options.columns)
@@ -163,7 +170,7 @@ def _roles(schema: pa.Schema, options: Options, said: Mapping[str, Any], name: s
         if len(chosen) != len(headers):
             raise FormatError(f"{name}: --columns names {len(chosen)} columns, there are {len(headers)}.")
         return chosen
-    recorded = said.get("roles")
+    recorded = description(schema).get("roles")
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
         return [recorded[header] for header in headers]
     roles = roles_of(headers, name)

@@ -371,6 +371,11 @@ def _undecided(
         return (
             f"{name}: could be {readings}, the first line is {line!r}. Say which: --format NAME or --columns {roles}."
         )
+    if need == "class-scores" and format is None:
+        return (
+            f"{name}:1: cannot tell which columns are the scores of classes: {line!r}. Expected a header, a column "
+            "of names of segments, and one of numbers for each class; or name them (--columns trial=utt,score=A|B)."
+        )
     asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
     role = NEEDED_ROLE.get(need)
     if role is not None:

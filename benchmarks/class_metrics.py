@@ -1,0 +1,71 @@
+"""Metrics of many classes, against what one writes by hand with scipy and scikit-learn."""
+
+from __future__ import annotations
+
+import argparse
+
+from side_by_side import machine, measure, show  # isort: skip  # sets the number of threads first
+
+import numpy as np
+from scipy.special import log_softmax
+
+from deciban import multiclass
+
+
+def by_hand(loglik: np.ndarray, label: np.ndarray) -> float:
+    """Cllr from the log-softmax of everything."""
+    surprise = -log_softmax(loglik, axis=1)[np.arange(len(label)), label]
+    means = np.bincount(label, surprise) / np.bincount(label)
+    return float(means.mean() / np.log(2))
+
+
+def with_scikit_learn(loglik: np.ndarray, label: np.ndarray) -> float:
+    """The same by `log_loss` with weights that balance the classes."""
+    from sklearn.metrics import log_loss
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    weights = compute_sample_weight("balanced", label)
+    return float(log_loss(label, np.exp(log_softmax(loglik, axis=1)), sample_weight=weights) / np.log(2))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=10**6)
+    parser.add_argument("--subset-trials", type=int, default=10**5)
+    parser.add_argument("--classes", type=int, default=14)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, options.classes, options.trials)
+    loglik = rng.normal(size=(options.trials, options.classes))
+    loglik[np.arange(options.trials), label] += 2.0
+    some, few = loglik[: options.subset_trials], label[: options.subset_trials]
+    sweep = np.linspace(0.01, 0.99, 99)
+    np.testing.assert_allclose(by_hand(loglik, label), multiclass.cllr(loglik, label), rtol=1e-12)
+    np.testing.assert_allclose(with_scikit_learn(some, few), multiclass.cllr(some, few), rtol=1e-9)
+    print(machine())
+    jobs = {
+        "np.exp of all": lambda: np.exp(loglik),
+        "cllr": lambda: multiclass.cllr(loglik, label),
+        "cllr by scipy's log_softmax": lambda: by_hand(loglik, label),
+        "cllr by scikit-learn's log_loss": lambda: with_scikit_learn(loglik, label),
+        "brier": lambda: multiclass.brier(loglik, label),
+        "error_rate": lambda: multiclass.error_rate(loglik, label),
+        "c_avg": lambda: multiclass.c_avg(loglik, label),
+        "c_avg at 99 target priors": lambda: multiclass.c_avg(loglik, label, p_target=sweep),
+    }
+    title = f"{options.trials:,} trials x {options.classes} classes"
+    show(title, measure(jobs, options.rounds), "np.exp of all", options.trials)
+    jobs = {
+        "c_avg of all": lambda: multiclass.c_avg(some, few),
+        "subset_c_avg": lambda: multiclass.subset_c_avg(some, few),
+        "pairwise_analysis": lambda: multiclass.pairwise_analysis(some, few),
+        "detection_analysis": lambda: multiclass.detection_analysis(some, few),
+        "calibration_analysis": lambda: multiclass.calibration_analysis(some, few),
+    }
+    title = f"{options.subset_trials:,} trials x {options.classes} classes"
+    show(title, measure(jobs, max(options.rounds // 2, 1)), "c_avg of all", options.subset_trials)
+
+
+if __name__ == "__main__":
+    main()

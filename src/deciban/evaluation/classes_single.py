@@ -1,0 +1,233 @@
+"""From log-likelihoods of many classes to every number of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate, _validate_classes, multiclass
+from deciban.core.operating import OperatingPoint
+from deciban.errors import InputError
+from deciban.evaluation.classes_joined import Prior, prior_of
+from deciban.evaluation.classes_notes import class_notes
+from deciban.evaluation.classes_result import ClassCurves, ClassEvaluation, ClassPoint
+from deciban.evaluation.result import Evaluation
+from deciban.evaluation.single import evaluate
+from deciban.multiclass.subsets import MOST_CLASSES
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+
+P_TARGET = 0.5
+"""Prior of a target in C_avg where none is given: that of the language recognition evaluations."""
+
+_QUICK_SUBSETS = 10
+"""Classes up to which the costs of all subsets come unasked."""
+
+_CURVE = np.linspace(-7.0, 7.0, 141)
+"""Log odds of the target prior at which C_avg is drawn."""
+
+
+def evaluate_classes(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    classes: Sequence[str] | None = None,
+    name: str = "system",
+    prior: Prior | None = None,
+    p_target: float | Sequence[float] = P_TARGET,
+    p_out_of_set: float | None = None,
+    subsets: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ClassEvaluation:
+    """Evaluate the scores of one system for many classes: every number and curve of a report.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Natural-log likelihoods; what is added to all of a trial changes nothing, so log posteriors by a flat prior will
+        do as well. Infinite values are legal: ``-inf`` excludes a class.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    classes : sequence of str, optional
+        Names of the columns; ``0``, ``1``, ... when left out.
+    name : str
+        What tables and legends call the system.
+    prior : (n_classes,) array_like, or mapping of class to float, optional
+        Prior of cross-entropy, Brier cost, error rate and confusion; flat when left out. No class has prior 0: leave
+        out its column and trials instead.
+    p_target : float or sequence of float
+        Priors of a target in the average detection cost.
+    p_out_of_set : float, optional
+        The last class is out of set: no target, and with this prior among the non-targets.
+    subsets : bool, optional
+        Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
+        possible for up to 20.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0; whole numbers count like copies.
+
+    Returns
+    -------
+    ClassEvaluation
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class has no trial, a prior is out of range, or subsets of too many
+        classes or of weighted trials are asked for.
+
+    Examples
+    --------
+    >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> found = evaluate_classes(loglik, [0, 0, 0, 1, 1, 2, 2, 2], classes=["cat", "dog", "eel"])
+    >>> round(found.cllr, 3), round(found.min_cllr, 3), round(found.reference, 3), round(found.error_rate, 3)
+    (1.102, 1.023, 1.585, 0.389)
+    >>> found.confusion
+    array([[2, 1, 0],
+           [1, 1, 0],
+           [0, 1, 2]])
+    """
+    matrix = _validate_classes.loglik(loglik)
+    n_classes = matrix.shape[1]
+    names = _validate_classes.names(classes, n_classes) or tuple(map(str, range(n_classes)))
+    truth = _validate_classes.label(label, len(matrix), n_classes, names if classes is not None else None)
+    weight = _validate.weights(sample_weight, len(matrix), "sample_weight")
+    _validate_classes.all_classes(truth, n_classes, weights=weight, classes=names)
+    checked = _checked_prior(prior, names)
+    points = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
+    if not points:
+        raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
+    trials: Any = {"sample_weight": weight, "classes": names}
+    rivals = _rivals(n_classes, points[0], p_out_of_set)
+    found = [_without_last(multiclass.detection_analysis(matrix, truth, prior=_rivals(n_classes, p, p_out_of_set),
+             p_target=p, **trials), p_out_of_set) for p in points]  # fmt: skip
+    costs = [multiclass.c_avg(matrix, truth, p_target=p, p_out_of_set=p_out_of_set, **trials) for p in points]
+    result = ClassEvaluation(
+        name=name,
+        classes=names,
+        counts=_counts(truth, n_classes, weight),
+        n_infinite=int(np.count_nonzero(np.isinf(matrix).any(axis=1))),
+        prior=checked,
+        cross_entropy=multiclass.cross_entropy(matrix, truth, prior=checked, **trials) / np.log(2.0),
+        prior_entropy=float(-(checked @ np.log2(checked))),
+        brier=multiclass.brier(matrix, truth, prior=checked, **trials),
+        default_brier=float(1.0 - checked @ checked),
+        error_rate=multiclass.error_rate(matrix, truth, prior=checked, **trials),
+        default_error_rate=float(1.0 - checked.max()),
+        class_error_rates=multiclass.class_error_rates(matrix, truth, prior=checked, **trials),
+        confusion=multiclass.confusion(matrix, truth, prior=checked, **trials),
+        calibration=multiclass.calibration_analysis(matrix, truth, **trials),
+        points=tuple(
+            ClassPoint(p, float(cost), float(cost) / min(p, 1.0 - p), one.mean_min_cost)
+            for p, cost, one in zip(points, costs, found, strict=True)
+        ),
+        p_out_of_set=p_out_of_set,
+        detection=found[0],
+        pairwise=multiclass.pairwise_analysis(matrix, truth, **trials),
+        subsets=_subsets(matrix, truth, names, points[0], weight, wanted=subsets),
+        notes=(),
+        curves=ClassCurves(
+            _CURVE,
+            np.asarray(multiclass.c_avg(matrix, truth, p_target=_curve_priors(), **trials)),
+            _detectors(matrix, truth, found[0], rivals, weight, names),
+        ),
+    )
+    return replace(result, notes=class_notes(result, matrix))
+
+
+def _checked_prior(prior: Prior | None, classes: Sequence[str]) -> FloatArray:
+    """A prior that holds every class possible."""
+    checked = prior_of("flat" if prior is None else prior, classes)
+    zero = np.flatnonzero(checked == 0.0)
+    if len(zero):
+        raise InputError(
+            f"prior: that of {_validate_classes.called(int(zero[0]), tuple(classes))} is 0. An evaluation is of all "
+            "classes: leave its column and its trials out, or give it a small prior."
+        )
+    return checked
+
+
+def _curve_priors() -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-_CURVE)))
+
+
+def _counts(label: IntArray, n_classes: int, weight: CountArray | None) -> CountArray:
+    if weight is None:
+        return np.bincount(label, minlength=n_classes)
+    total = np.bincount(label, weight, minlength=n_classes)
+    return total.astype(np.int64) if weight.dtype == np.int64 else total
+
+
+def _rivals(n_classes: int, p_target: float, p_out_of_set: float | None) -> FloatArray:
+    """A prior by which non-targets share what a target leaves: evenly, but for the class that is out of set."""
+    if p_out_of_set is None:
+        return np.full(n_classes, 1.0 / n_classes)
+    OperatingPoint(p_target)  # inside (0, 1), or refused
+    if n_classes < 3:
+        raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
+    words = "It is above 0, and leaves something of 1 - p_target for the other non-targets"
+    largest = float(np.nextafter(1.0 - p_target, 0.0))
+    share = _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, largest, words)
+    prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
+    prior[-1] = share
+    return np.asarray(prior / prior.sum())
+
+
+def _without_last(found: multiclass.DetectionAnalysis, p_out_of_set: float | None) -> multiclass.DetectionAnalysis:
+    """The detectors of classes that are in set."""
+    if p_out_of_set is None:
+        return found
+    arrays = {name: getattr(found, name)[:-1] for name in ("target", "cost", "min_cost", "cllr", "min_cllr")}
+    return replace(found, classes=None if found.classes is None else found.classes[:-1], **arrays)
+
+
+def _detectors(
+    loglik: ScoreArray,
+    label: IntArray,
+    found: multiclass.DetectionAnalysis,
+    rivals: FloatArray,
+    weight: CountArray | None,
+    names: Sequence[str],
+) -> tuple[Evaluation, ...]:
+    """Each target against the rest as a two-class problem, non-targets weighted as in the analysis of detectors."""
+    share = rivals / _counts(label, len(names), weight)
+    per_trial = None if weight is None and np.all(share == share[0]) else (share / share.max())[label]
+    if weight is not None and per_trial is not None:
+        per_trial = weight if np.all(share == share[0]) else per_trial * weight
+    evaluations = []
+    for k in found.target.tolist():
+        llr = multiclass.detection_llr(loglik, target=k, prior=rivals)
+        tar = label == k
+        evaluations.append(
+            evaluate(
+                llr[tar],
+                llr[~tar],
+                name=names[k],
+                operating_points=[found.p_target],
+                tar_weights=None if weight is None else weight[tar],
+                non_weights=None if per_trial is None else per_trial[~tar],
+            )
+        )
+    return tuple(evaluations)
+
+
+def _subsets(
+    loglik: ScoreArray,
+    label: IntArray,
+    names: Sequence[str],
+    p_target: float,
+    weight: CountArray | None,
+    *,
+    wanted: bool | None,
+) -> multiclass.SubsetCosts | None:
+    if wanted is None:
+        wanted = len(names) <= _QUICK_SUBSETS and weight is None
+    if not wanted:
+        return None
+    if weight is not None:
+        raise InputError("subsets: their costs are those of trials that count alike. Leave the weights out.")
+    if len(names) > MOST_CLASSES:
+        raise InputError(f"subsets: {len(names)} classes have too many; at most {MOST_CLASSES} classes are possible.")
+    return multiclass.subset_c_avg(loglik, label, p_target=p_target, classes=names)

@@ -1,0 +1,271 @@
+"""Fusion of many classes: one weight for each system, and an offset for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate, _validate_classes
+from deciban.core.class_training import train_classes
+from deciban.core.loglik import row_blocks
+from deciban.errors import InputError
+from deciban.fusion.fuser import penalized, require_systems
+from deciban.models.by_classes import NAMES, VECTOR, ClassModel, require_classes
+from deciban.types import FloatArray, ScoreArray
+
+_WEIGHTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "number"}}
+
+
+class MulticlassFusion(ClassModel):
+    """Log-likelihoods ``offset + sum_k weight_k loglik_k`` of several systems (thesis 8.16).
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the objective, which sums to 1; flat if not given. Proportions of the data never matter. A class of
+        prior 0 takes no part in training, and its offset is 0.
+    ridge : float
+        Half of it times the squares of the weights on standardized scores (each system divided by its width: the root
+        of the mean variance of the differences between two classes) is added to the objective. Offsets are never
+        penalized.
+    offsets : bool
+        Whether there are offsets; without them they are 0.
+
+    Attributes
+    ----------
+    weights_ : (n_systems,) array
+        Factor of each system's log-likelihoods. May be negative: a system can tell what another one gets wrong.
+    standardized_weights_ : (n_systems,) array
+        The same for scores divided by their width (of many trials, that of an even sample of them): how much each
+        system moves the result.
+    offset_ : (n_classes,) array
+        In nats; their mean is 0.
+    objective_ : float
+        Cross-entropy at the prior (thesis 8.17) at the optimum, in nats, without the penalty.
+    penalized_objective_ : float
+        What training made as small as it could: the same with the penalty.
+    classes_ : tuple of str, optional
+        Names of the classes, if there are any.
+    training_ : Training
+        Number of trials of each class, a fingerprint of the data, and in ``results`` how training went.
+
+    Notes
+    -----
+    Of two classes this is the map of `LinearFusion` of the differences. Systems that say the same share their weight, a
+    system that scores all classes alike gets weight 0, and classes that the systems separate together are refused
+    unless there is a penalty. A class that one system excludes (-inf) is excluded, if the system has a positive
+    weight; training refuses to give it another one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.array([[2, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [1, 0, 0], [0, 0, 1], [0, 0.4, 1], [0, 1, 0]])
+    >>> two = np.array([[1, 1, 0], [0, 1, 0], [1, 0.5, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 0, 2], [0, 1, 1]])
+    >>> fusion = MulticlassFusion().fit(np.stack([one, two], axis=1), [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> fusion.weights_.round(2), fusion.offset_.round(2)
+    (array([0.99, 0.85]), array([ 0.11, -0.21,  0.09]))
+    >>> fusion.transform([[[1, 0, 0], [1, 0, 1]]]).round(2)
+    array([[ 1.95, -0.21,  0.94]])
+    """
+
+    kind: ClassVar[str] = "multiclass-fusion"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "classes": NAMES,
+        "weights": _WEIGHTS,
+        "standardized_weights": _WEIGHTS,
+        "offset": VECTOR,
+    }
+
+    weights_: FloatArray
+    standardized_weights_: FloatArray
+    offset_: FloatArray
+    objective_: float
+    penalized_objective_: float
+
+    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, offsets: bool = True) -> None:
+        self._set_prior(prior)
+        self.ridge = ridge
+        self.offsets = offsets
+        self._checked()
+
+    def _checked(self) -> tuple[float, bool]:
+        """Penalty and whether there are offsets; they are attributes and may have been changed."""
+        if not isinstance(self.offsets, bool | np.bool_):
+            raise InputError(f"offsets: got {self.offsets!r}. It is True or False.")
+        return self._ridge(), bool(self.offsets)
+
+    def fit(
+        self,
+        loglik: ArrayLike,
+        label: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> Self:
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_systems, n_classes) array_like
+            Log-likelihoods of all systems on the same trials, in nats, or scores of that sense; infinite ones stand
+            for certainty.
+        label : (n_trials,) array_like
+            The true class: its position, counted from 0, or its name.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies.
+        classes : sequence of str, optional
+            Names of the classes, in their order.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a log-likelihood is NaN, shapes do not fit, a label is unknown, a class has no trial, the classes are
+            separated and there is no penalty, or infinite scores contradict the truth or the sign of a weight.
+        """
+        ridge, offset = self._checked()
+        systems = _systems(loglik)
+        data = self._labelled(systems, systems.shape[2], label, sample_weight, classes)
+        fit = train_classes(
+            systems, data.label, prior=data.prior, weights=data.float_weight, ridge=ridge, offset=offset
+        )
+        _require_positive(systems, fit.weights)
+        results = self._told(fit, stacklevel=3)
+        self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
+        self.offset_, self.objective_ = fit.offsets, fit.objective
+        self.penalized_objective_ = penalized(fit, ridge)
+        self._record(data, results)
+        return self
+
+    def transform(self, loglik: ArrayLike) -> FloatArray:
+        """Fuse the log-likelihoods of trials.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_systems, n_classes) array_like
+            Systems and classes in the order of training.
+
+        Returns
+        -------
+        (n_trials, n_classes) array
+            Log-likelihoods in nats, of which only differences within a trial mean anything.
+
+        Raises
+        ------
+        InputError
+            If the fusion was not trained, a log-likelihood is NaN, the number of systems or classes is another one, or
+            systems contradict each other with infinite log-likelihoods.
+        """
+        self.require_fitted()
+        systems = _systems(loglik)
+        require_systems(systems, self.n_systems_)
+        require_classes(systems, self.n_classes_)
+        fused = np.empty((len(systems), self.n_classes_))
+        used = np.flatnonzero(self.weights_)
+        with np.errstate(invalid="ignore"):
+            for rows in row_blocks(len(systems), self.n_classes_):
+                fused[rows] = self.offset_
+                for k in used:
+                    fused[rows] += self.weights_[k] * systems[rows, k]
+        _require_agreement(fused, systems)
+        return fused
+
+    def fit_transform(
+        self,
+        loglik: ArrayLike,
+        label: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> FloatArray:
+        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
+        return self.fit(loglik, label, sample_weight=sample_weight, classes=classes).transform(loglik)
+
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it fuses."""
+        return len(self.weights_)
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes they recognize."""
+        return len(self.offset_)
+
+    def parameters(self) -> dict[str, Any]:
+        """Names of the classes, weights and offsets."""
+        return {
+            "classes": self.classes_ and list(self.classes_),
+            "weights": self.weights_.tolist(),
+            "standardized_weights": self.standardized_weights_.tolist(),
+            "offset": self.offset_.tolist(),
+        }
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take names, weights and offsets from a file."""
+        self.weights_ = np.array(parameters["weights"], np.float64)
+        self.standardized_weights_ = np.array(parameters["standardized_weights"], np.float64)
+        if len(self.weights_) != len(self.standardized_weights_):
+            raise InputError("weights and standardized_weights are not equally many.")
+        self.offset_ = np.array(parameters["offset"], np.float64)
+        self._set_names(parameters, len(self.offset_))
+
+
+def _systems(values: ArrayLike) -> ScoreArray:
+    """Return log-likelihoods of several systems, checked system by system, not copied if they are floats.
+
+    Raises
+    ------
+    InputError
+        If they have not three dimensions, or those of a system are not log-likelihoods.
+    """
+    table = _validate.array(values, "loglik")
+    if table.ndim != 3:
+        raise InputError(
+            f"loglik: expected an array of shape (n_trials, n_systems, n_classes), got {table.shape}. The matrices of "
+            "several systems become one array by np.stack([one, other], axis=1)."
+        )
+    if table.shape[1] == 0:
+        raise InputError(f"loglik: shape {table.shape}, no system. At least one is needed.")
+    checked = [_validate_classes.loglik(table[:, k], f"loglik[:, {k}]") for k in range(table.shape[1])]
+    return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
+
+
+def _require_positive(systems: ScoreArray, weights: FloatArray) -> None:
+    """Refuse weights that turn certainty into its contrary.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    for k in np.flatnonzero(weights <= 0.0):
+        if not _validate.all_finite(systems[:, k]):
+            raise InputError(
+                f"loglik: the best weight of system {k} is {weights[k]:.3g}, but some of its log-likelihoods are "
+                "infinite: they would be taken for certainty of the contrary. Make infinite ones finite, or leave the "
+                "system out."
+            )
+
+
+def _require_agreement(fused: FloatArray, systems: ScoreArray) -> None:
+    """Refuse trials in which systems contradict each other with infinite log-likelihoods.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    if _validate.all_finite(fused):
+        return
+    wrong = np.flatnonzero(np.isnan(fused).any(axis=1) | np.isneginf(fused).all(axis=1))
+    if len(wrong):
+        raise InputError(
+            f"loglik: in {len(wrong)} trials systems contradict each other with infinite log-likelihoods, the first at "
+            f"index {wrong[0]}: {systems[wrong[0]].tolist()}. Give them finite ones."
+        )

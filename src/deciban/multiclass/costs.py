@@ -1,0 +1,220 @@
+"""Soft decisions among many classes: prior-weighted class means of proper scoring rules, and information in bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban.core.expected import mean_log_cost
+from deciban.core.loglik import prior_ratio, quadratic_cost, relative, row_blocks
+from deciban.core.sums import MeanCost
+from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.types import FloatArray, IntArray
+
+
+def cross_entropy(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> float:
+    """Prior-weighted cross-entropy of the true classes in nats (thesis eq. 8.14).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. ``-inf`` excludes a class, ``+inf`` all that
+        have less.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like or None
+        Probabilities; classes of prior 0 drop out with their trials. None is flat.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        ``sum_i prior_i mean_{trials of i} -ln posterior_i``; ``inf`` if a trial excludes its own class.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]]
+    >>> round(cross_entropy(loglik, [0, 1, 2], prior=[0.5, 0.25, 0.25]), 6)
+    0.379082
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    return expected_surprise(trials, trials.prior(prior))
+
+
+def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
+    """`cross_entropy` of checked trials."""
+    terms = []
+    for k in np.flatnonzero(prior > 0).tolist():
+        # The posterior of a class is that of a detection problem, so the two-class cost serves here, too.
+        rest = math.fsum(np.delete(prior, k))
+        rows = trials.rows(k)
+        scores = (trials.detection_llr(rows, k, prior), trials.weights_of(rows))
+        terms.append(float(prior[k]) * mean_log_cost(scores, math.log(rest) - math.log(prior[k]), sign=-1))
+    return math.fsum(terms)
+
+
+def cllr(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> float:
+    """Cost of log-likelihoods in bits, also known as Cmxe (paper 001 eq. 17).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        `cross_entropy` at the flat prior, in bits: 0 is perfect, ``log2 n_classes`` what a recognizer without
+        information gets that knows it has none; above that it would be better not to listen to it.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, or a class has no trial.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]]
+    >>> round(cllr(loglik, [0, 1, 2]), 6)
+    0.570182
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    return expected_surprise(trials, trials.prior(None)) / math.log(2)
+
+
+def brier(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> float:
+    """Prior-weighted mean of the quadratic scoring rule (paper 001 eq. 13).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        ``sum_i prior_i mean_{trials of i} (1 - 2 q_i + sum_j q_j^2)`` with posterior ``q``: 0 is perfect, 2 the
+        worst. For two classes ``2 (1 - q_i)^2``: two thirds of the (2, 2) rule of `deciban.metrics`.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+
+    Examples
+    --------
+    >>> round(brier([[2.0, 0.0], [0.0, 1.0]], [0, 1]), 6)
+    0.086539
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    checked = trials.prior(prior)
+    columns = np.flatnonzero(checked > 0)
+    ratio = prior_ratio(checked[columns])
+    terms = []
+    for place, k in enumerate(columns.tolist()):
+        rows = trials.rows(k)
+        costs = _quadratic_costs(trials, rows, columns, ratio, place)
+        mean = MeanCost.of(costs, lambda cost: cost, trials.weights_of(rows)).value
+        terms.append(float(checked[k]) * mean)
+    return math.fsum(terms)
+
+
+def _quadratic_costs(
+    trials: ScoredClasses, rows: IntArray, columns: IntArray, ratio: FloatArray, place: int
+) -> FloatArray:
+    costs = np.empty(len(rows))
+    for part in row_blocks(len(rows), trials.n_classes):
+        costs[part] = quadratic_cost(relative(trials.loglik, rows[part], columns), ratio, place)
+    return costs
+
+
+def information_delivered(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> float:
+    """Information that log-likelihoods deliver about the class, in bits (thesis section 2.4).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities, flat when left out; classes of prior 0 drop out with their trials.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        Entropy of the prior minus `cross_entropy`: at most the entropy of the prior (``log2 n_classes`` if flat), 0
+        without information, negative if it would be better to know the prior only.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]]
+    >>> round(information_delivered(loglik, [0, 1, 2]), 6)
+    1.014781
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    checked = trials.prior(prior)
+    possible = checked[checked > 0]
+    entropy = -math.fsum(possible * np.log(possible))
+    return (entropy - expected_surprise(trials, checked)) / math.log(2)

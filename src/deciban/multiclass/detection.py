@@ -1,0 +1,135 @@
+"""Average detection cost: every class in turn is the target, and all others are to be rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.core.class_counts import accepted
+from deciban.core.operating import detection_cost
+from deciban.errors import InputError
+from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.types import CountArray, FloatArray
+
+
+def c_avg(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    p_target: ArrayLike = 0.5,
+    p_out_of_set: float | None = None,
+    normalize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> float | FloatArray:
+    """Average detection cost of the NIST language recognition evaluations (thesis eqs. 8.3, 8.10 and 8.28).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    p_target : float or array_like
+        Prior of each target class, inside (0, 1); the other classes share the rest evenly. As an array it gives the
+        curve of thesis eq. 8.28.
+    p_out_of_set : float, optional
+        The last class is out of set: never a target, and with this prior. The other non-targets share
+        ``1 - p_target - p_out_of_set``. LRE 2007 and 2009 had 0.2 in the open-set condition.
+    normalize : bool
+        Divide by the cost of the better of accepting and rejecting everything, ``min(p_target, 1 - p_target)``.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float, or array of the shape of ``p_target``
+        ``mean_t [p_target P_miss(t) + sum_{i != t} prior_i P_fa(t, i)]``: Bayes decisions on `detection_llr`, accepted
+        at or above ``-ln(p_target / (1 - p_target))``. A fraction.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class has no trial, or a prior is out of range.
+
+    Examples
+    --------
+    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 0.0, 0.5]]
+    >>> round(c_avg(loglik, [0, 1, 2, 2]), 6)
+    0.125
+    >>> c_avg(loglik, [0, 1, 2, 2], p_target=[0.2, 0.5], normalize=True).round(4)
+    array([0.6667, 0.25  ])
+    >>> round(c_avg(loglik, [0, 1, 2, 2], p_out_of_set=0.2), 6)
+    0.05
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials.require()
+    log_odds = _validate.prior_log_odds(p_target, None)
+    prior = np.asarray(p_target, dtype=np.float64)
+    if p_out_of_set is None:
+        costs = _closed(trials, log_odds.ravel(), normalize=normalize)
+    else:
+        costs = _open(trials, log_odds.ravel(), _shares(trials, prior.ravel(), p_out_of_set), normalize=normalize)
+    return costs.reshape(log_odds.shape) if log_odds.ndim else float(costs[0])
+
+
+def _closed(trials: ScoredClasses, log_odds: FloatArray, *, normalize: bool) -> FloatArray:
+    flat = np.full(trials.n_classes, 1.0 / trials.n_classes)
+    counts = accepted(trials.loglik, trials.label, trials.weights, flat, -log_odds)
+    others = (1.0 - np.eye(trials.n_classes)) / (trials.n_classes - 1)
+    p_miss, p_fa = error_rates(counts, trials.totals(), others)
+    costs = detection_cost(p_miss, p_fa, log_odds[:, None], 1.0, 1.0, normalize=normalize)
+    return np.asarray(costs.mean(axis=1))
+
+
+def _open(trials: ScoredClasses, log_odds: FloatArray, shares: FloatArray, *, normalize: bool) -> FloatArray:
+    """Here the rivals' relative priors depend on the target prior, so each one is a problem of its own."""
+    n_targets = trials.n_classes - 1
+    costs = np.empty(len(log_odds))
+    for at, (odds, out_of_set) in enumerate(zip(log_odds, shares, strict=True)):
+        prior = np.full(trials.n_classes, (1.0 - out_of_set) / (n_targets - 1))
+        prior[-1] = out_of_set
+        counts = accepted(trials.loglik, trials.label, trials.weights, prior, np.array([-odds]))
+        rivals = np.tile(prior, (n_targets, 1))
+        np.fill_diagonal(rivals, 0.0)
+        p_miss, p_fa = error_rates(counts[:, :-1], trials.totals(), rivals)
+        costs[at] = detection_cost(p_miss, p_fa, odds, 1.0, 1.0, normalize=normalize).mean()
+    return costs
+
+
+def _shares(trials: ScoredClasses, p_target: FloatArray, p_out_of_set: float) -> FloatArray:
+    """Share of the out-of-set class among the non-targets, for each target prior."""
+    if trials.n_classes < 3:
+        raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
+    words = "It is above 0, and leaves something of 1 - p_target for the other non-targets"
+    largest = float(np.nextafter(1.0 - p_target.max(), 0.0))
+    out_of_set = _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, largest, words)
+    return np.asarray(out_of_set / (1.0 - p_target))
+
+
+def error_rates(counts: CountArray, totals: CountArray, rivals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Miss and false-alarm rates of detectors.
+
+    Parameters
+    ----------
+    counts : (n_thresholds, n_targets, n_classes) array
+        Trials of every class that were accepted.
+    totals : (n_classes,) array
+        Trials of every class.
+    rivals : (n_targets, n_classes) array
+        Shares of the other classes in the false-alarm rate of a target; they sum to 1.
+
+    Returns
+    -------
+    p_miss, p_fa : (n_thresholds, n_targets) arrays
+        Fractions.
+    """
+    targets = np.arange(counts.shape[1])
+    p_miss = (totals[targets] - counts[:, targets, targets]) / totals[targets]
+    p_fa = np.sum(counts / totals * rivals, axis=2)
+    return p_miss, p_fa

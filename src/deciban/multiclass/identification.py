@@ -1,0 +1,154 @@
+"""Hard decisions among many classes: which one is chosen, and how often that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban.core.class_counts import chosen, tally
+from deciban.core.class_counts import confusion as _confusion
+from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.types import CountArray, FloatArray
+
+
+def error_rate(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> float:
+    """Rate of wrong Bayes decisions with unit costs, each class averaged by itself.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities, flat when left out: of the decisions and of the average. Classes of prior 0 drop out.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    float
+        ``sum_i prior_i P(decision is not i | i)``, a fraction. The decision is the class of greatest posterior
+        probability, the first of them in a tie.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+
+    Examples
+    --------
+    >>> error_rate([[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.4], [0.0, 0.5, 1.0]], [0, 1, 2, 2], prior=None)
+    0.16666666666666666
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    checked = trials.prior(prior)
+    possible = checked > 0
+    return float(checked[possible] @ _error_rates(trials, checked)[possible])
+
+
+def class_error_rates(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> FloatArray:
+    """Rate of wrong Bayes decisions with unit costs for every class; their prior-weighted mean is `error_rate`.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities that decisions are made with, flat when left out; a class of prior 0 is never chosen.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0; whole numbers count like copies of the trial.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    (n_classes,) array
+        Fractions.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class has no trial, or the prior is not one.
+
+    Examples
+    --------
+    >>> class_error_rates([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [0, 1, 1])
+    array([0. , 0.5])
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials.require()
+    return _error_rates(trials, trials.prior(prior))
+
+
+def _error_rates(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    wrong = chosen(trials.loglik, prior) != trials.label
+    weights = None if trials.weights is None else trials.weights[wrong]
+    errors = tally(trials.label[wrong], trials.n_classes, weights)
+    totals = trials.totals()
+    return np.divide(errors, totals, out=np.zeros(trials.n_classes), where=totals > 0)
+
+
+def confusion(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+) -> CountArray:
+    """Confusion matrix of Bayes decisions with unit costs.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    prior : (n_classes,) array_like, optional
+        Probabilities that decisions are made with, flat when left out; a class of prior 0 is never chosen.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    (n_classes, n_classes) array
+        Number of trials (or their weight) of the true class of the row that were taken for the class of the column.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class has no trial, or the prior is not one.
+
+    Examples
+    --------
+    >>> confusion([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [0, 1, 1])
+    array([[1, 0],
+           [1, 1]])
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials.require()
+    decision = chosen(trials.loglik, trials.prior(prior))
+    return _confusion(trials.label, decision, trials.n_classes, trials.weights)

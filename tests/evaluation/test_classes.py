@@ -1,0 +1,153 @@
+"""Evaluation of many classes: figures by their definitions, and what does not fit."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deciban
+from deciban import InputError, multiclass
+from deciban.evaluation import evaluate_class_files, kind_of_scores
+from support.class_files import CLASSES, trials, write_files
+
+
+@pytest.fixture(scope="module")
+def found():
+    loglik, label = trials()
+    return deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sys", p_target=[0.5, 0.1])
+
+
+def test_figures_are_those_of_the_metrics(found):
+    loglik, label = trials()
+    assert found.cllr == pytest.approx(multiclass.cllr(loglik, label))
+    assert found.min_cllr == pytest.approx(multiclass.min_cllr(loglik, label))
+    assert found.calibration_loss == pytest.approx(found.cllr - found.min_cllr)
+    assert found.brier == pytest.approx(multiclass.brier(loglik, label))
+    assert found.c_avg == pytest.approx(multiclass.c_avg(loglik, label))
+    assert [point.c_avg for point in found.points] == pytest.approx(
+        multiclass.c_avg(loglik, label, p_target=[0.5, 0.1])
+    )
+    assert found.curves.c_avg[70] == pytest.approx(found.c_avg)  # log odds 0
+
+
+def test_detectors_are_two_class_problems(found):
+    loglik, label = trials()
+    for k, (one, name) in enumerate(zip(found.curves.detectors, CLASSES, strict=True)):
+        llr = multiclass.detection_llr(loglik, target=k)
+        two = deciban.evaluate(llr[label == k], llr[label != k])
+        assert one.name == name
+        assert (one.eer, one.cllr, one.min_cllr) == pytest.approx((two.eer, two.cllr, two.min_cllr))
+        assert found.detection.cllr[k] == pytest.approx(one.cllr)
+        assert found.detection.min_cllr[k] == pytest.approx(one.min_cllr)
+
+
+def test_detectors_weigh_non_targets_by_class_whatever_their_numbers():
+    loglik, label = trials()
+    rows = np.concatenate((np.flatnonzero(label != 2), np.repeat(np.flatnonzero(label == 2), 5)))
+    once = deciban.evaluate_classes(loglik, label)
+    often = deciban.evaluate_classes(loglik[rows], label[rows])
+    for a, b in zip(once.curves.detectors, often.curves.detectors, strict=True):
+        assert (a.eer, a.cllr, a.min_cllr) == pytest.approx((b.eer, b.cllr, b.min_cllr))
+        np.testing.assert_allclose(a.curves.act_error, b.curves.act_error, atol=1e-12)
+    assert often.counts.tolist() == [30, 30, 150]
+    assert often.cllr == pytest.approx(once.cllr)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=90, max_size=90))
+def test_constants_of_trials_change_nothing(shifts):
+    loglik, label = trials()
+    one = deciban.evaluate_classes(loglik, label)
+    other = deciban.evaluate_classes(loglik + np.array(shifts)[:, None], label)
+    assert other.cllr == pytest.approx(one.cllr, rel=1e-6)
+    assert other.min_cllr == pytest.approx(one.min_cllr, rel=1e-6)
+    assert other.points[0].min_c_avg == pytest.approx(one.points[0].min_c_avg, abs=0.02)
+
+
+def test_json_is_plain_and_says_infinity_in_words(found):
+    told = json.loads(found.to_json())
+    assert told["classes"] == list(CLASSES)
+    assert told["subsets"]["n"] == 4
+    loglik, label = trials()
+    loglik[0, label[0]] = -np.inf
+    worst = deciban.evaluate_classes(loglik, label)
+    assert json.loads(worst.to_json())["cllr"] == "inf"
+    assert worst.information == -math.inf
+
+
+def test_separated_classes_have_a_minimum_of_0():
+    perfect = deciban.evaluate_classes(np.eye(3)[[0, 1, 2, 0]] * 3, [0, 1, 2, 0])
+    assert perfect.min_cllr == pytest.approx(0, abs=1e-6)
+    assert perfect.error_rate == 0
+    assert any("Rule of 30" in note for note in perfect.notes)
+
+
+def test_notes_on_what_looks_wrong():
+    loglik, label = trials(n=300)
+    probability = np.exp(loglik) / np.exp(loglik).sum(axis=1, keepdims=True)
+    for values, words in (
+        (probability, "probabilities? Take their logarithms"),
+        (np.log(probability), "look like log posteriors"),
+        (loglik * 20, "Badly calibrated"),
+        (-loglik, "More errors than the prior alone makes"),
+    ):
+        notes = " ".join(deciban.evaluate_classes(values, label).notes)
+        assert words in notes
+    assert deciban.evaluate_classes(loglik, label).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"label": [0, 1]}, "one label per trial"),
+        ({"label": np.arange(90) % 4}, "whole numbers from 0 to 2"),
+        ({"label": np.arange(90) % 2}, "has no trial"),
+        ({"loglik": np.full((90, 3), np.nan)}, "NaN"),
+        ({"loglik": np.full((90, 3), -np.inf)}, "exclude every class"),
+        ({"loglik": np.zeros(90)}, "shape"),
+        ({"prior": [0.5, 0.5, 0.0]}, "is 0"),
+        ({"prior": "even"}, "'flat'"),
+        ({"prior": {"cat": 1.0}}, "without a probability"),
+        ({"p_target": []}, "none given"),
+        ({"p_target": 0.0}, "p_target"),
+        ({"p_out_of_set": 0.6}, "p_out_of_set"),
+        ({"p_out_of_set": 0.0}, "p_out_of_set"),
+        ({"subsets": True, "sample_weight": np.ones(90)}, "Leave the weights out"),
+        ({"classes": ["a", "b"]}, "2 names for 3 classes"),
+    ],
+)
+def test_what_does_not_fit_is_refused(more, message):
+    loglik, label = trials()
+    given_ = {"loglik": loglik, "label": label, "classes": CLASSES} | more
+    with pytest.raises(InputError, match=message):
+        deciban.evaluate_classes(given_.pop("loglik"), given_.pop("label"), **given_)
+
+
+def test_subsets_of_too_many_classes_are_refused():
+    loglik, label = np.eye(21) * 2.0, np.arange(21)
+    assert deciban.evaluate_classes(loglik, label).subsets is None
+    with pytest.raises(InputError, match="21 classes have too many"):
+        deciban.evaluate_classes(loglik, label, subsets=True)
+
+
+def test_kinds_of_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    assert kind_of_scores("sysA.csv", "key.csv") == "classes"
+    assert kind_of_scores("lre.tsv") == "classes"
+    assert kind_of_scores("loglik.npy") == "classes"
+    assert kind_of_scores("loglik.npy", columns="score=2") == "two-class"
+    assert kind_of_scores("-") == "two-class"
+    assert kind_of_scores("-", "lre.key") == "classes"
+
+
+def test_results_of_files_are_those_of_arrays(tmp_path):
+    loglik, label = write_files(tmp_path)
+    results = evaluate_class_files([tmp_path / "sysA.csv", tmp_path / "sysB.csv"], tmp_path / "key.csv")
+    assert [one.name for one in results.systems] == ["sysA", "sysB"]
+    assert (
+        results.systems[0].to_dict() == deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sysA").to_dict()
+    )
+    assert results.join.matched == 90

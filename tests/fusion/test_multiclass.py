@@ -1,0 +1,223 @@
+"""Fusion of many classes: what users have, what they get, what they are told."""
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban import multiclass
+from deciban.calibration import MulticlassCalibrator, MulticlassScaleCalibrator
+from deciban.errors import FormatError, InputError
+from deciban.fusion import LinearFusion, MulticlassFusion
+from support.many_classes import cross_entropy, optimum, problem
+
+PRIOR = [0.1, 0.2, 0.3, 0.4]
+
+
+@pytest.mark.parametrize("offsets", [True, False])
+@pytest.mark.parametrize("prior", [None, PRIOR])
+def test_the_best_weights_and_offsets(offsets, prior):
+    systems, label = problem(300, 3)
+    weights = np.random.default_rng(2).integers(1, 4, 300)
+    fusion = MulticlassFusion(prior=prior, offsets=offsets).fit(systems, label, sample_weight=weights)
+    best, offset = optimum(systems, label, prior=prior, weights=weights, offset=offsets)
+    np.testing.assert_allclose(fusion.weights_, best, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(fusion.offset_, offset, atol=1e-8)
+    fused = fusion.transform(systems)
+    np.testing.assert_allclose(fused, np.tensordot(systems, best, (1, 0)) + offset, atol=1e-7)
+    assert fusion.objective_ == pytest.approx(cross_entropy(fused, label, prior, weights), rel=1e-12)
+    assert fusion.penalized_objective_ == fusion.objective_
+
+
+def test_systems_that_are_functions_of_one_another():
+    """Log-likelihoods and their squares: the optimum is that of scipy, below that of either alone."""
+    loglik, label = problem(200, 1, 3)
+    systems = np.concatenate((loglik, loglik**2), axis=1)
+    fusion = MulticlassFusion().fit(systems, label)
+    best, offset = optimum(systems, label)
+    np.testing.assert_allclose(fusion.weights_, best, atol=1e-8)
+    np.testing.assert_allclose(fusion.offset_, offset, atol=1e-8)
+    assert fusion.objective_ <= MulticlassCalibrator().fit(loglik[:, 0], label).objective_
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_one_system_is_calibrated(ridge):
+    systems, label = problem(300, 1)
+    fusion = MulticlassFusion(ridge=ridge).fit(systems, label)
+    calibrator = MulticlassCalibrator(ridge=ridge).fit(systems[:, 0], label)
+    assert fusion.weights_[0] == pytest.approx(calibrator.scale_, rel=1e-10)
+    np.testing.assert_allclose(fusion.offset_, calibrator.offset_, atol=1e-10)
+    scaled = MulticlassFusion(ridge=ridge, offsets=False).fit(systems, label)
+    assert scaled.weights_[0] == pytest.approx(
+        MulticlassScaleCalibrator(ridge=ridge).fit(systems[:, 0], label).scale_, rel=1e-10
+    )
+    np.testing.assert_array_equal(scaled.offset_, 0.0)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+@pytest.mark.parametrize("p_target", [0.5, 0.03])
+def test_two_classes_are_the_fusion_of_their_differences(ridge, p_target):
+    systems, label = problem(400, 3, 2, apart=1.0)
+    many = MulticlassFusion(prior=[p_target, 1 - p_target], ridge=ridge).fit(systems, label)
+    two = LinearFusion(p_target=p_target, ridge=ridge).fit(systems[:, :, 0] - systems[:, :, 1], label == 0)
+    np.testing.assert_allclose(many.weights_, two.weights_, rtol=1e-10)
+    np.testing.assert_allclose(many.standardized_weights_, two.standardized_weights_, rtol=1e-10)
+    assert many.offset_[0] - many.offset_[1] == pytest.approx(two.offset_, rel=1e-10)
+    assert many.objective_ == pytest.approx(two.objective_, rel=1e-12)
+    assert many.penalized_objective_ == pytest.approx(two.penalized_objective_, rel=1e-12)
+
+
+def test_it_is_never_worse_than_a_single_system():
+    systems, label = problem(300, 3)
+    fusion = MulticlassFusion().fit(systems, label)
+    assert fusion.objective_ < min(MulticlassCalibrator().fit(systems[:, k], label).objective_ for k in range(3))
+    fused = multiclass.cross_entropy(fusion.transform(systems), label, prior=None)
+    assert fused == pytest.approx(fusion.objective_, rel=1e-12)
+
+
+def test_a_system_that_tells_the_error_of_another_gets_a_negative_weight():
+    rng = np.random.default_rng(2)
+    label = rng.integers(0, 3, 600)
+    noise = 3 * rng.normal(size=(600, 3))
+    one, other = (noise + rng.normal(size=(600, 3)) for _ in range(2))
+    one[np.arange(600), label] += 1.5
+    fusion = MulticlassFusion().fit(np.stack((one, other), axis=1), label)
+    assert fusion.weights_[0] > 0 > fusion.weights_[1]
+
+
+@pytest.mark.parametrize("layout", ["F", "transposed", "float32", "list"])
+def test_any_layout_gives_the_same_fusion(layout):
+    systems, label = problem(300, 2)
+    systems = systems.astype(np.float32).astype(np.float64)
+    forms = {
+        "F": np.asfortranarray(systems),
+        "transposed": np.ascontiguousarray(np.swapaxes(systems, 0, 1)).swapaxes(0, 1),
+        "float32": systems.astype(np.float32),
+        "list": systems.tolist(),
+    }
+    plain, other = (MulticlassFusion().fit(x, label) for x in (systems, forms[layout]))
+    np.testing.assert_allclose(other.weights_, plain.weights_, rtol=1e-9)
+    assert other.training_.fingerprint == plain.training_.fingerprint
+    np.testing.assert_allclose(other.transform(forms[layout]), plain.transform(systems), atol=1e-8)
+
+
+def test_whole_numbers_are_scores_too():
+    systems, label = problem(300, 2)
+    whole = np.round(3 * systems).astype(np.int64)
+    one, other = (MulticlassFusion().fit(x, label) for x in (whole, whole.astype(np.float64)))
+    np.testing.assert_array_equal(one.weights_, other.weights_)
+
+
+def test_infinite_log_likelihoods_go_through():
+    systems, label = problem(300, 2)
+    systems[3, 0, (label[3] + 1) % 4] = -np.inf
+    systems[4, 1, label[4]] = np.inf
+    fusion = MulticlassFusion().fit(systems, label)
+    assert np.all(fusion.weights_ > 0)
+    fused = fusion.transform(systems)
+    assert fused[3, (label[3] + 1) % 4] == -np.inf
+    assert fused[4, label[4]] == np.inf
+    assert fusion.objective_ == pytest.approx(multiclass.cross_entropy(fused, label, prior=None), rel=1e-12)
+
+
+def test_infinite_log_likelihoods_of_a_negative_weight_are_refused():
+    rng = np.random.default_rng(2)
+    label = rng.integers(0, 3, 600)
+    noise = 3 * rng.normal(size=(600, 3))
+    systems = np.stack([noise + rng.normal(size=(600, 3)) for _ in range(2)], axis=1)
+    systems[np.arange(600), 0, label] += 1.5
+    systems[5, 1, (label[5] + 1) % 3] = -np.inf
+    with pytest.raises(InputError, match=r"best weight of system 1 is -.*infinite"):
+        MulticlassFusion().fit(systems, label)
+
+
+def test_systems_that_contradict_each_other_are_refused():
+    systems, label = problem(300, 2)
+    fusion = MulticlassFusion().fit(systems, label)
+    systems[7, :, 0] = [np.inf, -np.inf]
+    with pytest.raises(InputError, match="1 trials systems contradict each other.*index 7"):
+        fusion.transform(systems)
+    systems[7] = 0.0
+    systems[7, 0, :2] = systems[7, 1, 2:] = -np.inf
+    with pytest.raises(InputError, match="index 7"):
+        fusion.transform(systems)
+
+
+def test_a_system_of_weight_0_does_not_count_even_where_it_is_infinite():
+    systems, label = problem(300, 2)
+    systems[:, 1] = 3.0
+    fusion = MulticlassFusion().fit(systems, label)
+    assert fusion.weights_[1] == 0.0
+    systems[0, 1, 0] = np.inf
+    assert np.isfinite(fusion.transform(systems)).all()
+
+
+def test_every_bit_comes_back_from_a_file(tmp_path):
+    systems, label = problem(300, 2)
+    fusion = MulticlassFusion(prior=PRIOR, ridge=0.01, offsets=False).fit(systems, label, classes=list("abcd"))
+    fusion.save(tmp_path / "f.json")
+    back = deciban.load_model(tmp_path / "f.json")
+    assert type(back) is MulticlassFusion
+    assert back.settings == fusion.settings
+    assert back.training_ == fusion.training_
+    assert back.classes_ == ("a", "b", "c", "d")
+    np.testing.assert_array_equal(back.standardized_weights_, fusion.standardized_weights_)
+    np.testing.assert_array_equal(back.transform(systems), fusion.transform(systems))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('"standardized_weights": [\n      ', '"standardized_weights": [\n 1.0,', "not equally many"),
+        ('"offset": [\n      ', '"offset": [\n 1.0,', "4 names for 5 classes"),
+        ('"ridge": 0.01', '"ridge": -1', "ridge"),
+        ('"offsets": true', '"offsets": 2', "offsets: got 2"),
+        ('"a",', '"b",', "'b' occurs twice"),
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(tmp_path, before, after, words):
+    systems, label = problem(300, 2)
+    path = tmp_path / "f.json"
+    MulticlassFusion(prior=PRIOR, ridge=0.01).fit(systems, label, classes=list("abcd")).save(path)
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after))
+    with pytest.raises(FormatError, match=words):
+        deciban.load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("loglik", "words"),
+    [
+        (np.zeros((3, 4)), r"expected an array of shape \(n_trials, n_systems, n_classes\)"),
+        (np.zeros((3, 0, 4)), "no system"),
+        (np.zeros((3, 2, 1)), "two classes are needed"),
+        (np.full((3, 2, 4), np.nan), r"loglik\[:, 0\]: 3 of 3 trials hold NaN"),
+    ],
+)
+def test_input_that_means_nothing_is_refused(loglik, words):
+    with pytest.raises(InputError, match=words):
+        MulticlassFusion().fit(loglik, [0, 1, 2])
+
+
+def test_mismatched_use_is_refused():
+    systems, label = problem(300, 2)
+    with pytest.raises(InputError, match=r"Call fit\(loglik, label\) first"):
+        MulticlassFusion().transform(systems)
+    fusion = MulticlassFusion().fit(systems, label)
+    with pytest.raises(InputError, match="1 systems, but the fusion was trained on 2"):
+        fusion.transform(systems[:, :1])
+    with pytest.raises(InputError, match="3 classes, but the model was trained on 4"):
+        fusion.transform(systems[:, :, :3])
+    with pytest.raises(InputError, match="offsets: got 'no'"):
+        MulticlassFusion(offsets="no")
+
+
+def test_classes_that_two_systems_separate_together_are_refused_unless_there_is_a_penalty():
+    label = np.repeat([0, 1, 2], 20)
+    rng = np.random.default_rng(1)
+    noise = 3 * rng.normal(size=(60, 3))
+    systems = np.stack((np.eye(3)[label] + noise, noise), axis=1)
+    with pytest.raises(InputError, match="separated"):
+        MulticlassFusion().fit(systems, label)
+    fusion = MulticlassFusion(ridge=1e-4).fit(systems, label)
+    assert fusion.weights_[0] > 1.0
+    assert fusion.weights_[1] < -1.0

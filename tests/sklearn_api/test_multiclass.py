@@ -1,0 +1,161 @@
+"""The estimators of many classes as classifiers and as transformers."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+from sklearn.base import clone, is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from deciban import calibration, fusion, multiclass
+from deciban.errors import InputError
+from deciban.sklearn import GaussianBackend, MulticlassCalibrator, MulticlassFusion
+from support.many_classes import problem
+
+PRIOR = [0.1, 0.2, 0.3, 0.4]
+NAMES = np.array(["deu", "eng", "fra", "spa"])
+SAME = [
+    (MulticlassCalibrator(prior=PRIOR, ridge=0.01), calibration.MulticlassCalibrator),
+    (MulticlassFusion(prior=PRIOR, ridge=0.01, offsets=False), fusion.MulticlassFusion),
+    (GaussianBackend(covariance="smoothed", smoothing=0.2, ridge=0.1, prior=PRIOR), calibration.GaussianBackend),
+]
+"""Every setting differs from its default."""
+
+
+@pytest.fixture(scope="module")
+def trials():
+    """Log-likelihoods of two systems side by side, labels and whole weights."""
+    systems, label = problem(400, 2)
+    return systems.reshape(400, 8), NAMES[label], np.random.default_rng(1).integers(1, 4, 400)
+
+
+def columns(estimator, X):
+    return X[:, :4] if isinstance(estimator, MulticlassCalibrator) else X
+
+
+@pytest.mark.parametrize(("estimator", "original"), SAME, ids=lambda value: getattr(value, "__name__", ""))
+def test_it_is_the_model_of_the_same_name(estimator, original, trials):
+    X, y, weight = trials
+    X = columns(estimator, X)
+    names = list(inspect.signature(original).parameters)
+    assert [n for n in inspect.signature(type(estimator)).parameters if n != "decision_prior"] == names
+    settings = {name: getattr(estimator, name) for name in names}
+    assert all(inspect.signature(original).parameters[name].default != value for name, value in settings.items())
+    model = original(**settings)
+    scores = X.reshape(400, 2, 4) if original is fusion.MulticlassFusion else X
+    model.fit(scores, y, sample_weight=weight, classes=NAMES)
+    fitted = clone(estimator).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(fitted.transform(X), model.transform(scores))
+    assert fitted.model_.training_ == model.training_
+    assert fitted.model_.classes_ == tuple(NAMES.tolist())
+    assert is_classifier(fitted)
+
+
+def test_posteriors_decisions_and_score(trials):
+    X, y, weight = trials
+    X = X[:, :4]
+    estimator = MulticlassCalibrator(prior=PRIOR).fit(X, y)
+    loglik = estimator.transform(X)
+    np.testing.assert_array_equal(estimator.decision_function(X), loglik)
+    np.testing.assert_allclose(estimator.predict_proba(X), softmax(loglik + np.log(PRIOR), axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(estimator.predict(X), NAMES[np.argmax(loglik + np.log(PRIOR), axis=1)])
+    label = np.searchsorted(NAMES, y)
+    assert estimator.score(X, y, weight) == -multiclass.cllr(loglik, label, sample_weight=weight)
+    estimator.set_params(decision_prior=[0.25] * 4)
+    np.testing.assert_array_equal(estimator.predict(X), NAMES[np.argmax(loglik, axis=1)])
+    assert estimator.get_feature_names_out().tolist() == ["loglik_deu", "loglik_eng", "loglik_fra", "loglik_spa"]
+
+
+def test_two_classes_decide_by_the_ratio_of_the_second():
+    systems, label = problem(300, 1, 2, apart=1.0)
+    estimator = MulticlassCalibrator().fit(systems[:, 0], label)
+    loglik = estimator.transform(systems[:, 0])
+    np.testing.assert_array_equal(estimator.decision_function(systems[:, 0]), loglik[:, 1] - loglik[:, 0])
+
+
+def test_infinite_scores_are_legal_and_nan_is_not(trials):
+    X, y, _ = trials
+    X = X[:, :4].copy()
+    X[3, (np.searchsorted(NAMES, y[3]) + 1) % 4] = -np.inf
+    assert np.isneginf(MulticlassCalibrator().fit(X, y).transform(X)).sum() == 1
+    X[5, 0] = np.nan
+    with pytest.raises(InputError, match="NaN"):
+        MulticlassCalibrator().fit(X, y)
+
+
+def test_in_a_pipeline_behind_the_back_end(trials):
+    X, y, _ = trials
+    pipeline = make_pipeline(GaussianBackend(covariance="separate"), MulticlassCalibrator()).fit(X, y)
+    assert pipeline.score(X, y) > GaussianBackend(covariance="separate").fit(X, y).score(X, y)
+    search = GridSearchCV(
+        GaussianBackend(), {"covariance": ["shared", "separate", "smoothed"], "ridge": [0.0, 0.1]}, cv=3
+    ).fit(X, y)
+    assert -2.0 < search.best_score_ < 0.0
+
+
+def test_the_back_end_is_discriminant_analysis_with_a_prior_of_its_own(trials):
+    """At the proportions of the data its posteriors are those of scikit-learn (covariances of maximum likelihood)."""
+    X, y, _ = trials
+    share = np.unique(y, return_counts=True)[1] / len(y)
+    linear = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    own = GaussianBackend(prior=share).fit(X, y)
+    np.testing.assert_allclose(own.predict_proba(X), linear.predict_proba(X), rtol=1e-7, atol=1e-12)
+    separate = GaussianBackend(covariance="separate", prior=share).fit(X, y)
+    quadratic = QuadraticDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_array_equal(separate.predict(X), quadratic.predict(X))
+
+
+def test_fusion_is_the_last_estimator_of_a_stack(trials):
+    X, y, _ = trials
+    stacked = StackingClassifier(
+        [("linear", LinearDiscriminantAnalysis()), ("logistic", LogisticRegression())],
+        final_estimator=MulticlassFusion(),
+        stack_method="decision_function",
+        cv=3,
+    ).fit(X, y)
+    assert stacked.final_estimator_.model_.n_systems_ == 2
+    assert stacked.predict(X).shape == y.shape
+    with pytest.raises(InputError, match="6 columns for 4 classes"):
+        MulticlassFusion().fit(X[:, :6], y)
+
+
+def test_feature_names_are_checked(trials):
+    X, y, _ = trials
+    frame = pd.DataFrame(X[:, :4], columns=NAMES)
+    estimator = MulticlassCalibrator().fit(frame, y)
+    assert estimator.feature_names_in_.tolist() == NAMES.tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        estimator.transform(frame[NAMES[::-1]])
+
+
+def test_what_does_not_fit_is_refused(trials):
+    X, y, _ = trials
+    with pytest.raises(InputError, match="8 columns for 4 classes"):
+        MulticlassCalibrator().fit(X, y)
+    with pytest.raises(InputError, match="one class"):
+        GaussianBackend().fit(X, np.zeros(400))
+    with pytest.raises(InputError, match="decision_prior: shape"):
+        MulticlassCalibrator(decision_prior=[0.5, 0.5]).fit(X[:, :4], y)
+    with pytest.raises(NotFittedError):
+        MulticlassCalibrator().predict(X)
+    estimator = GaussianBackend().fit(X, y)
+    with pytest.raises(InputError, match="those of training were 'deu'"):
+        estimator.score(X[:2], ["deu", "ita"])
+    with pytest.raises(ValueError, match="infinity"):
+        estimator.transform(np.full((1, 8), np.inf))
+
+
+def test_a_generative_model_of_scikit_learn_can_be_calibrated(trials):
+    X, y, _ = trials
+    system = GaussianNB().fit(X[::2], y[::2])
+    loglik = system.predict_log_proba(X[1::2]) - np.log(system.class_prior_)
+    calibrated = MulticlassCalibrator().fit(loglik, y[1::2])
+    assert calibrated.score(loglik, y[1::2]) > -multiclass.cllr(loglik, np.searchsorted(NAMES, y[1::2]))
