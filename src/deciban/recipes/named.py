@@ -25,12 +25,11 @@ def named_trials(name_of: Callable[[int], str], told: Callable[[int], str] | Non
 
     Examples
     --------
-    >>> from deciban.calibration import AffineCalibrator
     >>> with named_trials(["ann", "bob"].__getitem__):
-    ...     AffineCalibrator().fit([1.0, float("inf")], [True, False])
+    ...     raise TrialError("scores: 1 non-target trials score +inf, the first ", 1, ".")
     Traceback (most recent call last):
     ...
-    deciban.errors.InputError: scores: 1 non-target trials score +inf, the first is trial bob: whatever ...
+    deciban.errors.InputError: scores: 1 non-target trials score +inf, the first is trial bob.
     """
     try:
         yield

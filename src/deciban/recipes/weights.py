@@ -71,7 +71,7 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
 
     Examples
     --------
-    >>> fusion = QualityFusion(combine=[[0, 1], [0.5, -2]])
+    >>> fusion = QualityFusion(combine=[[0, 1], [0.5, -2]], ridge=0.1)
     >>> scores, is_target = [[1.0], [0.0], [3.0], [2.0], [0.5], [2.5]], [True, False, True, False, True, False]
     >>> quality = [[1, 2], [2, 1], [0, 3], [3, 3], [1, 0], [4, 1]]
     >>> sums_of_measures(fusion.fit(scores, is_target, trial_quality=quality))
