@@ -16,21 +16,15 @@ from deciban.core.class_moments import reach_in_widths, standardization
 from deciban.core.class_objective import ClassObjective, ClassTrials
 from deciban.core.class_outliers import drawn_near, typical_spreads
 from deciban.core.class_separation import refuse_infinite
-from deciban.core.descent import Way
+from deciban.core.descent import INFORMATIVE, LARGE, ROUGH, Way, search
 from deciban.core.fit import Fit
-from deciban.core.samples import SAMPLE, informative
-from deciban.core.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
+from deciban.core.samples import SAMPLE
+from deciban.core.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
-_LARGE = 1 << 16
-"""Trials from which on it pays to come close with a second sample and float32."""
-
-_INFORMATIVE = 12
-"""One of so many trials is in the second sample."""
-
-_ROUGH, _CLOSE, _LAST = (1e-3, 1e-5), 3e-6, 3e-13
-"""How precise, relative to their value, the optima of samples, of all trials in float32 and of many must be."""
+_LAST = 3e-13
+"""How precise, relative to its value, the optimum of many trials must be: as with two classes, to the tenth digit."""
 
 _TINY = 1e-30
 """Class weights from which on float32 can hold them and their products."""
@@ -245,29 +239,22 @@ def _descend(objective: ClassObjective, few: ClassTrials, near: ClassTrials | No
     rough = replace(objective, dtype=np.float32) if is_rough else objective
     way = Way(np.zeros(objective.basis.shape[1]), _minimized)
     if near is not None:
-        way.follow(replace(rough, trials=near), _ROUGH[0])
+        way.follow(replace(rough, trials=near), ROUGH[0])
     if few is not trials:
-        way.follow(replace(rough, trials=few), _ROUGH[0])
-    if n < _LARGE:
+        way.follow(replace(rough, trials=few), ROUGH[0])
+    if n < LARGE:
         return way.follow(objective, PRECISE)
-    some, close = informative(rough, way.last, few, max(SAMPLE, n // _INFORMATIVE)), None
-    if some is not None:
-        close = replace(way.follow(replace(rough, trials=some), _ROUGH[1]), decrement=np.inf)  # of another function
-        del some
-    close = way.follow(rough, _CLOSE, after=close)
-    return way.follow(objective, _LAST, after=close)
+    return way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
 
 
 def _minimized(level: ClassObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
     """The minimum of one level, or the point at which no wrong class leads any more."""
-    rounding = ROUNDING if level.dtype is np.float64 else 1e-6
-    reuse = len(level.trials) >= _LARGE and precise not in _ROUGH
     has_end = bool(level.penalty.any())
 
     def apart(_point: FloatArray, at: Derivatives) -> bool:
         return not has_end and _is_apart(level, at)
 
-    return minimize(level, start, reuse=reuse, precise=precise, rounding=rounding, stop=apart, after=after)
+    return search(level, start, precise, after, apart)
 
 
 def _is_apart(level: ClassObjective, at: Derivatives) -> bool:

@@ -16,16 +16,16 @@ from deciban.core.separation import is_apart
 from deciban.core.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
 from deciban.types import FloatArray
 
-_INFORMATIVE = 12
+INFORMATIVE = 12
 """One of so many trials is in the second sample, if memory allows: those that pull most at the first optimum."""
 
 _SAMPLE_BYTES = 2.2
 """Memory of both samples together, per trial of all."""
 
-_LARGE = 1 << 16
+LARGE = 1 << 16
 """Trials from which on it pays to come close with float32 before the passes that count."""
 
-_ROUGH = (1e-3, 1e-5)
+ROUGH = (1e-3, 1e-5)
 """How precise, relative to its value, the optima of the first and the second sample must be."""
 
 _CLOSE = 3e-6
@@ -50,6 +50,9 @@ _UNCERTAIN = 1e-4
 Search = Callable[[Any, FloatArray, float, Minimum | None], Minimum]
 """Minimizes a function from a point on, to a precision; see `minimized`."""
 
+Stop = Callable[[FloatArray, Derivatives], bool]
+"""Whether to end a search at a new point; see `minimize`."""
+
 Starts = Callable[[Any, FloatArray], list[FloatArray]]
 """Where to start on the first level, for functions with several minima."""
 
@@ -60,8 +63,8 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
     way = Way(np.zeros(objective.n_parameters), minimized, _starts)
     if few is not trials:
-        way.follow(replace(rough, trials=few), _ROUGH[0])
-    if n < _LARGE:
+        way.follow(replace(rough, trials=few), ROUGH[0])
+    if n < LARGE:
         return way.settle(objective, PRECISE, way.follow(objective, PRECISE))
     if len(trials.columns) == 1 and trials.base is None and trials.weights is None:
         bins, glance = binned(objective, few), None
@@ -70,15 +73,18 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
             way.follow(glance, _BINNED)
         return way.settle(objective, PRECISE, way.follow(objective, PRECISE), glance)
     row = 4 * len(trials.columns)
-    size = max(2 * SAMPLE, min(n // _INFORMATIVE, int((n * _SAMPLE_BYTES - len(few) * row) / (row + 9))))
-    some, near = informative(rough, way.last, few, size), None
-    if some is not None:
-        near = way.follow(replace(rough, trials=some), _ROUGH[1])
-        near = replace(near, decrement=np.inf)  # of another function
-        del some  # its memory is wanted for the next level
-    near = way.follow(rough, _CLOSE, after=near)
+    size = max(2 * SAMPLE, min(n // INFORMATIVE, int((n * _SAMPLE_BYTES - len(few) * row) / (row + 9))))
     precise = PRECISE if trials.matrix is None else _LAST
-    return way.settle(objective, precise, way.follow(objective, precise, after=near), rough)
+    return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
+
+
+def search(
+    level: Any, start: FloatArray, precise: float, after: Minimum | None, stop: Stop, limit: float = np.inf
+) -> Minimum:
+    """The minimum of one level, as precise as its type and its place on the way allow."""
+    rounding = ROUNDING if level.dtype is np.float64 else 1e-6
+    reuse = len(level.trials) >= LARGE and precise not in ROUGH  # elsewhere second derivatives cost next to nothing
+    return minimize(level, start, reuse=reuse, precise=precise, rounding=rounding, stop=stop, after=after, limit=limit)
 
 
 def _fits_float32(objective: LinearObjective) -> bool:
@@ -128,6 +134,19 @@ class Way:
             self._is_fresh = False
         return replace(found, n_steps=self._n_steps)
 
+    def through_all(self, objective: Any, rough: Any, few: Any, size: int, precise: float) -> Minimum:
+        """Minimize on a second sample, of ``size`` trials that matter, then on all in float32, then in full precision.
+
+        ``few`` is the first sample. Second derivatives of the second one are good enough for all trials.
+        """
+        some, near = informative(rough, self.last, few, size), None
+        if some is not None:
+            near = self.follow(replace(rough, trials=some), ROUGH[1])
+            near = replace(near, decrement=np.inf)  # of another function
+            del some  # its memory is wanted for the next level
+        near = self.follow(rough, _CLOSE, after=near)
+        return self.follow(objective, precise, after=near)
+
     def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:
         """Search all trials again from where the first sample did not lead, if that is better for them.
 
@@ -147,11 +166,11 @@ def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
     if level.alpha == level.beta == 1.0:
         return [point]
     log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
-    found = minimized(log_rule, point, _ROUGH[0])
+    found = minimized(log_rule, point, ROUGH[0])
     if is_apart(log_rule, found.at) or (level.alpha <= 1.0 and level.beta <= 1.0):
         return [found.point]
     near = replace(log_rule, trials=clipped(level.trials, *quartiles(level.trials), at=_NEAR))
-    of_bulk = minimized(near, point, _ROUGH[0])  # a few outliers spoil the logarithmic rule, but not these
+    of_bulk = minimized(near, point, ROUGH[0])  # a few outliers spoil the logarithmic rule, but not these
     shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
     return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]
 
@@ -167,10 +186,4 @@ def minimized(level: LinearObjective, start: FloatArray, precise: float, after: 
 
     is_convex = max(level.alpha, level.beta) <= 1.0
     at_zero = 1.0 + level.constant + _SAME if is_convex and level.trials.base is None else np.inf
-    rounding = ROUNDING if level.dtype is np.float64 else 1e-6
-    reuse = (
-        len(level.trials) >= _LARGE and precise not in _ROUGH
-    )  # all trials of many: elsewhere second derivatives cost next to nothing
-    return minimize(
-        level, start, reuse=reuse, precise=precise, rounding=rounding, stop=apart, after=after, limit=at_zero
-    )
+    return search(level, start, precise, after, apart, at_zero)
