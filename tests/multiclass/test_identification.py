@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
-from deciban import metrics, multiclass
+from deciban import InputError, metrics, multiclass
 from support.class_trials import class_mean, class_trials, finite, priors, random_trials
 
 
@@ -89,3 +89,11 @@ def test_whole_weights_are_copies(trials, data):
     np.testing.assert_array_equal(found, multiclass.confusion(*copies))
     rates = multiclass.class_error_rates(loglik, label, sample_weight=weights)
     np.testing.assert_array_equal(rates, multiclass.class_error_rates(*copies))
+
+
+def test_a_class_of_prior_0_needs_no_trials():
+    loglik, label, prior = [[2.0, 0.0, 5.0], [0.0, 1.0, 5.0], [0.5, 0.0, 5.0]], [0, 1, 1], [0.5, 0.5, 0.0]
+    np.testing.assert_array_equal(multiclass.class_error_rates(loglik, label, prior=prior), [0.0, 0.5, 0.0])
+    np.testing.assert_array_equal(multiclass.confusion(loglik, label, prior=prior), [[1, 0, 0], [1, 1, 0], [0, 0, 0]])
+    with pytest.raises(InputError, match="class 2"):
+        multiclass.class_error_rates(loglik, label)

@@ -126,3 +126,13 @@ def test_too_many_classes_are_refused():
     loglik, label = np.eye(21), np.arange(21)
     with pytest.raises(InputError, match="21 classes have 2e\\+06 subsets; subset_c_avg takes at most 20"):
         multiclass.subset_c_avg(loglik, label)
+
+
+def test_means_by_size_are_those_of_the_subsets():
+    rng = np.random.default_rng(3)
+    label = np.arange(40) % 4
+    costs = multiclass.subset_c_avg(rng.normal(size=(40, 4)) + 2.0 * np.eye(4)[label], label)
+    pairs = [costs.of(pair) for pair in combinations(range(4), 2)]
+    assert costs.mean_by_size[2] == pytest.approx(np.mean(pairs), rel=1e-15)
+    assert costs.mean_by_size[4] == costs.of(range(4))
+    assert list(costs.mean_by_size) == [2, 3, 4]

@@ -84,12 +84,12 @@ def class_error_rates(
     Returns
     -------
     (n_classes,) array
-        Fractions.
+        Fractions; 0 for a class of prior 0 that has no trial.
 
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class has no trial, or the prior is not one.
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
 
     Examples
     --------
@@ -97,7 +97,6 @@ def class_error_rates(
     array([0. , 0.5])
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    trials.require()
     return _error_rates(trials, trials.prior(prior))
 
 
@@ -140,7 +139,7 @@ def confusion(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class has no trial, or the prior is not one.
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
 
     Examples
     --------
@@ -149,6 +148,5 @@ def confusion(
            [1, 1]])
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    trials.require()
     decision = chosen(trials.loglik, trials.prior(prior))
     return _confusion(trials.label, decision, trials.n_classes, trials.weights)

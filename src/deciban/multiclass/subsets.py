@@ -52,6 +52,13 @@ class SubsetCosts:
         """The values."""
         return np.array(self.value, dtype=dtype, copy=copy)
 
+    @property
+    def mean_by_size(self) -> dict[int, float]:
+        """The mean of all subsets of as many classes, for each number of classes."""
+        sizes, at = np.unique(self.size, return_inverse=True)
+        means = np.bincount(at, self.value) / np.bincount(at)
+        return dict(zip(sizes.tolist(), means.tolist(), strict=True))
+
     def of(self, members: Sequence[Class]) -> float:
         """The number of one subset, given by positions or names of its classes.
 

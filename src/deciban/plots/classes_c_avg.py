@@ -164,9 +164,7 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
     size = float(np.clip(12.0 * n**-0.24, 1.0, 5.0))
     ax.plot(place[~full], costs.value[~full], **{"markersize": size, "rasterized": n > _MANY, **dots, "label": None})
     ax.plot([], [], **{"markersize": 5.0, **dots})  # a legend entry that can be seen
-    sizes, at = np.unique(costs.size, return_inverse=True)
-    means = np.bincount(at, costs.value) / np.bincount(at)
-    for size, mean in zip(sizes[:-1], means[:-1], strict=True):
+    for size, mean in list(costs.mean_by_size.items())[:-1]:
         ax.plot([size + shift - width / 2, size + shift + width / 2], [mean, mean], gid="mean", **_MEAN)
     star = {**_ALL, "color": mark.color, "clip_on": False}
     ax.plot(costs.size[full] + shift, costs.value[full], gid="all classes", **star)
