@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.class_files import write_files
 from support.commands import terminal
 
 
@@ -20,3 +21,10 @@ def run(run_binary):
         return code, out.decode(), err
 
     return runner
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Class scores, keys and what else the commands on many classes are tried on, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    return write_files(tmp_path)
