@@ -9,7 +9,7 @@ from side_by_side import machine, measure, show  # isort: skip  # sets the numbe
 import numpy as np
 from scipy.special import log_softmax
 
-from deciban import multiclass
+from deciban import evaluate_classes, multiclass
 
 
 def by_hand(loglik: np.ndarray, label: np.ndarray) -> float:
@@ -28,17 +28,24 @@ def with_scikit_learn(loglik: np.ndarray, label: np.ndarray) -> float:
     return float(log_loss(label, np.exp(log_softmax(loglik, axis=1)), sample_weight=weights) / np.log(2))
 
 
+def trials(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log-likelihoods and labels."""
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, n_classes, n)
+    loglik = rng.normal(size=(n, n_classes))
+    loglik[np.arange(n), label] += 2.0
+    return loglik, label
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=10**6)
     parser.add_argument("--subset-trials", type=int, default=10**5)
     parser.add_argument("--classes", type=int, default=14)
+    parser.add_argument("--many-classes", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    rng = np.random.default_rng(1)
-    label = rng.integers(0, options.classes, options.trials)
-    loglik = rng.normal(size=(options.trials, options.classes))
-    loglik[np.arange(options.trials), label] += 2.0
+    loglik, label = trials(options.trials, options.classes)
     some, few = loglik[: options.subset_trials], label[: options.subset_trials]
     sweep = np.linspace(0.01, 0.99, 99)
     np.testing.assert_allclose(by_hand(loglik, label), multiclass.cllr(loglik, label), rtol=1e-12)
@@ -53,18 +60,30 @@ def main() -> None:
         "error_rate": lambda: multiclass.error_rate(loglik, label),
         "c_avg": lambda: multiclass.c_avg(loglik, label),
         "c_avg at 99 target priors": lambda: multiclass.c_avg(loglik, label, p_target=sweep),
+        "c_avg of an open set": lambda: multiclass.c_avg(loglik, label, p_out_of_set=0.005),
+        "the same at 99 target priors": lambda: multiclass.c_avg(loglik, label, p_target=sweep, p_out_of_set=0.005),
+        "detection_analysis": lambda: multiclass.detection_analysis(loglik, label),
+        "pairwise_analysis": lambda: multiclass.pairwise_analysis(loglik, label),
     }
     title = f"{options.trials:,} trials x {options.classes} classes"
     show(title, measure(jobs, options.rounds), "np.exp of all", options.trials)
     jobs = {
         "c_avg of all": lambda: multiclass.c_avg(some, few),
         "subset_c_avg": lambda: multiclass.subset_c_avg(some, few),
-        "pairwise_analysis": lambda: multiclass.pairwise_analysis(some, few),
-        "detection_analysis": lambda: multiclass.detection_analysis(some, few),
         "calibration_analysis": lambda: multiclass.calibration_analysis(some, few),
     }
     title = f"{options.subset_trials:,} trials x {options.classes} classes"
     show(title, measure(jobs, max(options.rounds // 2, 1)), "c_avg of all", options.subset_trials)
+    loglik, label = trials(options.subset_trials, options.many_classes)
+    jobs = {
+        "c_avg": lambda: multiclass.c_avg(loglik, label),
+        "detection_analysis": lambda: multiclass.detection_analysis(loglik, label),
+        "pairwise_analysis": lambda: multiclass.pairwise_analysis(loglik, label),
+        "calibration_analysis": lambda: multiclass.calibration_analysis(loglik, label),
+        "evaluate_classes": lambda: evaluate_classes(loglik, label),
+    }
+    title = f"{options.subset_trials:,} trials x {options.many_classes} classes"
+    show(title, measure(jobs, 1), "c_avg", options.subset_trials)
 
 
 if __name__ == "__main__":

@@ -65,8 +65,9 @@ def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
     """
     table = array(values, name)
     if table.ndim != 2:
+        plural = column + ("es" if column.endswith("s") else "s")
         raise InputError(
-            f"{name}: expected an array of shape (n_trials, n_{column}s), got {table.shape}. One {column} is a column: "
+            f"{name}: expected an array of shape (n_trials, n_{plural}), got {table.shape}. One {column} is a column: "
             f"{name}[:, None]; several vectors become columns by np.column_stack."
         )
     if table.size == 0:

@@ -121,8 +121,7 @@ def label(values: ArrayLike, n_trials: int, n_classes: int, classes: Names = Non
     vector = _validate.array(values, "label")
     if vector.ndim != 1 or len(vector) != n_trials:
         raise InputError(f"label: shape {vector.shape} for {n_trials} trials. Give one label per trial.")
-    if vector.dtype.kind == "O" and all(isinstance(one, Integral) and not isinstance(one, bool) for one in vector):
-        vector = vector.astype(np.int64)
+    vector = numbered(vector)
     if vector.dtype.kind in "UTO":
         return _positions(vector, classes)
     if vector.dtype.kind not in "iuf":
@@ -141,6 +140,13 @@ def label(values: ArrayLike, n_trials: int, n_classes: int, classes: Names = Non
             f"the first at index {bad[0]}: {vector[bad[0]]!s}.{hint}"
         )
     return vector.astype(np.int64, copy=False)
+
+
+def numbered(vector: AnyArray) -> AnyArray:
+    """Return labels as they are, but whole numbers that are Python objects as an array of integers."""
+    if vector.dtype.kind == "O" and all(isinstance(one, Integral) and not isinstance(one, bool) for one in vector):
+        return vector.astype(np.int64)
+    return vector
 
 
 def _positions(vector: AnyArray, classes: Names) -> IntArray:

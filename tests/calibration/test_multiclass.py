@@ -213,6 +213,35 @@ def test_scale_0_is_also_the_answer_where_the_unlimited_optimum_is_none(form):
         assert MulticlassCalibrator().fit(loglik, label).scale_ == 0.0
 
 
+@pytest.mark.parametrize("kind", [MulticlassCalibrator, MulticlassScaleCalibrator])
+@pytest.mark.parametrize("row", [[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_scores_that_say_nothing_are_told_from_scores_of_the_wrong_sense(kind, row, shift):
+    """The same scores in all trials that count, also where those of a trial are shifted."""
+    label = np.arange(30) % 3
+    loglik = np.tile(row, (30, 1)) + shift * np.arange(30)[:, None]
+    with pytest.warns(DecibanWarning, match="all trials have the same scores") as caught:
+        calibrator = kind().fit(loglik, label)
+    assert caught[0].filename == __file__
+    assert (calibrator.scale_, calibrator.objective_) == (0.0, pytest.approx(np.log(3.0), rel=1e-14))
+    loglik[0] = [9.0, 0.0, 0.0]
+    with pytest.warns(DecibanWarning, match="all trials have the same scores"):
+        kind().fit(loglik, label, sample_weight=np.r_[0.0, np.ones(29)])
+    with pytest.warns(DecibanWarning, match="negate them"):
+        kind().fit(-np.eye(3)[label] + loglik[1], label)
+
+
+def test_a_wrong_infinite_score_is_told_by_the_name_of_its_class():
+    loglik, label = trials()
+    at = int(np.flatnonzero(label == 2)[3])
+    loglik[at, 2] = -np.inf
+    message = rf"true class of 1 trials, the first at index {at}, of class 2 \('deu'\)"
+    with pytest.raises(InputError, match=message):
+        MulticlassCalibrator().fit(loglik, label, classes=["eng", "fra", "deu", "spa"])
+    with pytest.raises(InputError, match=rf"index {at}, of class 2: "):
+        MulticlassCalibrator().fit(loglik, label)
+
+
 @pytest.mark.parametrize("far", [1e6, 1e12, 1e100, 1e300])
 def test_one_score_that_is_far_on_the_wrong_side_leaves_no_scale(far):
     loglik, label = trials()
@@ -240,6 +269,21 @@ def test_infinite_log_likelihoods_go_through():
     assert mapped[3, (label[3] + 1) % 4] == -np.inf
     assert mapped[4, label[4]] == np.inf
     assert calibrator.objective_ == pytest.approx(multiclass.cross_entropy(mapped, label, prior=None), rel=1e-12)
+
+
+def test_finite_numbers_do_not_become_certainty(tmp_path):
+    loglik, label = trials()
+    calibrator = MulticlassCalibrator().fit(1e-300 * loglik, label)
+    zero, far = [0.0] * loglik.shape[1], [1e10, -1e10, 2e10] + [0.0] * (loglik.shape[1] - 3)
+    for wrong in (far, [np.inf, *far[1:]]):
+        with pytest.raises(InputError, match=r"1 of 2 trials.*too large for a float, the first at index 1"):
+            calibrator.transform([zero, wrong])
+    calibrator.scale_ = 1e308
+    calibrator.save(tmp_path / "c.json")
+    with pytest.raises(InputError, match="too large for a float, the first at index 0"):
+        deciban.load_model(tmp_path / "c.json").transform([far])
+    calibrator.scale_ = 1.0
+    np.testing.assert_array_equal(calibrator.transform([[np.inf, *far[1:]]])[0, 0], np.inf)
 
 
 def test_the_record_of_training():

@@ -157,7 +157,7 @@ def test_singular_covariances_say_what_to_do(covariance, words):
 def test_smoothing_mends_a_class_of_one_trial():
     x, label = features()
     rows = np.concatenate((np.flatnonzero(label < 2), np.flatnonzero(label == 2)[:1]))
-    with pytest.raises(InputError, match="from 1 trials.*smoothed"):
+    with pytest.raises(InputError, match="from 1 trial,.*smoothed"):
         GaussianBackend(covariance="separate").fit(x[rows], label[rows])
     GaussianBackend(covariance="smoothed").fit(x[rows], label[rows])
 
@@ -196,8 +196,93 @@ def test_wrong_use_is_refused():
         GaussianBackend().fit(x, np.full(300, np.nan))
     with pytest.raises(InputError, match='"shared", "separate" or "smoothed"'):
         GaussianBackend(covariance="full")
+    with pytest.raises(InputError, match=r"covariance: got \['shared'\]"):
+        GaussianBackend(covariance=["shared"])
     with pytest.raises(InputError, match="smoothing"):
         GaussianBackend(smoothing=1.5)
+
+
+@pytest.mark.parametrize(
+    ("label", "classes", "words"),
+    [
+        (["a"] * 300, None, "label: all labels are 'a', one class. At least two"),
+        (np.zeros(300, int), None, "label: all labels are 0, one class. At least two"),
+        (["a"] * 300, ["a"], "classes: there is one name, one class. At least two"),
+        (np.zeros(300, int), ["a"], "classes: there is one name, one class. At least two"),
+    ],
+)
+def test_one_class_is_refused(label, classes, words):
+    with pytest.raises(InputError, match=words):
+        GaussianBackend().fit(features()[0], label, classes=classes)
+
+
+def test_a_prior_says_how_many_classes_there_are():
+    x, label = features()
+    backend = GaussianBackend(prior=[0.5, 0.5, 0.0, 0.0])
+    with pytest.raises(InputError, match="class 2 .and 1 more of 4 classes. has prior 0 and no trial.*leave it out of"):
+        backend.fit(x[label < 2], label[label < 2])
+    with pytest.raises(InputError, match="class 2 has no trial"):
+        GaussianBackend(prior=PRIOR).fit(x[label < 2], label[label < 2])
+
+
+@pytest.mark.parametrize("kind", [int, np.int32])
+def test_labels_may_be_whole_numbers_as_objects(kind):
+    x, label = features()
+    objects = np.array([kind(one) for one in label], object)
+    np.testing.assert_array_equal(
+        GaussianBackend().fit_transform(x, objects), GaussianBackend().fit_transform(x, label)
+    )
+
+
+def test_a_failed_refit_leaves_the_model_as_it_was():
+    x, label = features()
+    backend = GaussianBackend(covariance="separate").fit(x, label, classes=list("abc"))
+    before, training = backend.transform(x), backend.training_
+    singular = x.copy()
+    singular[label == 1, 2] = 0.1
+    for wrong, labels in ((x, ["a"] * 300), (singular, label), (x[:, :1] * 1e200, label)):
+        with pytest.raises(InputError):
+            backend.fit(wrong, labels)
+        np.testing.assert_array_equal(backend.transform(x), before)
+        assert backend.training_ is training
+        assert backend.classes_ == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 1e6])
+def test_constant_features_are_found_through_rounding(covariance, ridge):
+    """The mean of three times 0.1 is not 0.1, so the variance was not 0."""
+    backend = GaussianBackend(covariance=covariance, ridge=ridge)
+    with pytest.raises(InputError, match="feature 0 is the same within each class, so.*shared variance is 0.*Leave it"):
+        backend.fit([[0.1]] * 3 + [[0.3]] * 4, [0] * 3 + [1] * 4)
+    x, label = features()
+    x[:, 2] = np.array([0.1, 0.2, 0.3])[label]
+    x[:, 1] = np.array([1.1, 1e5, 0.3])[label]
+    with pytest.raises(InputError, match=r"feature 1 \(and 1 more of 4\) is the same within each class, so"):
+        backend.fit(x, label)
+
+
+def test_a_feature_that_is_constant_in_one_class_is_named_with_the_class():
+    x, label = features()
+    x[label == 1, 2] = 0.1
+    with pytest.raises(
+        InputError, match=r"feature 2 is the same in all trials of class 1 \('b'\).*smoothed.*ridge=1e-3"
+    ):
+        GaussianBackend(covariance="separate").fit(x, label, classes=list("abc"))
+    with pytest.raises(InputError, match="feature 2 is the same in all trials of class 1, .* Set ridge=1e-3"):
+        GaussianBackend(covariance="smoothed", smoothing=0.0).fit(x, label)
+    for settings in ({"covariance": "smoothed"}, {"covariance": "separate", "ridge": 1e-3}, {"covariance": "shared"}):
+        assert np.isfinite(GaussianBackend(**settings).fit(x, label).transform(x)).all()
+    x[label == 2, 2] = 0.7
+    with pytest.raises(InputError, match="feature 2 is the same within each class of prior above 0"):
+        GaussianBackend(prior=[0.0, 0.5, 0.5]).fit(x, label)
+
+
+def test_one_trial_of_each_class_is_too_few_whatever_is_set():
+    x = np.random.default_rng(1).normal(size=(3, 2))
+    for covariance in COVARIANCES:
+        with pytest.raises(InputError, match=r"too few trials, or some features follow from others\. Collect more"):
+            GaussianBackend(covariance=covariance, ridge=1e-3).fit(x, [0, 1, 2])
 
 
 def test_a_class_of_prior_0_still_has_a_model():
@@ -205,6 +290,18 @@ def test_a_class_of_prior_0_still_has_a_model():
     backend = GaussianBackend(prior=[0.5, 0.5, 0.0]).fit(x, label)
     mean, shared = models(x, label, "shared", prior=np.array([0.5, 0.5, 0.0]))
     np.testing.assert_allclose(backend.transform(x), densities(x, mean, np.broadcast_to(shared, (3, 4, 4))), rtol=1e-10)
+
+
+def test_a_class_of_prior_0_without_trials_has_no_mean():
+    x, label = features()
+    backend = GaussianBackend(prior=[0.5, 0.5, 0.0])
+    for arguments in ({}, {"sample_weight": 1.0 * (label != 2)}):
+        rows = slice(None) if arguments else label != 2
+        with pytest.raises(InputError, match=r"class 2 \('c'\) has prior 0 and no trial.* leave it out of the prior"):
+            backend.fit(x[rows], label[rows], classes=list("abc"), **arguments)
+    assert GaussianBackend(prior=[0.5, 0.5]).fit(x[label != 2], label[label != 2]).n_classes_ == 2
+    with pytest.raises(InputError, match=r"class 2 \('c'\) has no trial.*give it prior 0"):
+        GaussianBackend().fit(x[label != 2], label[label != 2], classes=list("abc"))
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
@@ -228,7 +325,9 @@ def test_every_bit_comes_back_from_a_file(covariance, tmp_path):
         (lambda p: p["covariance"].append(p["covariance"][0]), r"shape \(2, 4, 4\), but shared covariances"),
         (lambda p: p["covariance"][0].pop(), "shape"),
         (lambda p: p["covariance"][0][0].__setitem__(1, 9.0), "not symmetric"),
-        (lambda p: p["covariance"][0][0].__setitem__(0, -1.0), "variances"),
+        (lambda p: p["covariance"][0][2].__setitem__(2, -1.0), r"parameters\.covariance\[0\]\[2\]\[2\]: got -1"),
+        (lambda p: p["covariance"][0][0].__setitem__(0, 0.0), r"parameters\.covariance\[0\]\[0\]\[0\]: got 0"),
+        (lambda p: p.update(classes=["a", "b"]), r"parameters\.mean, classes: 2 names for 3 classes"),
         (lambda p: p["covariance"].__setitem__(0, np.ones((4, 4)).tolist()), "positive definite"),
     ],
 )

@@ -1,6 +1,7 @@
 """Detectors calibrated one by one: what each is equal to, what is made of them together, their files."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -80,6 +81,47 @@ def test_a_trial_that_all_detectors_reject_has_no_class_left():
     with pytest.raises(InputError, match="all detectors reject 1 trials for certain, the first at index 1"):
         fitted.transform(np.vstack((loglik[:1], np.zeros((1, 3)))))
     assert np.isfinite(DetectionPavTransformation().fit(loglik, label).transform(np.zeros((1, 3)))).all()
+
+
+def test_a_refit_that_fails_changes_nothing():
+    label = np.repeat([0, 1, 2], 20)
+    loglik = 4.0 * np.eye(3)[label] + np.random.default_rng(1).normal(scale=0.1, size=(60, 3))
+    fitted = DetectionPavTransformation().fit(loglik, label)
+    before, objective = fitted.parameters(), fitted.objective_
+    fitted.smoothing = 0.0
+    with pytest.warns(DecibanWarning, match="separated"), pytest.raises(InputError, match="at index 60"):
+        fitted.fit(np.vstack((loglik, np.zeros((1, 3)))), np.append(label, 0), sample_weight=np.append(np.ones(60), 0))
+    assert fitted.parameters() == before
+    assert fitted.objective_ == objective
+
+
+def test_a_class_whose_prior_is_nearly_1():
+    """Only how the others share among themselves decides on a detector; as their prior falls, posteriors are ratios."""
+    loglik, label = trials(400, 3)
+    tiny = DetectionPavTransformation(prior=[1 - 2e-17, 1e-17, 1e-17]).fit(loglik, label)
+    even = DetectionPavTransformation(prior=[0.5, 0.25, 0.25]).fit(loglik, label)
+    np.testing.assert_allclose(tiny.detectors_[0].llr_, even.detectors_[0].llr_, atol=1e-12)
+    llr, mapped = tiny.detection_llr(loglik), tiny.transform(loglik)
+    np.testing.assert_allclose(mapped[:, 1:], llr[:, 1:], atol=1e-12)
+    np.testing.assert_allclose(mapped[:, 0], 0.0, atol=1e-12)
+
+
+def test_no_more_is_held_than_one_number_for_each_class_and_trial():
+    loglik, label = trials(20_000, 20)
+    size = 8 * loglik.size
+    loglik = loglik.astype(np.float32)
+    tracemalloc.start()
+    try:
+        fitted = DetectionPavTransformation().fit(loglik, label)
+        in_training = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        fitted.transform(loglik)
+        in_use = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert in_training < 2.5 * size
+    assert in_use < 2.0 * size
 
 
 def test_infinite_log_likelihoods_are_scores_like_others():

@@ -123,9 +123,69 @@ def test_infinite_log_likelihoods_of_a_negative_scale_are_refused():
     loglik, label = trials(600, 3)
     loglik[:, 2] = -loglik[:, 2]
     assert ClassScaleTransformation().fit(loglik, label).scale_[2] < 0.0
-    loglik[np.flatnonzero(label != 2)[0], 2] = -np.inf
-    with pytest.raises(InputError, match=r"best scale of class 2 is -.*infinite"):
+    first = np.flatnonzero(label != 2)[0]
+    loglik[first, 2] = -np.inf
+    weight = np.ones(600)
+    weight[first] = 0.0
+    assert ClassScaleTransformation().fit(loglik, label, sample_weight=weight).scale_[2] < 0.0
+    with pytest.raises(InputError, match=r"scale of class 2 is -.*infinite.* in 1 of 600 trials, the first at index"):
         ClassScaleTransformation().fit(loglik, label)
+
+
+def test_certainty_does_not_become_its_contrary():
+    loglik, label = trials(600, 3)
+    loglik[:, 2] = -loglik[:, 2]
+    fitted = ClassScaleTransformation().fit(loglik, label, classes=["eng", "fra", "deu"])
+    finite, excluded = [0.0, 1.0, 2.0], [0.0, 1.0, -np.inf]
+    for certain in (excluded, [np.inf, 1.0, 2.0], [1e308, 0.0, -1e308]):
+        with pytest.raises(InputError, match=r"class 2 \('deu'\) is -.* in 1 of 2 trials, the first at index 1"):
+            fitted.transform([finite, certain])
+    mapped = fitted.transform([[-np.inf, 0.0, 0.0], [-np.inf, -np.inf, 5.0], [0.0, 0.0, np.inf]])
+    np.testing.assert_array_equal(np.isneginf(mapped), [[True, False, False], [True, True, False], [True, True, False]])
+    assert not np.isposinf(mapped).any()
+    fitted.scale_[2] = 0.0  # as a file might say: what is excluded would be possible again
+    with pytest.raises(InputError, match=r"class 2 \('deu'\) is 0"):
+        fitted.transform([excluded])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_that_is_passed_is_changed(kind):
+    loglik, label = trials()
+    before = loglik.copy()
+    kind().fit(loglik, label).transform(loglik)
+    np.testing.assert_array_equal(loglik, before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finite_numbers_do_not_become_certainty(kind):
+    loglik, label = trials(600, 3)
+    fitted = kind().fit(1e-300 * loglik, label)
+    with pytest.raises(InputError, match=r"1 of 2 trials.*too large for a float, the first at index 1"):
+        fitted.transform([[0.0, 0.0, 0.0], [1e10, -1e10, 2e10]])
+    assert np.isfinite(fitted.transform([[1e-290, -1e-290, 2e-290]])).all()
+
+
+def test_a_refit_that_fails_changes_nothing(monkeypatch):
+    loglik, label = trials(600, 3)
+    wrong = loglik.copy()
+    wrong[:, 2] = -wrong[:, 2]
+    wrong[np.flatnonzero(label != 2)[0], 2] = -np.inf
+    fitted = ClassScaleTransformation().fit(loglik, label)
+    before, objective = fitted.parameters(), fitted.objective_
+    with pytest.raises(InputError, match="scale of class 2"):
+        fitted.fit(wrong, label)
+    assert fitted.parameters() == before
+    assert fitted.objective_ == objective
+
+    def interrupted(*_args, **_more):
+        raise KeyboardInterrupt
+
+    matrix = MatrixTransformation().fit(loglik, label)
+    before = matrix.parameters()
+    monkeypatch.setattr(MatrixTransformation, "_told", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        matrix.fit(loglik + 1.0 * np.eye(3)[0], label)
+    assert matrix.parameters() == before
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -38,6 +38,10 @@ BAD = {
     "prior of others": ("eval sysA.csv --key key.csv --prior cat=0.5,fox=0.5", "prior"),
     "prior of words": ("eval sysA.csv --key key.csv --prior high", "write flat"),
     "target prior": ("eval sysA.csv --key key.csv --p-target 1", "p_target"),
+    "group without a name": ("eval sysA.csv --key key.csv --group cat,dog", "slavic=pol,rus"),
+    "group twice": ("eval sysA.csv --key key.csv --group a=cat --group a=dog,eel", "'a' is given twice"),
+    "groups without a class": ("eval sysA.csv --key key.csv --group a=cat --group b=dog", "('eel') is in no group"),
+    "group of two classes": ("eval two.csv --group a=b", "--group is for many classes"),
     "no key": ("eval sysA.csv", "does not say of which class"),
     "two-class option": ("eval sysA.csv --key key.csv --dcf 0.1", "--dcf is for two classes"),
     "two-class labels": (

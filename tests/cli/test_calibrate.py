@@ -276,7 +276,7 @@ BAD = {
     ),
     "NaN in a model": (
         "apply nan.json dev.txt -o out.txt",
-        "nan.json: NaN is no number",
+        "nan.json:12: NaN is no number",
     ),
     "truncated model": (
         "apply short.json dev.txt -o out.txt",

@@ -283,7 +283,10 @@ def test_calibrate_finds_the_optimum_and_apply_writes_it(files, run):
             "--method class-matrix --ridge 0.1",
             "MatrixTransformation(prior=None, ridge=0.1, toward_calibration=0.0)",
         ),
-        ("--method class-scale", "ClassScaleTransformation(prior=None, ridge=0.0, toward_calibration=0.0)"),
+        (
+            "--method class-scale --toward-calibration 0.5",
+            "ClassScaleTransformation(prior=None, ridge=0.0, toward_calibration=0.5)",
+        ),
         (
             "--method pav --bound 3 --interpolation step",
             "DetectionPavTransformation(prior=None, interpolation='step', smoothing=1.0, bound=3.0)",
@@ -292,8 +295,9 @@ def test_calibrate_finds_the_optimum_and_apply_writes_it(files, run):
 )
 def test_methods_and_their_options(words, model, files, run):
     loglik, _ = files
-    code, _, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json", *words.split())
+    code, out, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json", *words.split())
     assert code == 0, err
+    assert ("sysA, calibrated" if model.endswith("Calibrator", None, model.index("(")) else "sysA, transformed") in out
     assert repr(load_model("model.json")) == model
     code, _, err = run("apply", "model.json", "sysA.csv", "-o", "out.csv")
     assert code == 0, err
@@ -421,7 +425,7 @@ def test_report_shows_classes_before_and_after(run):
         "Pairs of classes",
     ):
         assert text in page
-    assert page.count("<img ") == 8
+    assert page.count("<img ") == 10
     assert "wrote r.html" in out
     code, _, err = run("report", "sysA.csv", "sysB.csv", "--key", "key.csv", "-o", "two.html", "-q")
     assert (code, err) == (0, "")
@@ -462,3 +466,19 @@ def test_what_could_be_either_is_decided_by_the_key_or_by_name(run):
         code, out, err = run("eval", "either.csv", "--key", "none.key", *words.split(), "--json")
         assert code == 0, err
         assert field in figures(out)[0]
+
+
+def test_groups_of_classes(files, run):
+    loglik, label = files
+    land = logsumexp(loglik[:, :2], axis=1) - math.log(2)
+    expected = cost(np.column_stack((land, loglik[:, 2])), np.array([0, 0, 1])[label], [0.5, 0.5])
+    asked = ("sysA.csv", "--key", "key.csv", "--group", "land=cat,dog", "--group", "sea=eel")
+    code, out, err = run("eval", *asked, "--json")
+    assert code == 0, err
+    (found,) = figures(out)
+    assert found["classes"] == ["land", "sea"]
+    assert found["counts"] == [60, 30]
+    assert found["cllr"] == pytest.approx(expected / math.log(2), rel=1e-12)  # cats and dogs are equally many
+    assert run("report", *asked, "-o", "page.html")[0] == 0
+    assert "land = cat, dog; sea = eel" in Path("page.html").read_text()
+    assert run("plot", "confusion", *asked, "-o", "confusion.svg")[0] == 0

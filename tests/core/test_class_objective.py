@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deciban.core import class_objective
 from deciban.core.class_objective import ClassObjective, ClassTrials
@@ -140,3 +142,20 @@ def test_the_largest_move_is_that_of_a_rival_against_the_true_class():
     step = np.array([0.5, 0.0, 0.25])
     moved = [0.5 * -2.0 + 0.25, 0.5 * -1.0 - 0.25]  # of the rival, in both trials
     assert f.largest_move(np.zeros(3), step) == pytest.approx(max(map(abs, moved)))
+
+
+@given(st.integers(0, 99), st.integers(1, 3), st.floats(1e-3, 1e3))
+def test_no_move_is_larger_than_its_bound(seed, n_systems, scale):
+    rng = np.random.default_rng(seed)
+    systems = scale * rng.normal(size=(20, n_systems, 3))
+    width = rng.uniform(0.1, 10.0, n_systems)
+    basis = np.zeros((n_systems + 3, n_systems + 2))
+    basis[:n_systems, :n_systems] = np.diag(1.0 / width)
+    basis[n_systems:, n_systems:] = rng.normal(size=(3, 2))
+    label = rng.integers(0, 3, 20)
+    trials = ClassTrials(systems, label, np.ones(3), reach=float(np.abs(systems).max() / width.min()))
+    f = ClassObjective(trials, np.zeros(3), np.zeros(n_systems + 3), basis, np.zeros(n_systems + 2))
+    step = rng.normal(size=n_systems + 2)
+    moved = np.tensordot(systems, (basis @ step)[:n_systems], (1, 0)) + (basis @ step)[n_systems:]
+    largest = np.abs(moved - moved[np.arange(20), label][:, None]).max()
+    assert largest <= f.move_bound(step) * (1 + 1e-12)

@@ -352,6 +352,23 @@ def test_a_class_that_is_excluded_where_it_is_wrong_has_an_infinite_offset():
         train_classes(systems, label, prior=PRIOR)
 
 
+def test_no_penalty_keeps_offsets_finite(monkeypatch):
+    """Even if nobody looked at infinite scores before: the search itself shows that the offsets are infinite."""
+    monkeypatch.setattr(class_training, "undecided", lambda counted, _called, *, offset: (counted.trials, 0.0 * offset))
+    loglik = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0.5, 0, 0], [0, 0.5, 0], [-np.inf, -np.inf, 0]])
+    with pytest.raises(InputError, match="as the offsets grow") as caught:
+        train_classes(loglik, np.array([0, 0, 0, 1, 1, 1, 2]), prior=np.full(3, 1 / 3), ridge=0.01)
+    assert "ridge" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [{}, {"offset": False}, {"ridge": 0.1}])
+@pytest.mark.parametrize("n_systems", [1, 2])
+def test_scales_that_do_not_fit_a_float_are_refused(form, n_systems):
+    systems, label = problem(300, n_systems)
+    with pytest.raises(InputError, match=r"loglik: so close together.*Multiply them first"):
+        train_classes(1e-310 * systems, label, prior=PRIOR, **form)
+
+
 def test_a_class_that_is_never_compared_with_the_others_leaves_them_as_they_are():
     systems, label = problem(300, 1, 3, apart=1.0)
     alone = train_classes(systems[label != 2][:, :, :2], label[label != 2], prior=np.full(2, 0.5))

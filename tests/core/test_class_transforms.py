@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from deciban.core import class_transforms
 from deciban.core.class_objective import ClassTrials
@@ -190,6 +191,78 @@ def test_separated_classes_are_refused_unless_there_is_a_penalty(is_diagonal):
         with pytest.raises(InputError, match="separated"):
             train_transform(loglik, label, prior=PRIOR, toward_calibration=toward, is_diagonal=is_diagonal)
     assert train_transform(loglik, label, prior=PRIOR, ridge=1e-3, is_diagonal=is_diagonal).converged
+
+
+def corner(places, times=3):
+    """Trials of as many classes in turn, each of a score of 2 at one place and 0 elsewhere."""
+    label = np.tile(np.arange(len(places)), times)
+    return 2.0 * np.eye(len(places))[np.array(places)[label]], label
+
+
+@pytest.mark.parametrize("toward", [1e-6, 1.0, 100.0])
+def test_classes_that_no_calibration_separates_have_an_optimum_near_the_calibrations(toward):
+    """Where the columns of two classes are exchanged every other matrix of this form costs more, by symmetry.
+
+    It is ``a (P - 1/3)`` with the exchange P: the true class leads by 2 a, the penalty is half of ``(width a)^2``, and
+    the mean variance of differences, which are 2, -2 and 0, is 8/3.
+    """
+    loglik, label = corner([0, 2, 1])
+    fit = train_transform(loglik, label, prior=np.full(3, 1 / 3), toward_calibration=toward, is_diagonal=False)
+    a = brentq(lambda a: toward * 8 / 3 * a - 4 / (np.exp(2 * a) + 2), 0.0, 50.0, xtol=1e-14)
+    np.testing.assert_allclose(fit.matrix, a * (np.eye(3)[[0, 2, 1]] - 1 / 3), rtol=1e-6, atol=1e-6 * a)
+    np.testing.assert_allclose(fit.offsets, 0.0, atol=1e-6)
+    assert fit.objective == pytest.approx(np.log1p(2 * np.exp(-2 * a)), rel=1e-6)
+    each = train_transform(loglik, label, prior=np.full(3, 1 / 3), toward_calibration=toward, is_diagonal=True)
+    assert each.converged
+    assert np.diag(each.matrix)[0] > 0.0 > np.diag(each.matrix)[1]
+
+
+@pytest.mark.parametrize("is_diagonal", [True, False])
+def test_a_tie_is_not_taken_for_separation(is_diagonal):
+    """A scale that goes to minus infinity excludes one of two wrong classes in each trial; the other stays level."""
+    loglik, label = corner([1, 2, 0])
+    with pytest.raises(InputError, match="falls forever as the scales or offsets grow"):
+        train_transform(loglik, label, prior=np.full(3, 1 / 3), toward_calibration=1.0, is_diagonal=is_diagonal)
+
+
+@pytest.mark.parametrize("settings", [{"ridge": 0.01}, {"ridge": 0.01, "toward_calibration": 1.0}])
+def test_no_penalty_keeps_offsets_finite(settings):
+    """Class 2 is excluded nowhere but where it would be wrong, or decided: its offset never costs anything."""
+    loglik = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0.5, 0, 0], [0, 0.5, 0], [-np.inf, -np.inf, 0]])
+    label = np.array([0, 0, 0, 1, 1, 1, 2])
+    with pytest.raises(InputError, match="as the offsets grow") as caught:
+        train_transform(loglik, label, prior=np.full(3, 1 / 3), is_diagonal=True, **settings)
+    assert "ridge" not in str(caught.value)
+
+
+@pytest.mark.parametrize("least", [1e-20, 1e-50])
+@pytest.mark.parametrize("is_diagonal", [True, False])
+def test_very_improbable_classes_are_no_reason_to_fail(is_diagonal, least):
+    """Next to a class of prior 1 nearly, derivatives by moments: those of each class are those of class 0, tilted."""
+    loglik, label = trials()
+    prior = np.array([1 - 3 * least, least, least, least])
+    fit = train_transform(loglik, label, prior=prior, is_diagonal=is_diagonal)
+    assert fit.converged
+    assert fit.n_passes < 30
+    u = against_mean(loglik)
+    z = u @ fit.matrix.T + fit.offsets
+    ratio = np.exp(z - z[:, :1])[label == 0, 1:]
+    np.testing.assert_allclose(ratio.mean(axis=0), 1.0, rtol=1e-8)
+    tilted = ratio.T @ u[label == 0] / np.sum(label == 0)
+    own = np.array([u[label == k].mean(axis=0) for k in range(1, 4)])
+    if is_diagonal:
+        tilted, own = (np.diag(moments[:, 1:]) for moments in (tilted, own))
+    np.testing.assert_allclose(tilted, own, atol=1e-8)
+
+
+@pytest.mark.parametrize("is_diagonal", [True, False])
+def test_scales_that_do_not_fit_a_float_are_refused(is_diagonal):
+    loglik, label = trials()
+    with pytest.raises(InputError, match=r"loglik: so close together.*Multiply them first"):
+        train_transform(1e-310 * loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
+    near = train_transform(1e-300 * loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
+    far = train_transform(1e-200 * loglik, label, prior=PRIOR, is_diagonal=is_diagonal)
+    np.testing.assert_allclose(near.matrix, 1e100 * far.matrix, rtol=1e-8)
 
 
 def test_a_matrix_that_separates_one_class_only_is_refused():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deciban
-from deciban import InputError, multiclass
+from deciban import InputError, metrics, multiclass
 from deciban.evaluation import evaluate_class_files, kind_of_scores
 from support.class_files import CLASSES, trials, write_files
 
@@ -30,18 +30,78 @@ def test_figures_are_those_of_the_metrics(found):
     assert [point.c_avg for point in found.points] == pytest.approx(
         multiclass.c_avg(loglik, label, p_target=[0.5, 0.1])
     )
-    assert found.curves.c_avg[70] == pytest.approx(found.c_avg)  # log odds 0
+    assert np.interp(0.0, found.curves.prior_log_odds, found.curves.c_avg) == pytest.approx(found.c_avg)
 
 
 def test_detectors_are_two_class_problems(found):
     loglik, label = trials()
-    for k, (one, name) in enumerate(zip(found.curves.detectors, CLASSES, strict=True)):
+    log_odds = found.curves.detector_log_odds
+    for k, (told, name) in enumerate(zip(found.to_dict()["detectors"], CLASSES, strict=True)):
         llr = multiclass.detection_llr(loglik, target=k)
-        two = deciban.evaluate(llr[label == k], llr[label != k])
-        assert one.name == name
-        assert (one.eer, one.cllr, one.min_cllr) == pytest.approx((two.eer, two.cllr, two.min_cllr))
-        assert found.detection.cllr[k] == pytest.approx(one.cllr)
-        assert found.detection.min_cllr[k] == pytest.approx(one.min_cllr)
+        tar, non = llr[label == k], llr[label != k]
+        assert told["target"] == name
+        for figure in (metrics.eer, metrics.cllr, metrics.min_cllr):
+            assert told[figure.__name__] == pytest.approx(figure(tar, non))
+        at = {"prior_log_odds": log_odds, "normalize": False}
+        np.testing.assert_allclose(found.curves.act_error[k], metrics.act_dcf(tar, non, **at), rtol=1e-12)
+        np.testing.assert_allclose(found.curves.min_error[k], metrics.min_dcf(tar, non, **at), rtol=1e-12)
+
+
+def test_each_point_has_its_own_least_costs(found):
+    loglik, label = trials()
+    assert (found.detection.p_target, found.detection.cost.shape) == (0.5, (3,))
+    for point in found.points:
+        alone = multiclass.detection_analysis(loglik, label, p_target=point.p_target)
+        assert point.min_c_avg == pytest.approx(alone.mean_min_cost)
+
+
+def by_nist(loglik, label, p_target, p_out_of_set):
+    """C_avg of an open set: posteriors in plain arithmetic, sums over targets."""
+    n_targets = loglik.shape[1] - 1
+    costs = []
+    for target in range(n_targets):
+        prior = np.full(n_targets + 1, (1 - p_target - p_out_of_set) / (n_targets - 1))
+        prior[target], prior[-1] = p_target, p_out_of_set
+        joint = np.exp(loglik) * prior
+        accepted = 2 * joint[:, target] >= joint.sum(axis=1)
+        rate = np.array([accepted[label == k].mean() for k in range(n_targets + 1)])
+        rate[target] = 1 - rate[target]
+        costs.append(prior @ rate)
+    return np.mean(costs)
+
+
+def test_curves_are_of_the_open_set_where_points_are():
+    loglik, label = trials()
+    found = deciban.evaluate_classes(loglik, label, p_target=[0.5, 0.1], p_out_of_set=0.2)
+    curves = found.curves
+    priors = 1 / (1 + np.exp(-curves.prior_log_odds))
+    assert priors[0] < 0.001
+    assert 0.78 < priors[-1] < 0.8
+    np.testing.assert_allclose(curves.c_avg, [by_nist(loglik, label, p, 0.2) for p in priors], rtol=1e-12)
+    for point in found.points:
+        assert point.c_avg == pytest.approx(by_nist(loglik, label, point.p_target, 0.2))
+        rest = (1 - point.p_target - 0.2) / (1 - point.p_target)
+        rivals = np.array([rest, rest, 1 - rest])
+        alone = multiclass.detection_analysis(loglik, label, prior=rivals / rivals.sum(), p_target=point.p_target)
+        assert point.min_c_avg == pytest.approx(alone.min_cost[:2].mean())
+    assert curves.act_error.shape == curves.min_error.shape == (2, len(curves.detector_log_odds))
+
+
+@pytest.mark.parametrize(("p_target", "p_out_of_set"), [(1e-4, 0.9995), (1e-13, 1 - 1e-12)])
+def test_curves_of_an_open_set_with_hardly_any_target(p_target, p_out_of_set):
+    loglik, label = trials()
+    found = deciban.evaluate_classes(loglik, label, p_target=p_target, p_out_of_set=p_out_of_set)
+    priors = 1 / (1 + np.exp(-found.curves.prior_log_odds))
+    assert len(priors) == len(found.curves.c_avg) > 0
+    assert np.all(priors < 1 - p_out_of_set)
+
+
+def test_curves_reach_the_points():
+    loglik, label = trials()
+    found = deciban.evaluate_classes(loglik, label, p_target=1e-4)
+    for log_odds in (found.curves.prior_log_odds, found.curves.detector_log_odds):
+        assert log_odds[0] < np.log(1e-4) - 1
+        assert log_odds[-1] == -log_odds[0]
 
 
 def test_detectors_weigh_non_targets_by_class_whatever_their_numbers():
@@ -49,9 +109,10 @@ def test_detectors_weigh_non_targets_by_class_whatever_their_numbers():
     rows = np.concatenate((np.flatnonzero(label != 2), np.repeat(np.flatnonzero(label == 2), 5)))
     once = deciban.evaluate_classes(loglik, label)
     often = deciban.evaluate_classes(loglik[rows], label[rows])
-    for a, b in zip(once.curves.detectors, often.curves.detectors, strict=True):
-        assert (a.eer, a.cllr, a.min_cllr) == pytest.approx((b.eer, b.cllr, b.min_cllr))
-        np.testing.assert_allclose(a.curves.act_error, b.curves.act_error, atol=1e-12)
+    for figure in ("eer", "cllr", "min_cllr"):
+        np.testing.assert_allclose(getattr(once.detection, figure), getattr(often.detection, figure), rtol=1e-12)
+    np.testing.assert_allclose(once.curves.act_error, often.curves.act_error, atol=1e-12)
+    np.testing.assert_allclose(once.curves.min_error, often.curves.min_error, atol=1e-12)
     assert often.counts.tolist() == [30, 30, 150]
     assert often.cllr == pytest.approx(once.cllr)
 
@@ -82,6 +143,26 @@ def test_separated_classes_have_a_minimum_of_0():
     assert perfect.min_cllr == pytest.approx(0, abs=1e-6)
     assert perfect.error_rate == 0
     assert any("Rule of 30" in note for note in perfect.notes)
+
+
+@pytest.mark.parametrize("prior", [None, [0.2, 0.3, 0.5]])
+@pytest.mark.parametrize("row", [[0.0, 0.0, 0.0], [3.0, 6.0, 0.0]])
+def test_scores_that_say_nothing_are_called_so(row, prior):
+    notes = " ".join(deciban.evaluate_classes(np.tile(row, (90, 1)), np.arange(90) % 3, prior=prior).notes)
+    assert "All trials have the same scores" in notes
+    assert "order of the classes" not in notes
+
+
+def test_a_note_on_infinite_cllr_names_the_class_and_the_trial():
+    loglik, label = trials(n=300)
+    at = np.flatnonzero(label == 1)[[2, 5]]
+    loglik[at, 1] = -np.inf
+    names = ["cat", "dog", "eel"]
+    (note, *_) = deciban.evaluate_classes(loglik, label, classes=names).notes
+    assert note.endswith(f"rule out the true class of 2 trials, the first at index {at[0]} (class 'dog').")
+    weight = np.where(np.arange(300) == at[0], 0.0, 1.0)
+    (note, *_) = deciban.evaluate_classes(loglik, label, classes=names, sample_weight=weight).notes
+    assert note.endswith(f"of 1 trials, the first at index {at[1]} (class 'dog').")
 
 
 def test_notes_on_what_looks_wrong():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, OperatingPoint, evaluate, evaluate_files, metrics
-from deciban.evaluation import Results, preset, presets
+from deciban.evaluation import Results
 from deciban.evaluation.inspection import inspect_file
 
 
@@ -153,15 +153,6 @@ def test_few_errors_are_said_at_the_point():
     notes = evaluate(tar, non, operating_points=[1e-5, 0.99999]).notes
     assert "Rule of 30: fewer than 30 false alarms at effective prior 1e-05." in notes
     assert "Rule of 30: fewer than 30 misses at effective prior 1 \N{MINUS SIGN} 1e-05." in notes
-
-
-def test_presets_are_complete():
-    for name, found in presets().items():
-        assert found.points
-        assert found.source
-        assert found.status in ("verified", "unverified")
-        assert preset(name) == found
-    assert [p.p_target for p in preset("sre12").points] == [0.01, 0.001]
 
 
 def test_files_of_one_name_keep_their_folders(tmp_path):

@@ -126,8 +126,37 @@ def test_infinite_log_likelihoods_of_a_negative_weight_are_refused():
     systems = np.stack([noise + rng.normal(size=(600, 3)) for _ in range(2)], axis=1)
     systems[np.arange(600), 0, label] += 1.5
     systems[5, 1, (label[5] + 1) % 3] = -np.inf
-    with pytest.raises(InputError, match=r"best weight of system 1 is -.*infinite"):
+    with pytest.raises(InputError, match=r"weight of system 1 is -.*1 of 600 trials are infinite.* index 5"):
         MulticlassFusion().fit(systems, label)
+
+
+def test_certainty_does_not_become_its_contrary():
+    rng = np.random.default_rng(2)
+    label = rng.integers(0, 3, 600)
+    noise = 3 * rng.normal(size=(600, 3))
+    systems = np.stack([noise + rng.normal(size=(600, 3)) for _ in range(2)], axis=1)
+    systems[np.arange(600), 0, label] += 1.5
+    fusion = MulticlassFusion().fit(systems, label)
+    assert fusion.weights_[1] < 0.0
+    fine = [[-np.inf, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert fusion.transform([fine])[0, 0] == -np.inf
+    with pytest.raises(InputError, match=r"weight of system 1 is -.*1 of 2 trials are infinite, the first at index 1"):
+        fusion.transform([fine, fine[::-1]])
+
+
+def test_finite_numbers_do_not_become_certainty():
+    systems, label = problem(300, 2)
+    fusion = MulticlassFusion().fit(1e-300 * systems, label)
+    zero, far = np.zeros((2, 4)), np.array([[1e10, -1e10, 2e10, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    excluded = np.array([[1e10, 0.0, 0.0, 0.0], [-np.inf, 0.0, 0.0, 0.0]])
+    for wrong in (far, far[::-1], excluded):
+        with pytest.raises(InputError, match=r"1 of 2 trials.*too large for a float, the first at index 1"):
+            fusion.transform([zero, wrong])
+    fine = fusion.transform([[[-np.inf, 0.0, 0.0, 0.0], [1e-290, 0.0, 0.0, 0.0]]])[0]
+    np.testing.assert_array_equal(np.isfinite(fine), [False, True, True, True])
+    fusion.weights_[:] = 1.0
+    with pytest.raises(InputError, match="the first at index 0"):  # only their sum is too large
+        fusion.transform([[[1e308, 0.0, 0.0, 0.0]] * 2])
 
 
 def test_systems_that_contradict_each_other_are_refused():

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from deciban import multiclass
 from deciban.calibration import MulticlassCalibrator, MulticlassScaleCalibrator
+from deciban.fusion import MulticlassFusion
 
 CASES = json.loads((Path(__file__).parent / "multiclass.json").read_text())["multiclass"]
 
@@ -52,3 +54,26 @@ def test_scale_only():
     calibrator = MulticlassScaleCalibrator().fit(loglik, label)
     assert calibrator.scale_ == pytest.approx(expect["scale_only"]["scale"], abs=1e-4)
     assert calibrator.objective_ / math.log(2) == pytest.approx(expect["scale_only"]["bits"], abs=1e-9)
+
+
+def test_the_printed_fusion_with_squares_is_not_the_optimum():
+    """The weights that another program prints cost more than ours, which are those of a general minimizer.
+
+    Whatever made them stop there: the objective is convex, so whoever costs less is closer to its only minimum.
+    """
+    loglik, label, expect = load("hand")
+    systems = np.stack([loglik, loglik**2], axis=1)
+
+    def cost(weights, offsets):
+        z = np.tensordot(systems, np.asarray(weights), (1, 0)) + np.asarray(offsets)
+        true = z[np.arange(len(label)), label]
+        return float(np.mean(np.log(np.exp(z).sum(axis=1)) - true))  # flat prior, three trials of each class
+
+    printed = expect["fusion_with_elementwise_square"]
+    assert cost(printed["weights"], printed["offsets"]) == pytest.approx(0.56654, abs=1e-5)
+    best = minimize(lambda x: cost(x[:2], [0.0, *x[2:]]), np.zeros(4), tol=1e-12)
+    assert best.fun == pytest.approx(0.56356, abs=1e-5)
+    fusion = MulticlassFusion().fit(systems, label)
+    assert fusion.objective_ == pytest.approx(best.fun, abs=1e-12)
+    assert cost(fusion.weights_, fusion.offset_) == pytest.approx(best.fun, abs=1e-12)
+    np.testing.assert_allclose(fusion.weights_, best.x[:2], atol=1e-5)

@@ -28,6 +28,7 @@ def test_each_target_is_a_two_class_problem(p_target):
         tar, non, weights = one_detector(loglik, label, k, prior)
         assert found.cllr[k] == pytest.approx(metrics.cllr(tar, non, non_weights=weights), rel=1e-12)
         assert found.min_cllr[k] == pytest.approx(metrics.min_cllr(tar, non, non_weights=weights), rel=1e-12)
+        assert found.eer[k] == pytest.approx(metrics.eer(tar, non, non_weights=weights), rel=1e-12)
         at = {"p_target": p_target, "normalize": False, "non_weights": weights}
         assert found.cost[k] == pytest.approx(metrics.act_dcf(tar, non, **at), rel=1e-12)
         assert found.min_cost[k] == pytest.approx(metrics.min_dcf(tar, non, **at), rel=1e-12)
@@ -36,6 +37,23 @@ def test_each_target_is_a_two_class_problem(p_target):
     assert found.mean_cllr == pytest.approx(found.cllr.mean())
     assert found.mean_min_cllr == pytest.approx(found.min_cllr.mean())
     assert found.mean_min_cost == pytest.approx(found.min_cost.mean())
+
+
+def test_a_vector_of_priors_gives_curves():
+    loglik, label = random_trials(4, 200)
+    grid = np.array([0.9, 0.2, 0.5])
+    prior = np.array([0.1, 0.0, 0.5, 0.4])
+    found = multiclass.detection_analysis(loglik, label, prior=prior, p_target=grid)
+    assert found.cost.shape == found.min_cost.shape == (3, 3)
+    for at, p in enumerate(grid):
+        alone = multiclass.detection_analysis(loglik, label, prior=prior, p_target=p)
+        assert isinstance(alone.mean_cost, float)
+        assert found.at(at).p_target == alone.p_target == p
+        for name in ("cost", "min_cost", "cllr", "min_cllr", "eer", "mean_cost", "mean_min_cost"):
+            np.testing.assert_array_equal(getattr(found.at(at), name), getattr(alone, name))
+    np.testing.assert_allclose(found.mean_cost, found.cost.mean(axis=0), rtol=1e-15)
+    with pytest.raises(ValueError, match=r"p_target: expected one prior or a vector of priors, got shape \(1, 3\)"):
+        multiclass.detection_analysis(loglik, label, p_target=[grid])
 
 
 @given(class_trials())

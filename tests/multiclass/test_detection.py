@@ -63,6 +63,19 @@ def test_curve_of_hostile_scores_is_its_points(trials, grid):
     assert curve.tolist() == [multiclass.c_avg(*trials, p_target=p, normalize=True) for p in grid]
 
 
+def test_open_set_curve_is_that_of_nist():
+    loglik, label = random_trials(5, 400)
+    grid = np.random.default_rng(2).uniform(0.0, 0.8, 150)
+    expected = [c_avg_of_nist(loglik, label, p, 0.2) for p in grid]
+    np.testing.assert_allclose(multiclass.c_avg(loglik, label, p_target=grid, p_out_of_set=0.2), expected, rtol=1e-12)
+
+
+def test_no_priors_no_costs():
+    loglik, label = random_trials(3, 20)
+    for p_out in (None, 0.2):
+        assert multiclass.c_avg(loglik, label, p_target=[], p_out_of_set=p_out).shape == (0,)
+
+
 @given(class_trials(finite, n_classes=st.just(2)), st.sampled_from([0.5, 0.1, 0.77]))
 def test_two_classes_are_two_detectors(trials, p):
     loglik, label = trials

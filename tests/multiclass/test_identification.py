@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import logit
 
 from deciban import InputError, metrics, multiclass
+from deciban import decisions as decisions_at_a_price
 from support.class_trials import class_mean, class_trials, finite, priors, random_trials
 
 
@@ -77,6 +78,21 @@ def test_two_classes_decide_as_the_binary_metrics_do(trials, p):
     llr = loglik[:, 0] - loglik[:, 1]
     expected = metrics.bayes_error(llr[label == 0], llr[label == 1], p_target=p)
     assert multiclass.error_rate(loglik, label, prior=[p, 1 - p]) == pytest.approx(expected, rel=1e-15)
+
+
+def test_ties_are_exact_as_in_the_binary_metrics_and_those_of_decisions_allow_for_rounding():
+    """A llr one digit below the Bayes threshold is a miss here and in `metrics`, and a tie for `decisions`."""
+    p = 0.3
+    llr = np.array([np.nextafter(-logit(p), -1), -logit(p), -1.0])
+    loglik, prior = np.column_stack([llr, np.zeros(3)]), [p, 1 - p]
+    assert multiclass.confusion(loglik, [0, 0, 1], prior=prior).tolist() == [[1, 1], [0, 1]]
+    assert multiclass.error_rate(loglik, [0, 0, 1], prior=prior) == metrics.bayes_error(llr[:2], llr[2:], p_target=p)
+    costs = 1.0 - np.eye(2)
+    assert decisions_at_a_price.bayes_decisions(loglik, costs=costs, prior=prior).tolist() == [0, 0, 1]
+    # At a flat prior both compare the scores as they are.
+    near = np.array([[np.nextafter(0.5, 0), 0.5, 0.5], [0.5, np.nextafter(0.5, 0), 0.5], [0.1, 0.1, 0.1]])
+    assert decisions_at_a_price.bayes_decisions(near, costs=1.0 - np.eye(3)).tolist() == [1, 0, 0]
+    assert multiclass.confusion(near, [0, 1, 2]).tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 0]]
 
 
 @given(class_trials(), st.data())

@@ -356,7 +356,7 @@ def test_classes_of_prior_0_and_names():
         (lambda q: dirichlet_rule(q - np.array([0, 1, -1]), concentration=1), "posterior: 5 of 5 rows"),
         (lambda q: dirichlet_rule(q + np.array([0, math.nan, 0]), concentration=1), "posterior: 5 of 5 rows"),
         (lambda q: dirichlet_rule(q[:, :1], concentration=1), r"posterior: shape \(5, 1\). There are at least two"),
-        (lambda q: dirichlet_rule(q[0], concentration=1), "posterior: expected an array of shape"),
+        (lambda q: dirichlet_rule(q[0], concentration=1), r"posterior: expected .* shape \(n_trials, n_classes\)"),
         (lambda q: eta_rule(q, eta=[0.5, 0.5, 0]), "eta: 0 for class 2. Decisions meet inside the simplex"),
         (lambda q: eta_rule(q, eta=[0.5, 0.5]), r"eta: shape \(2,\) for 3 classes"),
         (lambda q: eta_rule(q, eta=[0.5, 0.5, 0.5]), "eta: probabilities sum to 1.5, not to 1"),

@@ -68,6 +68,11 @@ def _recognizer(n_classes, scale, seed, n_trials, names):
     return evaluate_classes(scale * loglik, label, classes=names, subsets=n_classes <= 10)
 
 
+def open_set(n_classes, p_out_of_set=0.2, *, names=None):
+    """Such log-likelihoods, evaluated with the last class out of set."""
+    return evaluate_classes(*class_trials(n_classes), classes=names, name="sysA", p_out_of_set=p_out_of_set)
+
+
 def class_trials(n_classes, *, seed=0, n_trials=20):
     """Log-likelihoods and labels, as many trials of each class."""
     rng = np.random.default_rng(seed)

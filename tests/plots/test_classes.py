@@ -18,12 +18,17 @@ from deciban.evaluation import ClassResults, evaluate_classes
 from .conftest import recognizer
 
 ALL = pytest.mark.parametrize("kind", plots.CLASS_KINDS)
-ONE_SYSTEM = {"confusion", "pairwise_loss", "class_ape"}
+ONE_SYSTEM = {"confusion", "pairwise_loss", "class_ape", "simplex"}
 SEVERAL = pytest.mark.parametrize("kind", [kind for kind in plots.CLASS_KINDS if kind not in ONE_SYSTEM])
 
 
 def draw(kind, result, **kwargs):
     return getattr(plots, kind)(result, **kwargs)
+
+
+def some(kind, n_classes):
+    """A recognizer of so many classes, if the plot can show as many."""
+    return recognizer(3 if kind == "simplex" else n_classes)
 
 
 def texts_of(figure):
@@ -44,6 +49,10 @@ def test_two_to_thirty_classes_draw(kind, n_classes):
         with pytest.raises(InputError, match=r"subsets of classes were not evaluated for 'sysA'. Pass subsets=True"):
             draw(kind, result)
         return
+    if kind == "simplex" and n_classes != 3:
+        with pytest.raises(InputError, match=f"{n_classes} classes, but a triangle has three corners"):
+            draw(kind, result)
+        return
     drawn = draw(kind, result)
     assert isinstance(drawn, Figure if kind == "class_ape" else Axes)
     drawn.figure.draw_without_rendering()
@@ -53,7 +62,7 @@ def test_two_to_thirty_classes_draw(kind, n_classes):
 
 @ALL
 def test_evaluations_and_results_draw_the_same(kind):
-    result = recognizer(4)
+    result = some(kind, 4)
     drawn = [draw(kind, one).figure for one in (result, ClassResults((result,)))]
     first, second = ([line.get_xydata().tolist() for ax in figure.axes for line in ax.lines] for figure in drawn)
     assert first == second
@@ -65,7 +74,7 @@ def test_the_same_plot_gives_the_same_bytes(kind):
     pages = []
     for _ in range(2):
         page = io.BytesIO()
-        plots.save(draw(kind, recognizer(5)), page, "svg")
+        plots.save(draw(kind, some(kind, 5)), page, "svg")
         pages.append(page.getvalue())
     assert pages[0] == pages[1]
     assert pages[0].startswith(b"<?xml")
@@ -75,7 +84,7 @@ def test_the_same_plot_gives_the_same_bytes(kind):
 def test_axes_of_the_user_are_used(kind):
     figure = Figure(figsize=(11, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    assert draw(kind, recognizer(5), ax=right) is right
+    assert draw(kind, some(kind, 5), ax=right) is right
     figure.draw_without_rendering()
     assert figure.get_size_inches().tolist() == [11, 5]
     assert not left.has_data()
@@ -109,14 +118,17 @@ def sure(sign):
 @ALL
 def test_names_are_drawn_as_they_are(kind):
     names = ("a$b$ c_d^2", r"back\alpha", "_hidden", "x" * 60, "nul\x00")
-    figure = draw(kind, recognizer(5, names=names)).figure
+    shown_names = {*names[:3], "x" * 10 + "…" + "x" * 11, "nul\ufffd"}
+    if kind == "simplex":
+        names, shown_names = names[:3], set(names[:3])
+    figure = draw(kind, recognizer(len(names), names=names)).figure
     figure.draw_without_rendering()
     drawn = [text for text in figure.findobj(Text) if text.get_text()]
     shown = [Text._preprocess_math(text, text.get_text()) for text in drawn]
     assert all("C_\\mathrm" in text for text, is_math in shown if is_math)
     if kind not in {"c_avg_curve", "subset_c_avg"}:
         plain = {text.strip("\u200a") for text, is_math in shown if not is_math}
-        assert {*names[:3], "x" * 10 + "…" + "x" * 11, "nul\ufffd"} <= plain
+        assert shown_names <= plain
 
 
 @SEVERAL

@@ -1,14 +1,12 @@
 """APE curves of every class."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from deciban import plots
 from deciban.errors import InputError
 
-from .conftest import recognizer
+from .conftest import open_set, recognizer
 
 
 def lines_of(panel):
@@ -25,26 +23,26 @@ def test_panels_draw_the_curves_of_each_class():
     result, before = recognizer(4), recognizer(4, scale=4.0)
     figure = plots.class_ape(result, before=before)
     assert len(figure.axes) == 4
-    for panel, one, old in zip(figure.axes, result.curves.detectors, before.curves.detectors, strict=True):
-        log_odds = one.curves.prior_log_odds
+    log_odds = result.curves.detector_log_odds
+    for k, panel in enumerate(figure.axes):
         default = np.minimum(1 / (1 + np.exp(-log_odds)), 1 / (1 + np.exp(log_odds)))
         reference, actual, least, pale = lines_of(panel)
         np.testing.assert_allclose(reference.get_ydata(), default)
-        np.testing.assert_allclose(actual.get_ydata(), one.curves.act_error * default)
-        np.testing.assert_allclose(least.get_ydata(), one.curves.min_error * default)
-        assert least.get_ydata().max() == pytest.approx(one.eer, rel=0.02)
+        np.testing.assert_array_equal(actual.get_ydata(), result.curves.act_error[k])
+        np.testing.assert_array_equal(least.get_ydata(), result.curves.min_error[k])
+        assert least.get_ydata().max() == pytest.approx(result.detection.eer[k], rel=0.02)
         assert len(pale) == 2
-        np.testing.assert_allclose(pale[0].get_ydata(), old.curves.act_error * default)
-        np.testing.assert_allclose(pale[1].get_ydata(), old.curves.min_error * default)
+        np.testing.assert_array_equal(pale[0].get_ydata(), before.curves.act_error[k])
+        np.testing.assert_array_equal(pale[1].get_ydata(), before.curves.min_error[k])
         # The area under the actual curve is 2 ln 2 Cllr, but for its ends.
         area = np.trapezoid(actual.get_ydata(), log_odds)
-        assert area == pytest.approx(2 * np.log(2) * one.cllr, abs=0.02)
+        assert area == pytest.approx(2 * np.log(2) * result.detection.cllr[k], abs=0.02)
         (text,) = panel.texts
         (cllr, least_cllr) = text.get_text().split("\n")
         was, now = cllr.removeprefix("Cllr ").split(" → ")
-        assert float(was) == pytest.approx(old.cllr, abs=0.006)
-        assert float(now) == pytest.approx(one.cllr, abs=0.006)
-        assert float(least_cllr.removeprefix("min ")) == pytest.approx(one.min_cllr, abs=0.006)
+        assert float(was) == pytest.approx(before.detection.cllr[k], abs=0.006)
+        assert float(now) == pytest.approx(result.detection.cllr[k], abs=0.006)
+        assert float(least_cllr.removeprefix("min ")) == pytest.approx(result.detection.min_cllr[k], abs=0.006)
 
 
 def test_panels_share_their_axes_and_name_units_once():
@@ -95,7 +93,10 @@ def test_awful_curves_before_calibration_leave_the_panel():
 
 
 def test_other_classes_detected_before():
-    result = recognizer(3)
-    curves = dataclasses.replace(result.curves, detectors=result.curves.detectors[:2])
     with pytest.raises(InputError, match="before: 2 classes are detected, but 3 after calibration"):
-        plots.class_ape(result, before=dataclasses.replace(result, curves=curves))
+        plots.class_ape(recognizer(3), before=open_set(3))
+
+
+def test_a_class_out_of_set_has_no_panel():
+    figure = plots.class_ape(open_set(4, names=("ant", "bee", "cat", "other")))
+    assert [panel.get_title(loc="left") for panel in figure.axes] == ["ant", "bee", "cat"]

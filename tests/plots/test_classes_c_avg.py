@@ -8,7 +8,7 @@ import pytest
 
 from deciban import multiclass, plots
 
-from .conftest import class_trials, recognizer
+from .conftest import class_trials, open_set, recognizer
 
 
 def of_gid(ax, gid):
@@ -54,6 +54,17 @@ def test_before_is_pale_and_of_the_same_colour():
     assert pale.get_color() == main.get_color()
     assert (pale.get_alpha(), main.get_linewidth()) == (0.45, 3)
     assert "before calibration" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_curves_of_an_open_set_say_so_and_end():
+    closed, opened = recognizer(4, "sysB"), open_set(4)
+    ax = plots.c_avg_curve([opened, closed])
+    line, other = ax.lines[:2]
+    np.testing.assert_array_equal(line.get_ydata(), opened.curves.c_avg)
+    assert 1.2 < line.get_xdata()[-1] < np.log(0.8 / 0.2)
+    assert other.get_xdata()[-1] == 7
+    assert [line.get_label(), other.get_label()] == ["sysA (open set, 0.2 out of set)", "sysB"]
+    assert ax.get_xlim() == (-7, 7)
 
 
 def test_every_subset_is_a_dot_near_its_size():

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon
 from matplotlib.path import Path
+from scipy.special import softmax
 
 from deciban import plots
 from deciban.decisions import Application, bayes_decisions, combine_applications, error_costs
 from deciban.errors import InputError
+from deciban.evaluation import evaluate_classes
 
 from .conftest import class_trials
 
@@ -134,3 +136,28 @@ def test_names_of_actions_stand_in_their_regions_or_in_the_legend():
 def test_refusals(application, kwargs, message):
     with pytest.raises(InputError, match=message):
         plots.simplex(application, **kwargs)
+
+
+def test_an_evaluation_draws_its_trials_and_decisions():
+    loglik, label = class_trials(3)
+    prior = [0.6, 0.3, 0.1]
+    found = evaluate_classes(loglik, label, classes=("cat", "dog", "eel"), prior=prior)
+    drawn = plots.simplex(found)
+    assert set(regions(drawn)) == {"cat", "dog", "eel"}
+    dots = [line.get_xydata() for line in drawn.lines if line.get_marker() == "."]
+    shown = np.concatenate([one for one in dots if len(one) > 1])
+    expected = softmax(loglik + np.log(prior), axis=1) @ CORNERS
+    assert len(shown) == len(expected)
+    np.testing.assert_allclose(np.sort(shown, axis=0), np.sort(expected, axis=0), atol=1e-12)
+
+
+def test_some_of_many_trials_are_drawn_whatever_their_order():
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 3, 7000)
+    loglik = rng.normal(size=(7000, 3)) + 2.0 * np.eye(3)[label]
+    order = rng.permutation(7000)
+    some = evaluate_classes(loglik, label, subsets=False).curves.sample
+    others = evaluate_classes(loglik[order], label[order], subsets=False).curves.sample
+    np.testing.assert_array_equal(some[0], others[0])
+    assert np.all(np.bincount(some[1]) <= 1000)
+    assert np.all(np.bincount(some[1]) > 700)

@@ -1,6 +1,7 @@
 """The module: what happens without scikit-learn, and that its page tells the truth."""
 
 import contextlib
+import inspect
 import io
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 import deciban
 import deciban.sklearn
+from deciban.models.by_classes import ClassModel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scikit-learn.md").read_text()
 
@@ -44,6 +46,17 @@ def test_code_of_the_page_prints_what_the_page_says():
         assert printed.getvalue() == expected
 
 
-@pytest.mark.parametrize("name", [n for n in deciban.sklearn.__all__ if n.endswith("Calibrator")])
-def test_every_calibrator_is_on_the_page(name):
+ENDINGS = ("Calibrator", "Transformation", "Fusion", "Backend")
+
+
+@pytest.mark.parametrize("name", [n for n in deciban.sklearn.__all__ if n.endswith(ENDINGS)])
+def test_every_estimator_is_on_the_page(name):
     assert name == "ScoreCalibrator" or f"| `{name}` |" in PAGE
+
+
+@pytest.mark.parametrize("module", [deciban.calibration, deciban.fusion], ids=lambda module: module.__name__)
+def test_every_model_of_many_classes_is_an_estimator(module):
+    for name in module.__all__:
+        model = getattr(module, name)
+        if isinstance(model, type) and issubclass(model, ClassModel) and not inspect.isabstract(model):
+            assert getattr(deciban.sklearn, name).model_class is model

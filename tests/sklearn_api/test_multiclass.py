@@ -1,6 +1,7 @@
 """The estimators of many classes as classifiers and as transformers."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from deciban import calibration, fusion, multiclass
-from deciban.errors import InputError
-from deciban.sklearn import GaussianBackend, MulticlassCalibrator, MulticlassFusion
+from deciban.errors import DecibanWarning, InputError
+from deciban.sklearn import (
+    ClassScaleTransformation,
+    DetectionPavTransformation,
+    GaussianBackend,
+    MatrixTransformation,
+    MulticlassCalibrator,
+    MulticlassFusion,
+    MulticlassScaleCalibrator,
+    MulticlassShiftCalibrator,
+)
 from support.many_classes import problem
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]
@@ -26,6 +36,20 @@ SAME = [
     (MulticlassCalibrator(prior=PRIOR, ridge=0.01), calibration.MulticlassCalibrator),
     (MulticlassFusion(prior=PRIOR, ridge=0.01, offsets=False), fusion.MulticlassFusion),
     (GaussianBackend(covariance="smoothed", smoothing=0.2, ridge=0.1, prior=PRIOR), calibration.GaussianBackend),
+    (MulticlassScaleCalibrator(prior=PRIOR, ridge=0.01), calibration.MulticlassScaleCalibrator),
+    (MulticlassShiftCalibrator(prior=PRIOR), calibration.MulticlassShiftCalibrator),
+    (
+        ClassScaleTransformation(prior=PRIOR, ridge=0.01, toward_calibration=0.1),
+        calibration.ClassScaleTransformation,
+    ),
+    (MatrixTransformation(prior=PRIOR, ridge=0.01, toward_calibration=0.1), calibration.MatrixTransformation),
+    (
+        DetectionPavTransformation(prior=PRIOR, interpolation="step", smoothing=2.0, bound=4.0),
+        calibration.DetectionPavTransformation,
+    ),
+]
+WITH_COLUMNS_OF_CLASSES = [
+    type(estimator) for estimator, _ in SAME if not isinstance(estimator, MulticlassFusion | GaussianBackend)
 ]
 """Every setting differs from its default."""
 
@@ -38,7 +62,7 @@ def trials():
 
 
 def columns(estimator, X):
-    return X[:, :4] if isinstance(estimator, MulticlassCalibrator) else X
+    return X[:, :4] if type(estimator) in WITH_COLUMNS_OF_CLASSES else X
 
 
 @pytest.mark.parametrize(("estimator", "original"), SAME, ids=lambda value: getattr(value, "__name__", ""))
@@ -86,9 +110,60 @@ def test_infinite_scores_are_legal_and_nan_is_not(trials):
     X = X[:, :4].copy()
     X[3, (np.searchsorted(NAMES, y[3]) + 1) % 4] = -np.inf
     assert np.isneginf(MulticlassCalibrator().fit(X, y).transform(X)).sum() == 1
-    X[5, 0] = np.nan
-    with pytest.raises(InputError, match="NaN"):
-        MulticlassCalibrator().fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [*WITH_COLUMNS_OF_CLASSES, MulticlassFusion, GaussianBackend])
+def test_nan_is_refused_by_its_place_in_x(kind, trials):
+    X, y, _ = trials
+    X = columns(kind(), X).copy()
+    fitted = kind().set_params(**{"ridge": 0.01} if "ridge" in kind().get_params() else {}).fit(X, y)
+    column = X.shape[1] - 1
+    X[[5, 7], column] = np.nan
+    for call in (lambda: kind().fit(X, y), lambda: fitted.transform(X)):
+        if fitted.takes_infinity:
+            with pytest.raises(InputError, match=f"X: 2 of 400 rows hold NaN, the first in row 5, column {column}"):
+                call()
+        else:
+            with pytest.raises(ValueError, match="Input X contains NaN"):
+                call()
+
+
+def test_messages_speak_of_x_and_y(trials):
+    X, y, _ = trials
+    excluded = X.copy()
+    excluded[3, 4:] = -np.inf
+    with pytest.raises(InputError, match="X: 1 of 400 trials exclude every class"):
+        MulticlassCalibrator().fit(excluded[:, 4:], y)
+    with pytest.raises(InputError, match="X, system 1: 1 of 400 trials exclude every class"):
+        MulticlassFusion().fit(excluded, y)
+    with pytest.raises(InputError, match="X: 1 of 400 trials exclude every class"):
+        MulticlassCalibrator().fit(X[:, :4], y).transform(excluded[:, 4:])
+    with pytest.raises(InputError, match=r"X: feature 8 is the same within each class"):
+        GaussianBackend().fit(np.column_stack([X, np.searchsorted(NAMES, y) / 10]), y)
+    with pytest.raises(InputError, match=r"y: class 1 \('eng'\) has only trials of weight 0"):
+        MulticlassCalibrator().fit(X[:, :4], y, sample_weight=(y != "eng").astype(float))
+    with pytest.raises(InputError, match="covariance: got 'full'"):
+        GaussianBackend(covariance="full").fit(X, y)
+
+
+@pytest.mark.parametrize("through", [lambda e: e.fit, lambda e: e.fit_transform, lambda e: make_pipeline(e).fit])
+def test_warnings_point_to_the_line_of_the_user(through, trials):
+    X, y, _ = trials
+    fit = through(MulticlassCalibrator())
+    with pytest.warns(DecibanWarning, match="the best scale that is not negative is 0") as told:
+        fit(-X[:, :4], y)
+    assert [one.filename for one in told] == [__file__]
+
+
+def test_a_warning_as_an_error_leaves_the_model_as_it_was(trials):
+    X, y, _ = trials
+    estimator = MulticlassCalibrator().fit(X[:, :4], y)
+    before = estimator.model_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DecibanWarning):
+            estimator.fit(-X[:, :4], y)
+    assert estimator.model_ is before
 
 
 def test_in_a_pipeline_behind_the_back_end(trials):

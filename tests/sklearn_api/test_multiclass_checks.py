@@ -35,12 +35,37 @@ class Calibrator(AnyColumns, wrapped.MulticlassCalibrator):
     pass
 
 
+class Scale(AnyColumns, wrapped.MulticlassScaleCalibrator):
+    pass
+
+
+class Shift(AnyColumns, wrapped.MulticlassShiftCalibrator):
+    pass
+
+
+class ClassScale(AnyColumns, wrapped.ClassScaleTransformation):
+    pass
+
+
+class Matrix(AnyColumns, wrapped.MatrixTransformation):
+    pass
+
+
+class DetectionPav(AnyColumns, wrapped.DetectionPavTransformation):
+    pass
+
+
 class Fusion(AnyColumns, wrapped.MulticlassFusion):
     n_systems = 2
 
 
 EXPECTED = {
     Calibrator(ridge=1e-3): {"check_estimators_nan_inf": INFINITE},
+    Scale(ridge=1e-3): {"check_estimators_nan_inf": INFINITE},
+    Shift(): {"check_estimators_nan_inf": INFINITE},
+    ClassScale(ridge=1e-3): {},  # a scale is negative, which infinite log-likelihoods do not allow
+    Matrix(ridge=1e-3): {},
+    DetectionPav(): {"check_estimators_nan_inf": INFINITE},
     Fusion(ridge=1e-3): {},  # its two systems contradict each other where X is infinite
     Fusion(ridge=1e-3, offsets=False): {},
     wrapped.GaussianBackend(ridge=1e-3): {

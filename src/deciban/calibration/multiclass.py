@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.calibration.multiclass_map import ClassMap
+from deciban.core.class_certainty import CountedTrials
 from deciban.core.class_training import ClassFit, train_classes
-from deciban.core.loglik import relative, row_blocks
+from deciban.core.loglik import are_alike, relative, row_blocks
+from deciban.core.overflow import overflown, refuse_overflow
 from deciban.errors import DecibanWarning, InputError
-from deciban.models.by_classes import LabelledClasses
+from deciban.models.by_classes import VECTOR, LabelledClasses
 from deciban.models.by_rule import results_of
 from deciban.models.model import Plain
-from deciban.types import FloatArray
+from deciban.types import FloatArray, ScoreArray
+
+_SAYS_NOTHING = (
+    "all trials have the same scores, but for what is added to all classes of a trial, and what comes out says nothing "
+    "either. Is this the right file, and are these the right columns"
+)
+_FAVOURS_OTHERS = (
+    "the scores do not favour the true class, and what comes out says nothing. If they are distances, negate them; or "
+    "the columns are not in the order of the labels"
+)
 
 
 class MulticlassCalibrator(ClassMap):
@@ -87,17 +98,19 @@ class MulticlassCalibrator(ClassMap):
 
     def _trained(self, data: LabelledClasses, *, scale: bool, offset: bool) -> Mapping[str, Plain]:
         weights, ridge = data.float_weight, self._ridge()
+        counted = CountedTrials.of(data.scores[:, None, :], data.label, data.prior, weights).trials
+        if scale and are_alike(counted.systems[:, 0]):
+            return self._without_scale(data, _SAYS_NOTHING)
+        form: dict[str, Any] = {"ridge": ridge, "scale": scale, "offset": offset, "classes": data.classes}
         try:
-            fit = train_classes(
-                data.scores, data.label, prior=data.prior, weights=weights, ridge=ridge, scale=scale, offset=offset
-            )
+            fit = train_classes(data.scores, data.label, prior=data.prior, weights=weights, **form)
         except InputError:
             if scale and not _falls(data):  # separated, but the wrong way round; or nothing to learn at all
-                return self._without_scale(data)
+                return self._without_scale(data, _FAVOURS_OTHERS)
             raise
         if fit.weights[0] <= 0.0:
             if fit.converged or not _falls(data):
-                return self._without_scale(data)
+                return self._without_scale(data, _FAVOURS_OTHERS)
             raise InputError(f"loglik: training found no scale above 0, where there is one: {fit.status}.")
         return self._take(fit, self._told(fit, stacklevel=5))
 
@@ -105,13 +118,10 @@ class MulticlassCalibrator(ClassMap):
         self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective
         return results
 
-    def _without_scale(self, data: LabelledClasses) -> Mapping[str, Plain]:
+    def _without_scale(self, data: LabelledClasses, reason: str) -> Mapping[str, Plain]:
         """The optimum where the scale is at its limit: posteriors are the prior, so no offset helps."""
-        words = (
-            "the best scale that is not negative is 0: the scores do not favour the true class, and what comes out "
-            "says nothing. If they are distances, negate them; or the columns are not in the order of the labels"
-        )
-        warnings.warn(f"{type(self).__name__}: {words}.", DecibanWarning, stacklevel=5)
+        words = f"{type(self).__name__}: the best scale that is not negative is 0: {reason}."
+        warnings.warn(words, DecibanWarning, stacklevel=5)
         possible = data.prior[data.prior > 0.0]
         entropy = float(-(possible @ np.log(possible)))
         at_limit = ClassFit(
@@ -128,12 +138,14 @@ class MulticlassCalibrator(ClassMap):
         )
         return self._take(at_limit, {**results_of(at_limit), "status": "the scale is at its limit, 0"})
 
-    def _transform(self, loglik: FloatArray) -> FloatArray:
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
         if self.scale_ == 0.0:
-            loglik[:] = 0.0  # infinite scores, too
-        loglik *= self.scale_
-        loglik += self.offset_
-        return loglik
+            return np.tile(self.offset_, (len(loglik), 1))  # infinite scores, too
+        with np.errstate(over="ignore"):
+            mapped: FloatArray = np.multiply(loglik, self.scale_, dtype=np.float64)
+            mapped += self.offset_
+        refuse_overflow(overflown(loglik, mapped))
+        return mapped
 
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, scale and offsets."""
@@ -169,6 +181,10 @@ class MulticlassScaleCalibrator(MulticlassCalibrator):
     """
 
     kind: ClassVar[str] = "multiclass-scale"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        **MulticlassCalibrator.parameter_schema,
+        "offset": {**VECTOR, "items": {"const": 0}},
+    }
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         return self._trained(data, scale=True, offset=False)
@@ -196,6 +212,7 @@ class MulticlassShiftCalibrator(MulticlassCalibrator):
     """
 
     kind: ClassVar[str] = "multiclass-shift"
+    parameter_schema: ClassVar[dict[str, Any]] = {**MulticlassCalibrator.parameter_schema, "scale": {"const": 1}}
 
     def __init__(self, *, prior: ArrayLike | None = None) -> None:
         super().__init__(prior=prior)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate, _validate_classes
+from deciban.calibration.multiclass_regular import require_regular
 from deciban.core.class_gaussian import ClassMoments, is_singular, log_densities
 from deciban.errors import InputError
 from deciban.models.by_classes import NAMES, ClassModel, LabelledClasses
@@ -35,7 +36,8 @@ class GaussianBackend(ClassModel):
         So many times the shared variance of each feature is added to its variance in every covariance.
     prior : (n_classes,) array_like, optional
         How the covariances of the classes share in the shared one, and the prior of the objective; flat if not given.
-        Proportions of the data never matter.
+        Proportions of the data never matter. A class of prior 0 has no share in these, but a model like all others: a
+        density takes a mean, so there must be trials of it, unlike in `MulticlassCalibrator`.
 
     Attributes
     ----------
@@ -102,9 +104,10 @@ class GaussianBackend(ClassModel):
         self._ridge()
         smoothing = _validate.in_range(self.smoothing, "smoothing", 0.0, 1.0, "A share is in [0, 1]")
         shares = {"shared": 1.0, "separate": 0.0, "smoothed": smoothing}
-        if self.covariance not in shares:
-            raise InputError(f'covariance: got {self.covariance!r}. It is "shared", "separate" or "smoothed".')
-        return shares[self.covariance]
+        covariance: object = self.covariance
+        if not isinstance(covariance, str) or covariance not in shares:
+            raise InputError(f'covariance: got {covariance!r}. It is "shared", "separate" or "smoothed".')
+        return shares[covariance]
 
     def fit(
         self,
@@ -135,19 +138,66 @@ class GaussianBackend(ClassModel):
         Raises
         ------
         InputError
-            If a feature is not finite, shapes do not fit, a label is unknown, a class has no trial, or a covariance is
-            singular.
+            If a feature is not finite, shapes do not fit, a label is unknown, there is one class only, a class has no
+            trial (not even one of prior 0 may lack trials), or a covariance is singular.
         """
         share = self._share()
         checked = _features(features)
-        n_classes, classes = _classes_of(label, classes)
+        n_classes, classes = self._classes_of(label, classes)
         data = self._labelled(checked, n_classes, label, sample_weight, classes)
-        _validate_classes.all_classes(data.label, n_classes, weights=data.weight, classes=data.classes)
+        self._require_trials(data)
         mean, covariance = self._models(data, share)
         _require_in_range(mean, covariance)
-        self.mean_, self.covariance_ = mean, covariance
-        self._record(data, self._outcome(data))
+        objective = cross_entropy(
+            log_densities(data.scores, mean, covariance), data.label, prior=data.prior, sample_weight=data.weight
+        )
+        self.mean_, self.covariance_, self.objective_ = mean, covariance, objective
+        self._record(data, _results(data, objective))
         return self
+
+    def _classes_of(self, label: ArrayLike, classes: Sequence[str] | None) -> tuple[int, Sequence[str] | None]:
+        """How many classes there are, at least as many as the prior has, and their names, if labels are names.
+
+        Raises
+        ------
+        InputError
+            If there is one only.
+        """
+        if classes is not None:
+            n_classes, what = len(tuple(classes)), "classes: there is one name"
+        else:
+            vector = _validate_classes.numbered(_validate.array(label, "label"))
+            if vector.size == 0 or vector.ndim != 1:
+                return 2, None  # whatever is wrong with them is said where labels are checked
+            what = f"label: all labels are {vector[:1].tolist()[0]!r}"
+            if vector.dtype.kind in "UT" or all(isinstance(one, str) for one in vector):
+                classes = np.unique(vector).tolist()
+                n_classes = len(classes)
+            elif vector.dtype.kind in "iuf" and np.isfinite(vector).all() and 0 <= vector.max() < 1 << 31:
+                n_classes = max(int(vector.max()) + 1, 0 if self.prior is None else len(self.prior))
+            else:
+                return 2, None
+        if n_classes == 1:
+            raise InputError(f"{what}, one class. At least two classes are needed.")
+        return n_classes, classes
+
+    def _require_trials(self, data: LabelledClasses) -> None:
+        """Refuse classes of prior 0 without trials; those of positive prior have some.
+
+        Raises
+        ------
+        InputError
+            If there is such a class.
+        """
+        counted = data.label if data.weight is None else data.label[data.weight > 0]
+        missing = np.flatnonzero(np.bincount(counted, minlength=data.n_classes) == 0)
+        if len(missing):
+            first = _validate_classes.called(int(missing[0]), data.classes)
+            more = f" (and {len(missing) - 1} more of {data.n_classes} classes)" if len(missing) > 1 else ""
+            raise InputError(
+                f"label: {first}{more} has prior 0 and no trial that counts, but the back-end gives a log density of "
+                "every class, which takes its mean: collect trials of it, or leave it out of the prior and of classes."
+            )
 
     def _models(self, data: LabelledClasses, share: float) -> tuple[FloatArray, FloatArray]:
         """Means and covariances in the units of the features."""
@@ -156,31 +206,11 @@ class GaussianBackend(ClassModel):
         models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * found.covariance
         models = models + self.ridge * np.diag(np.diag(shared))
         for k, model in enumerate(models):
-            if is_singular(model):
-                self._refuse(data, k if share < 1.0 else None)
+            require_regular(
+                model, data, shared=shared, own=k if share < 1.0 else None, may_smooth=self.covariance == "separate"
+            )
         with np.errstate(over="ignore", under="ignore"):
             return found.middle + found.size * found.mean, models * np.outer(found.size, found.size)
-
-    def _refuse(self, data: LabelledClasses, k: int | None) -> None:
-        n_features = data.scores.shape[1]
-        rows = np.ones(len(data.label), np.bool_) if k is None else data.label == k
-        whose = "shared covariance" if k is None else f"covariance of {_validate_classes.called(k, data.classes)}"
-        ways = 'covariance="smoothed", or ' if self.covariance == "separate" else ""
-        raise InputError(
-            f"features: the {whose}, of {n_features} features from {np.count_nonzero(rows):,} trials, is singular: "
-            f"there are too few trials, or some features follow from others. Set {ways}ridge=1e-3, leave features out, "
-            "or collect more trials."
-        )
-
-    def _outcome(self, data: LabelledClasses) -> dict[str, Plain]:
-        loglik = log_densities(data.scores, self.mean_, self.covariance_)
-        self.objective_ = cross_entropy(loglik, data.label, prior=data.prior, sample_weight=data.weight)
-        possible = data.prior[data.prior > 0.0]
-        return {
-            "objective": self.objective_,
-            "objective_relative_to_llr_0": self.objective_ / float(-(possible @ np.log(possible))),
-            "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
-        }
 
     def transform(self, features: ArrayLike) -> FloatArray:
         """Turn features into log-likelihoods.
@@ -249,16 +279,20 @@ class GaussianBackend(ClassModel):
         except ValueError as error:
             raise InputError("mean, covariance: rows are not equally long.") from error
         n_classes, n_features = mean.shape
+        self._require_count(parameters, n_classes)
         n_models = 1 if self._share() == 1.0 else n_classes
         if covariance.shape != (n_models, n_features, n_features):
             raise InputError(
                 f"covariance: shape {covariance.shape}, but {self.covariance} covariances of {n_features} features and "
                 f"{n_classes} classes have {(n_models, n_features, n_features)}."
             )
-        _require_in_range(mean, covariance)
         for k, model in enumerate(covariance):
+            if len(wrong := np.flatnonzero(np.diag(model) <= 0.0)):
+                j = wrong[0]
+                raise InputError(f"covariance[{k}][{j}][{j}]: got {model[j, j]:g}. A variance is above 0.")
             if not np.array_equal(model, model.T) or is_singular(model):
-                raise InputError(f"covariance: matrix {k} is not symmetric and positive definite.")
+                raise InputError(f"covariance[{k}]: this matrix is not symmetric and positive definite.")
+        _require_in_range(mean, covariance)
         self.mean_, self.covariance_ = mean, covariance
         self._set_names(parameters, n_classes)
 
@@ -281,18 +315,14 @@ def _features(values: ArrayLike) -> ScoreArray:
     return table
 
 
-def _classes_of(label: ArrayLike, classes: Sequence[str] | None) -> tuple[int, Sequence[str] | None]:
-    """How many classes there are, and their names, if labels are names."""
-    if classes is not None:
-        return len(tuple(classes)), classes
-    vector = _validate.array(label, "label")
-    is_text = vector.dtype.kind in "UT" or (vector.dtype.kind == "O" and all(isinstance(one, str) for one in vector))
-    if vector.size and vector.ndim == 1 and is_text:
-        found = np.unique(vector).tolist()
-        return len(found), found
-    if vector.size and vector.dtype.kind in "iuf" and np.isfinite(vector).all() and 0 <= vector.max() < 1 << 31:
-        return int(vector.max()) + 1, None
-    return 2, None  # whatever is wrong with them is said where labels are checked
+def _results(data: LabelledClasses, objective: float) -> dict[str, Plain]:
+    """What a model file tells of training."""
+    possible = data.prior[data.prior > 0.0]
+    return {
+        "objective": objective,
+        "objective_relative_to_llr_0": objective / float(-(possible @ np.log(possible))),
+        "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
+    }
 
 
 def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate_classes
 from deciban.models.by_classes import NAMES, VECTOR, ClassModel, LabelledClasses, require_classes
 from deciban.models.model import Plain
-from deciban.types import FloatArray
+from deciban.types import FloatArray, ScoreArray
 
 
 class ClassMap(ClassModel):
@@ -77,16 +76,17 @@ class ClassMap(ClassModel):
         Raises
         ------
         InputError
-            If the map was not trained, a log-likelihood is NaN, or the number of classes is another one.
+            If the map was not trained, a log-likelihood is NaN, the number of classes is another one, finite
+            log-likelihoods become too large for a float, or the map does not know what to make of infinite ones.
         """
         self.require_fitted()
         checked = _validate_classes.loglik(loglik)
         require_classes(checked, self.n_classes_)
-        return self._transform(np.array(checked, np.float64))
+        return self._transform(checked)
 
     @abstractmethod
-    def _transform(self, loglik: FloatArray) -> FloatArray:
-        """Map checked log-likelihoods, which may be overwritten."""
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        """Map checked log-likelihoods, into a new array."""
 
     def fit_transform(
         self,

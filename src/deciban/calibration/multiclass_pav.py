@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logit
 
 from deciban import _validate_classes
 from deciban.calibration.multiclass_map import ClassMap
 from deciban.calibration.pav import PavCalibrator
-from deciban.errors import DecibanWarning, InputError
+from deciban.core.loglik import row_blocks
+from deciban.errors import DecibanWarning, TrialError
 from deciban.models.by_classes import NAMES, LabelledClasses, require_classes
 from deciban.models.model import Plain
 from deciban.multiclass import cross_entropy, detection_llrs
@@ -101,8 +102,7 @@ class DetectionPavTransformation(ClassMap):
         return PavCalibrator(interpolation=self.interpolation, smoothing=self.smoothing, bound=self.bound)
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        llr = detection_llrs(data.scores, prior=data.prior)
-        detectors = []
+        llr, detectors = detection_llrs(data.scores, prior=data.prior), []
         for k, weight in enumerate(_weights(data)):
             detectors.append(self._detector())
             with warnings.catch_warnings(record=True) as told:
@@ -111,9 +111,9 @@ class DetectionPavTransformation(ClassMap):
             for one in told:
                 words = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}: {one.message}"
                 warnings.warn(words, DecibanWarning, stacklevel=3)
-        self.detectors_ = detectors
-        mapped = self._transform(np.array(data.scores, np.float64))
-        self.objective_ = cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
+        mapped = _joined(_mapped(llr, detectors), data.prior)  # in place: they are by far the most that is held
+        objective = cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
+        self.detectors_, self.objective_ = detectors, objective
         entropy = float(-(data.prior @ np.log(data.prior)))
         return {
             "objective": self.objective_,
@@ -142,26 +142,11 @@ class DetectionPavTransformation(ClassMap):
         self.require_fitted()
         checked = _validate_classes.loglik(loglik)
         require_classes(checked, self.n_classes_)
-        return self._detection_llr(checked)
+        return _mapped(detection_llrs(checked, prior=self.prior), self.detectors_)
 
-    def _detection_llr(self, loglik: ScoreArray) -> FloatArray:
-        llr = detection_llrs(loglik, prior=self.prior)
-        for k, detector in enumerate(self.detectors_):
-            llr[:, k] = detector.transform(llr[:, k])
-        return llr
-
-    def _transform(self, loglik: FloatArray) -> FloatArray:
-        prior = _validate_classes.prior(self.prior, self.n_classes_)
-        log_odds = self._detection_llr(loglik)
-        log_odds += logit(prior)
-        log_posterior = -np.logaddexp(0.0, -log_odds)
-        lost = np.flatnonzero(np.isneginf(log_posterior).all(axis=1))
-        if len(lost):
-            raise InputError(
-                f"loglik: all detectors reject {len(lost)} trials for certain, the first at index {lost[0]}, so that "
-                "no class is left. Train with smoothing=1 or a bound."
-            )
-        return np.asarray(log_posterior - np.log(prior))
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        llr = _mapped(detection_llrs(loglik, prior=self.prior), self.detectors_)
+        return _joined(llr, _validate_classes.prior(self.prior, self.n_classes_))
 
     @property
     def n_classes_(self) -> int:
@@ -187,8 +172,43 @@ class DetectionPavTransformation(ClassMap):
 def _weights(data: LabelledClasses) -> Iterator[FloatArray]:
     """Weights of trials for each detector: the others share as the prior says, and weigh as much as they are many."""
     weight = np.ones(len(data.label)) if data.weight is None else data.weight.astype(np.float64)
-    amounts = np.bincount(data.label, weight, minlength=data.n_classes)
+    amounts, rest = np.bincount(data.label, weight, minlength=data.n_classes), _rest(data.prior)
     for k in range(data.n_classes):
-        share = data.prior / (1.0 - data.prior[k]) / amounts * (amounts.sum() - amounts[k])
+        share = data.prior / rest[k] / amounts * (amounts.sum() - amounts[k])
         share[k] = 1.0
         yield weight * share[data.label]
+
+
+def _rest(prior: FloatArray) -> FloatArray:
+    """What the prior leaves to all others, of each class; as a sum, which keeps small numbers."""
+    return np.array([math.fsum(np.delete(prior, k)) for k in range(len(prior))])
+
+
+def _mapped(llr: FloatArray, detectors: Sequence[PavCalibrator]) -> FloatArray:
+    """Calibrated detection log-likelihood ratios in place of the others."""
+    for k, detector in enumerate(detectors):
+        llr[:, k] = detector.transform(llr[:, k])
+    return llr
+
+
+def _joined(llr: FloatArray, prior: FloatArray) -> FloatArray:
+    """Log-likelihoods made of calibrated detection log-likelihood ratios, in their place.
+
+    Raises
+    ------
+    TrialError
+        If a trial is rejected by all detectors for certain.
+    """
+    log_prior, log_rest = np.log(prior), np.log(_rest(prior))
+    lost = np.zeros(len(llr), np.bool_)
+    for rows in row_blocks(*llr.shape):
+        log_posterior = -np.logaddexp(0.0, log_rest - log_prior - llr[rows])
+        lost[rows] = np.isneginf(log_posterior).all(axis=1)
+        llr[rows] = log_posterior - log_prior
+    if lost.any():
+        raise TrialError(
+            f"loglik: all detectors reject {np.count_nonzero(lost)} trials for certain, the first ",
+            int(np.argmax(lost)),
+            ", so that no class is left. Train with smoothing=1 or a bound.",
+        )
+    return llr

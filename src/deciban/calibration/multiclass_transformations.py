@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban import _validate, _validate_classes
 from deciban.calibration.multiclass_map import ClassMap
 from deciban.core.class_transform_objective import normalized
 from deciban.core.class_transforms import TransformFit, train_transform
 from deciban.core.loglik import row_blocks
-from deciban.errors import InputError
+from deciban.core.overflow import overflown, refuse_overflow
+from deciban.errors import InputError, TrialError
 from deciban.models.by_classes import MATRIX, VECTOR, LabelledClasses, square
 from deciban.models.model import Plain
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import CountArray, FloatArray, ScoreArray
 
 _MOST_CLASSES = 30
 
@@ -46,7 +47,7 @@ class _Transformation(ClassMap):
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
                 "all. Leave its column out, or give it a prior above 0."
             )
-        fit = train_transform(
+        return train_transform(
             data.scores,
             data.label,
             prior=data.prior,
@@ -55,8 +56,6 @@ class _Transformation(ClassMap):
             toward_calibration=toward_calibration,
             is_diagonal=is_diagonal,
         )
-        self.offset_, self.objective_ = fit.offsets, fit.objective
-        return fit
 
 
 class ClassScaleTransformation(_Transformation):
@@ -70,7 +69,8 @@ class ClassScaleTransformation(_Transformation):
         Half of it times the mean square of the scales on standardized scores (divided by their width, see
         `MulticlassCalibrator`) is added to the objective.
     toward_calibration : float
-        The same for the differences of the scales from their mean: large values lead to `MulticlassCalibrator`.
+        The same for the differences of the scales from their mean: large values lead to `MulticlassCalibrator`. Alone,
+        it keeps the scales finite where no calibration separates the classes.
 
     Attributes
     ----------
@@ -88,8 +88,8 @@ class ClassScaleTransformation(_Transformation):
     This is no calibration: what it makes of two classes depends on the scores of all others. A constant added to the
     log-likelihoods of a trial would not drop out either, so each trial is normalized first: the logarithm of the mean
     likelihood of its classes is subtracted. Of two classes, this is `BetaCalibrator` of the posteriors at the flat
-    prior, as long as both scales are positive. Infinite log-likelihoods stay what they are, which needs positive
-    scales.
+    prior, as long as both scales are positive. Infinite log-likelihoods stay certainty: a class that is excluded
+    remains so, for which its scale must be positive. Otherwise `fit` and `transform` refuse the trial.
 
     Examples
     --------
@@ -113,24 +113,21 @@ class ClassScaleTransformation(_Transformation):
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         fit = self._trained(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
-        wrong = np.flatnonzero((scale <= 0.0) & np.isinf(data.scores).any(axis=0))
-        if len(wrong) or (np.any(scale <= 0.0) and np.isposinf(data.scores).any()):
-            k = int(wrong[0]) if len(wrong) else int(np.argmin(scale))
-            raise InputError(
-                f"loglik: the best scale of class {k} is {scale[k]:.3g}, but there are infinite log-likelihoods that "
-                "exclude it: they would be taken for certainty of the contrary. Make infinite ones finite."
-            )
-        self.scale_ = scale
-        return self._told(fit, stacklevel=4)
+        _require_positive(data.scores, scale, data.classes, data.weight)
+        results = self._told(fit, stacklevel=4)
+        self.scale_, self.offset_, self.objective_ = scale, fit.offsets, fit.objective
+        return results
 
-    def _transform(self, loglik: FloatArray) -> FloatArray:
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        _require_positive(loglik, self.scale_, self.classes_)
+        mapped, far = np.empty(loglik.shape), np.zeros(len(loglik), np.bool_)
         for rows in row_blocks(*loglik.shape):
-            block = normalized(loglik, rows)
-            scaled = np.zeros_like(block)
-            np.multiply(block, self.scale_[:, None], out=scaled, where=self.scale_[:, None] != 0.0)
-            scaled += self.offset_[:, None]
-            loglik[rows] = scaled.T
-        return loglik
+            block = normalized(loglik, rows).T
+            with np.errstate(over="ignore"):
+                mapped[rows] = block * self.scale_ + self.offset_
+            far[rows] = overflown(block, mapped[rows])
+        refuse_overflow(far)
+        return mapped
 
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, scales and offsets."""
@@ -161,7 +158,7 @@ class MatrixTransformation(_Transformation):
         by heart.
     toward_calibration : float
         Penalty on what the matrix differs by from the closest multiple of the identity: large values lead to
-        `MulticlassCalibrator`.
+        `MulticlassCalibrator`. Alone, it keeps the matrix finite where no calibration separates the classes.
 
     Attributes
     ----------
@@ -218,14 +215,18 @@ class MatrixTransformation(_Transformation):
             )
         _require_finite(data.scores, data.weight)
         fit = self._trained(data, is_diagonal=False)
-        self.matrix_ = fit.matrix
-        return self._told(fit, stacklevel=4)
+        results = self._told(fit, stacklevel=4)
+        self.matrix_, self.offset_, self.objective_ = fit.matrix, fit.offsets, fit.objective
+        return results
 
-    def _transform(self, loglik: FloatArray) -> FloatArray:
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
         _require_finite(loglik)
+        mapped = np.empty(loglik.shape)
         for rows in row_blocks(*loglik.shape):
-            loglik[rows] = (self.matrix_ @ normalized(loglik, rows) + self.offset_[:, None]).T
-        return loglik
+            with np.errstate(over="ignore", invalid="ignore"):
+                mapped[rows] = (self.matrix_ @ normalized(loglik, rows) + self.offset_[:, None]).T
+        refuse_overflow(overflown(loglik, mapped))
+        return mapped
 
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, matrix and offsets."""
@@ -242,7 +243,35 @@ class MatrixTransformation(_Transformation):
         self._set_names(parameters, len(self.offset_))
 
 
-def _require_finite(loglik: ScoreArray, weight: Any = None) -> None:
+def _require_positive(
+    loglik: ScoreArray, scale: FloatArray, classes: _validate_classes.Names, weight: CountArray | None = None
+) -> None:
+    """Refuse scales that turn certainty into its contrary, or into nothing, in trials that count.
+
+    Raises
+    ------
+    TrialError
+        If an infinite log-likelihood excludes a class whose scale is not positive.
+    """
+    wrong = np.flatnonzero(scale <= 0.0)
+    if not len(wrong):
+        return
+    blocks = [np.isneginf(normalized(loglik, rows)[wrong]) for rows in row_blocks(*loglik.shape)]
+    excluded = np.concatenate(blocks, axis=1)
+    if weight is not None:
+        excluded &= weight > 0
+    trials = np.flatnonzero(excluded.any(axis=0))
+    if len(trials):
+        k = int(wrong[np.argmax(excluded[:, trials[0]])])
+        raise TrialError(
+            f"loglik: the scale of {_validate_classes.called(k, classes)} is {scale[k]:.3g}, but infinite "
+            f"log-likelihoods exclude a class of such a scale in {len(trials)} of {len(loglik)} trials, the first ",
+            int(trials[0]),
+            ": they would be taken for certainty of the contrary. Make infinite ones finite.",
+        )
+
+
+def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> None:
     """Refuse infinite log-likelihoods of trials that count.
 
     Raises

@@ -8,9 +8,10 @@ import click
 
 from deciban.cli.classes_options import AskedOfClasses, of_files_options, refuse_options
 from deciban.cli.options import parse_missing, parse_quality, policy_options, reading_options, tell, working
+from deciban.cli.sections import SectionedCommand
 
 
-@click.command("apply")
+@click.command("apply", cls=SectionedCommand)
 @click.argument("model", metavar="MODEL.json")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @click.option(

@@ -10,13 +10,14 @@ import click
 from deciban.cli.classes_options import AskedOfClasses, class_options
 from deciban.cli.methods import calibrator_of, method_options
 from deciban.cli.options import joining_options, tell, working
+from deciban.cli.sections import SectionedCommand
 from deciban.cli.training import check_outputs, parse_cross_validation
 
 if TYPE_CHECKING:
     from deciban.recipes import Calibrated
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=SectionedCommand)
 @click.argument("scores", metavar="SCORES")
 @click.option("-o", "--output", required=True, metavar="MODEL.json", help="The model; - for standard output.")
 @method_options
@@ -51,10 +52,12 @@ def calibrate_command(
 ) -> None:
     """Train a map from the SCORES of one system to log-likelihood ratios, and save it as a model.
 
-    Prints how good the scores are as they stand and as the model calibrates them. Scores of many classes get one scale
-    and an offset for each class (--method affine, scale or shift), trained at --prior; other methods are gaussian (a
-    back-end with one covariance, or --separate-variances, or --smoothing between them), and transformations that are no
-    calibrations: class-scale, class-matrix and pav.
+    Prints how good the scores are as they stand and as the model calibrates them.
+
+    Many classes, such as languages: a score file has a column for each class. --method affine, the default, trains one
+    scale and an offset for each class; scale trains only the scale, shift only the offsets. gaussian is a back-end for
+    scores of any kind, with one covariance for all classes, --separate-variances, or --smoothing between them.
+    class-scale, class-matrix and pav transform more freely than a calibration does. All are trained at --prior.
 
     \b
     deciban calibrate dev.txt --key dev.key -o model.json
@@ -62,7 +65,7 @@ def calibrate_command(
     deciban calibrate dev.txt --key dev.key -o model.json --apply-to eval.txt --llrs eval_llr.txt
     deciban calibrate dev.csv --key key.csv -o model.json --cross-validate speaker --llrs dev_llr.csv
     deciban calibrate dev.txt --key dev.key -o model.json --p-target 0.01 --alpha 2 --beta 2
-    deciban calibrate logits.npy --key labels.npy -o model.json --apply-to others.npy --llrs calibrated.npy
+    deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json --cross-validate 5
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.files import to_text

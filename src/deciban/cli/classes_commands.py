@@ -29,7 +29,7 @@ METHODS = {
 }
 """Calibrations, transformations and the back-end of many classes, as ``--method`` calls them."""
 
-_SHARED = ("prior", "ridge", "smoothing", "interpolation", "bound")
+_SHARED = ("prior", "ridge", "toward_calibration", "smoothing", "interpolation", "bound")
 _WORDS = {"covariance": "--separate-variances", "shared_variance": "--separate-variances"}
 """Options that methods of many classes have, and how they are written where that is not by their name."""
 

@@ -10,56 +10,71 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from deciban.evaluation import kind_of_scores
+from deciban.cli.sections import class_option
+from deciban.evaluation import Preset, kind_of_scores, presets
 
 _KIND = [
-    click.option(
+    class_option(
         "--kind",
         type=click.Choice(["two-class", "classes"]),
         help="What the scores are about: targets and non-targets, or many classes. Left out, the files decide.",
     ),
-    click.option(
+    class_option(
         "--classes",
         metavar="NAME,NAME,...",
-        help="Scores of classes: the names of the columns of a matrix, in order, or the columns of a table to take.",
+        help="Of a matrix: names of its columns, in order. Of a table: the columns that are scores of classes.",
     ),
-    click.option(
+    class_option(
         "--posterior-prior",
         metavar="PRIOR",
-        help="The class scores are log posteriors with this prior in them, which is taken out: flat, 0.2,0.3,0.5 in "
-        "the order of the classes, the same as a ratio 2:3:5, or by name eng=0.4,fra=0.6. Log-likelihoods need none.",
+        help="Scores are log posteriors by this prior of the classes, such as their shares in training; its logarithm "
+        "is subtracted. PRIOR: flat; 0.2,0.3,0.5 or a ratio 2:3:5, in the order of the classes; or eng=0.4,fra=0.6. "
+        "Left out, scores are log-likelihoods up to a constant for each segment, as logits after balanced training.",
     ),
 ]
-_PRIOR = click.option(
-    "--prior",
-    metavar="PRIOR",
-    help="Of classes: prior of error rate, confusion, Brier and cross-entropy, and of training. [default: flat]",
+_PRIOR_HELP = (
+    "Prior of the classes, written like that above, of error rate, confusion, Brier and cross-entropy{training}. Cllr "
+    "and C_avg have their own. [default: flat]"
 )
 _COSTS = [
-    click.option(
+    class_option("--prior", metavar="PRIOR", help=_PRIOR_HELP.format(training="")),
+    class_option(
         "--p-target",
         "p_targets",
         multiple=True,
         type=float,
         metavar="P",
-        help="Of classes: prior of a target in C_avg. Repeat for more. [default: 0.5]",
+        help="Prior of a target in C_avg, the mean cost of detecting each class against the rest. Repeat for more. "
+        "[default: 0.5]",
     ),
-    click.option(
+    class_option(
         "--out-of-set",
         type=float,
         metavar="P",
-        help="Of classes: the last class is out of set, no target of C_avg, and has this prior there.",
+        help="The last class stands for whatever is none of the others: it is no target of C_avg, and has this prior "
+        "there.",
     ),
-    click.option(
+    class_option(
         "--subsets/--no-subsets",
         "subsets",
         default=None,
-        help="Of classes: C_avg of every subset of them. [default: up to 10 classes; possible up to 20]",
+        help="C_avg of every subset of the classes, if only these were possible. [default: up to 10 classes; possible "
+        "up to 20]",
+    ),
+    class_option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="NAME=CLASS,CLASS,...",
+        help="Ask which group of classes, not which class: slavic=pol,rus. Repeat until every class is in one group.",
     ),
 ]
-_OWN = ("kind", "classes", "posterior_prior", "prior", "p_targets", "out_of_set", "subsets")
-_WORDS = {"p_targets": "--p-target"}
-_TWO_CLASS = ("dcf", "preset", "labels")
+_TRAINING = [
+    class_option("--prior", metavar="PRIOR", help=_PRIOR_HELP.format(training=", and of the objective of training")),
+]
+_OWN = ("kind", "classes", "posterior_prior", "prior", "p_targets", "out_of_set", "subsets", "groups")
+_WORDS = {"p_targets": "--p-target", "groups": "--group"}
+_TWO_CLASS = ("dcf", "labels")
 """Options of all commands that mean nothing for many classes."""
 
 
@@ -74,12 +89,15 @@ class AskedOfClasses:
     posterior_prior : prior or None
     figures : dict
         Arguments of `deciban.evaluate_classes`.
+    preset : Preset or None
+        Of two or of many classes; ``figures`` hold the priors of the latter.
     """
 
     kind: str | None
     classes: list[str] | None
     posterior_prior: Any
     figures: dict[str, Any]
+    preset: Preset | None = None
 
     def is_about_classes(
         self,
@@ -104,6 +122,8 @@ class AskedOfClasses:
             kind = self.kind or kind_of_scores(scores[0], key, **told)
         about_classes = kind == "classes"
         refuse_options((*_TWO_CLASS, *two_class) if about_classes else _OWN[1:], about_classes=about_classes)
+        if self.preset is not None and (self.preset.kind == "classes") != about_classes:
+            _refuse_preset(self.preset, about_classes=about_classes)
         return about_classes
 
     def reading(self, reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,7 +133,7 @@ class AskedOfClasses:
 
 
 def class_options(command: Callable[..., Any] | None = None, *, costs: bool = True) -> Callable[..., Any]:
-    """Add options about classes; the command gets them as ``asked``, an `AskedOfClasses`.
+    """Add options about classes; the command gets them as ``asked``, an `AskedOfClasses`, and no ``preset``.
 
     Parameters
     ----------
@@ -125,11 +145,11 @@ def class_options(command: Callable[..., Any] | None = None, *, costs: bool = Tr
         return functools.partial(class_options, costs=costs)
 
     @functools.wraps(command)
-    def wrapped(*args: Any, **given: Any) -> Any:
+    def wrapped(*args: Any, preset: Preset | None, **given: Any) -> Any:
         told = {name: given.pop(name) for name in _OWN if name in given}
-        return command(*args, asked=_asked(told), **given)
+        return command(*args, asked=_asked(told, preset), **given)
 
-    for option in reversed([*_KIND, _PRIOR, *(_COSTS if costs else ())]):
+    for option in reversed([*_KIND, *(_COSTS if costs else _TRAINING)]):
         wrapped = option(wrapped)
     return wrapped
 
@@ -147,22 +167,29 @@ def of_files_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _asked(told: Mapping[str, Any]) -> AskedOfClasses:
-    figures: dict[str, Any] = {}
+def _asked(told: Mapping[str, Any], preset: Preset | None = None) -> AskedOfClasses:
+    figures = dict(preset.class_figures) if preset is not None and preset.kind == "classes" else {}
+    if told.get("out_of_set") is not None:
+        if figures and preset is not None:
+            share = preset.p_out_of_set
+            known = "no class is out of set" if share is None else f"the last class is out of set, with prior {share:g}"
+            raise click.UsageError(f"--out-of-set: by the preset {preset.name}, {known}. Leave one of the two out.")
+        figures["p_out_of_set"] = told["out_of_set"]
     if told.get("prior") is not None:
         figures["prior"] = parse_prior(told["prior"], "--prior")
     if told.get("p_targets"):
-        figures["p_target"] = list(told["p_targets"])
-    if told.get("out_of_set") is not None:
-        figures["p_out_of_set"] = told["out_of_set"]
+        figures["p_target"] = [*figures.get("p_target", ()), *told["p_targets"]]
     if told.get("subsets") is not None:
         figures["subsets"] = told["subsets"]
+    if told.get("groups"):
+        figures["groups"] = _groups(told["groups"])
     given = told.get("posterior_prior")
     return AskedOfClasses(
         told.get("kind"),
         _names(told.get("classes")),
         None if given is None else parse_prior(given, "--posterior-prior"),
         figures,
+        preset,
     )
 
 
@@ -173,6 +200,19 @@ def _names(text: str | None) -> list[str] | None:
     if len(names) < 2 or len(set(names)) < len(names) or not all(names):
         raise click.BadParameter(f"{text!r}: write two distinct names or more, eng,fra,deu.", param_hint="--classes")
     return names
+
+
+def _groups(given: Sequence[str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, classes = text.partition("=")
+        members = [one.strip() for one in classes.split(",")]
+        if not (equals and name.strip() and all(members)):
+            raise click.BadParameter(f"{text!r}: write a name and its classes, slavic=pol,rus.", param_hint="--group")
+        if name.strip() in groups:
+            raise click.BadParameter(f"{text!r}: group {name.strip()!r} is given twice.", param_hint="--group")
+        groups[name.strip()] = members
+    return groups
 
 
 def parse_prior(text: str, option: str) -> Any:
@@ -200,6 +240,17 @@ def parse_prior(text: str, option: str) -> Any:
     raise click.BadParameter(
         f"{text!r}: write flat, 0.2,0.3,0.5 (in the order of the classes), 2:3:5, or eng=0.4,fra=0.6.",
         param_hint=option,
+    )
+
+
+def _refuse_preset(given: Preset, *, about_classes: bool) -> None:
+    """Refuse a preset of the other kind of scores, and name those that fit."""
+    wanted = "classes" if about_classes else "two-class"
+    fitting = ", ".join(name for name, one in presets().items() if one.kind == wanted)
+    held, other = ("many classes", "two classes") if about_classes else ("two classes", "many classes")
+    raise click.UsageError(
+        f"--preset {given.name} is for {other}, and the scores are of {held} (if they are not, say --kind "
+        f"{given.kind}). Presets for {held}: {fitting}."
     )
 
 

@@ -88,13 +88,12 @@ def _summary(systems: Sequence[ClassEvaluation]) -> Table:
 
 
 def _points(systems: Sequence[ClassEvaluation]) -> Table:
-    table = _table("system", ["target prior", "C_avg", "min C_avg", "normalized C_avg"])
+    table = _table("system", ["target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"])
+    shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
     for one in systems:
-        for point in one.points:
-            figures = (point.c_avg, point.min_c_avg, point.normalized)
-            table.add_row(Text(one.name), f"{point.p_target:g}", *(number(value, 4) for value in figures))
-        mean = np.mean([(point.c_avg, point.min_c_avg, point.normalized) for point in one.points], axis=0).tolist()
-        table.add_row(Text(one.name), "mean", *(number(value, 4) for value in mean))
+        rows = [(f"{point.p_target:g}", point.costs) for point in one.points]
+        for at, costs in (*rows, ("mean", one.mean_costs)):
+            table.add_row(Text(one.name), at, *(number(costs[name], 4) for name in shown))
     return table
 
 
@@ -155,11 +154,7 @@ def _print_remarks(one: ClassEvaluation, out: Console) -> None:
 
 
 def _confusions(one: ClassEvaluation) -> list[str]:
-    rates = one.confusion / one.counts[:, None]
-    np.fill_diagonal(rates, 0.0)
-    order = np.argsort(-rates, axis=None, kind="stable")[:_CONFUSIONS]
-    pairs = [divmod(int(at), one.n_classes) for at in order]
-    told = [f"{one.classes[i]} for {one.classes[j]} {percent(rates[i, j])}" for i, j in pairs if rates[i, j] > 0]
+    told = [f"{taken} for {true} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
     return [f"most often taken: {', '.join(told)}"] if told else []
 
 

@@ -9,6 +9,7 @@ import click
 
 from deciban.cli.classes_options import AskedOfClasses, class_options
 from deciban.cli.options import evaluation_options, joining_options, parse_quality, tell, working
+from deciban.cli.sections import SectionedCommand
 from deciban.cli.training import parse_cross_validation
 from deciban.evaluation import ClassResults, Results, evaluate_calibrated, evaluate_files
 from deciban.models import Model, load_model
@@ -18,21 +19,22 @@ if TYPE_CHECKING:
     from deciban.recipes.held_out import HoldOut
 
 
-@click.command("eval")
+@click.command("eval", cls=SectionedCommand)
 @evaluation_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def eval_command(results: Results | ClassResults, *, quiet: bool, as_json: bool) -> None:  # noqa: ARG001  # said before
     """Evaluate score files, one per system, on the trials of a key.
 
     Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
-    Scores of many classes (a column for each class; the key says which is true) are natural-log likelihoods up to a
-    constant for each segment; log posteriors are such if the prior that is in them was flat, else name it with
+
+    Many classes, such as languages: a score file has a column for each class, and the key says of which one each
+    segment is. Scores are natural-log likelihoods, up to a constant for each segment, or log posteriors with
     --posterior-prior. Prints Cllr and what calibration loses, C_avg, error rates, and figures of each class.
 
     \b
     deciban eval sysA.txt sysB.txt --key key.txt
     deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
-    deciban eval languages.tsv --key languages.key --p-target 0.5 --p-target 0.1
+    deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     if as_json:
@@ -47,7 +49,7 @@ def eval_command(results: Results | ClassResults, *, quiet: bool, as_json: bool)
         print_results(results)
 
 
-@click.command("report")
+@click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @joining_options
 @class_options

@@ -9,6 +9,7 @@ import click
 
 from deciban.cli.classes_options import AskedOfClasses, class_options
 from deciban.cli.options import joining_options, parse_measures, parse_quality, tell, working
+from deciban.cli.sections import SectionedCommand, class_option
 from deciban.cli.training import check_outputs, parse_cross_validation
 
 if TYPE_CHECKING:
@@ -16,10 +17,15 @@ if TYPE_CHECKING:
     from deciban.recipes.fusers import Fuser
 
 
-@click.command("fuse")
+@click.command("fuse", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @click.option("-o", "--output", required=True, metavar="MODEL.json", help="The model; - for standard output.")
-@click.option("--p-target", type=float, metavar="P", help="Prior of a target in the objective. [default: 0.5]")
+@click.option(
+    "--p-target",
+    type=float,
+    metavar="P",
+    help="Prior of a target in the objective; of many classes: --prior. [default: 0.5]",
+)
 @click.option("--alpha", type=float, help="Proper scoring rule of the objective: 1 1 is the logarithmic one.")
 @click.option("--beta", type=float, help="The other parameter of the rule; larger ones look at fewer thresholds.")
 @click.option("--ridge", type=float, help="Penalty on the size of the weights.")
@@ -60,7 +66,7 @@ if TYPE_CHECKING:
 @click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
 @joining_options(missing=("subset", "subset=N"))
 @class_options(costs=False)
-@click.option("--no-offsets", is_flag=True, help="Of classes: weights only, no offset for each class.")
+@class_option("--no-offsets", is_flag=True, help="Train a weight for each system, and no offsets of the classes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def fuse_command(
     scores: tuple[str, ...],
@@ -86,6 +92,10 @@ def fuse_command(
     Prints what each system is worth alone, what the fusion loses without it, and what the fusion is worth. With
     --missing subset there is a fusion for every set of systems that scored a trial (subset=N: and for every set that
     lacks up to N of them).
+
+    Many classes, such as languages: a score file has a column for each class. The fusion has one weight for each system
+    and an offset for each class, trained at --prior; its output are log-likelihoods of the classes. Options about
+    quality, --select, --alpha and --beta are for two classes.
 
     \b
     deciban fuse sysA.txt sysB.txt --key dev.key -o fusion.json

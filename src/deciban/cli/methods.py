@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.sections import class_option
+
 if TYPE_CHECKING:
     from deciban.calibration import Calibrator
 
@@ -30,21 +32,38 @@ _OPTIONS = [
         show_default=True,
         metavar="NAME[,NAME...]",
         help=f"How: {', '.join(METHODS)}. Several are trained one on the output of the other: affine,elub. "
-        "Of classes: see above.",
+        "Many classes have other ones: see above.",
     ),
     click.option(
         "--p-target",
         type=float,
         metavar="P",
-        help="Prior of a target in the objective of affine, shift, scale, beta, gaussian. [default: 0.5]",
+        help="Prior of a target in the objective of affine, shift, scale, beta, gaussian; of many classes: --prior. "
+        "[default: 0.5]",
     ),
     click.option(
         "--alpha", type=float, help="Proper scoring rule of affine, shift, scale: 1 1 is the logarithmic one."
     ),
     click.option("--beta", type=float, help="The other parameter of the rule; larger ones look at fewer thresholds."),
-    click.option("--ridge", type=float, help="Penalty of affine, scale and beta on the size of the scale."),
+    click.option(
+        "--ridge",
+        type=float,
+        help="Penalty on the size of the scale or scales: of affine, scale, beta, class-scale, class-matrix. Of "
+        "gaussian of many classes: added to each variance, in units of the shared one.",
+    ),
+    class_option(
+        "--toward-calibration",
+        type=float,
+        metavar="WEIGHT",
+        help="Of class-scale, class-matrix: penalty on what tells the scales or the matrix from one common scale.",
+    ),
     click.option("--interpolation", type=click.Choice(["linear", "step"]), help="Between the blocks of pav."),
-    click.option("--smoothing", type=float, help="Of pav: this much of a target below and of a non-target above all."),
+    click.option(
+        "--smoothing",
+        type=float,
+        help="Of pav: this much of a target below and of a non-target above all. Of gaussian of many classes: 0 for "
+        "covariances of their own, 1 for a shared one.",
+    ),
     click.option("--bound", type=float, help="Of pav: the largest llr and, with a minus sign, the smallest, in nats."),
     click.option("--low", type=float, help="Of bound: the smallest llr, in nats."),
     click.option("--high", type=float, help="Of bound: the largest llr, in nats."),
@@ -53,7 +72,7 @@ _OPTIONS = [
         "--shared-variance/--separate-variances",
         "shared_variance",
         default=None,
-        help="Of gaussian: one variance for both classes, or one for each.",
+        help="Of gaussian: one variance for all classes, or one for each.",
     ),
     click.option(
         "--scores-are",
@@ -99,7 +118,7 @@ def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
     takes = {name: set(inspect.signature(getattr(calibration, METHODS[name])).parameters) for name in METHODS}
     for argument in own:
         if not any(argument in takes[name] for name in names):
-            users = ", ".join(name for name in METHODS if argument in takes[name])
+            users = ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
             raise click.UsageError(
                 f"{_word(argument)} is no option of the method {method}, which takes "
                 f"{_listed(set().union(*(takes[name] for name in names)))}. It belongs to {users}."

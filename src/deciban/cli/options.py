@@ -12,19 +12,29 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from deciban.evaluation import ClassResults, Results, evaluate_class_files, evaluate_files
+from deciban.evaluation import ClassResults, Preset, Results, evaluate_class_files, evaluate_files
 from deciban.evaluation import preset as known_preset
 from deciban.evaluation.single import DEFAULT_POINTS
 
 _JOINING = [
-    click.option("--key", metavar="FILE", help="Which trials are targets. Not needed if the score files hold labels."),
+    click.option(
+        "--key",
+        metavar="FILE",
+        help="Which trials are targets, or of which class each segment is. Not needed if the score files say so.",
+    ),
     click.option(
         "--dcf",
         multiple=True,
         metavar="P[:CMISS:CFA]",
-        help="Operating point: prior of a target and the two costs, 1 if left out. Repeat for more. [default: 0.01]",
+        help="Operating point of two classes: prior of a target and the two costs, 1 if left out. Repeat for more. "
+        "[default: 0.01]",
     ),
-    click.option("--preset", metavar="NAME", help="Operating points of an evaluation: sre10, sre12, voxsrc, ..."),
+    click.option(
+        "--preset",
+        metavar="NAME",
+        help="Operating points of an evaluation: sre10, sre12, voxsrc, ...; for many classes lre09, lre09-open, lre17, "
+        "lre22.",
+    ),
     click.option(
         "--format",
         "format_",
@@ -38,7 +48,9 @@ _JOINING = [
     ),
     click.option("--key-format", metavar="NAME", help="Like --format, for the key."),
     click.option("--key-columns", metavar="ROLES", help="Like --columns, for the key: enroll,test,label."),
-    click.option("--labels", metavar="WORDS", help="Label words: target=tgt,nontarget=imp (| between several)."),
+    click.option(
+        "--labels", metavar="WORDS", help="Label words of two classes: target=tgt,nontarget=imp (| between several)."
+    ),
     click.option(
         "--where",
         multiple=True,
@@ -50,7 +62,7 @@ _JOINING = [
         metavar="COLUMN",
         help="Column of the key that says how much each trial counts: 2 is like two copies, 0 like none.",
     ),
-    click.option("--log10", is_flag=True, help="The scores are common logarithms of likelihood ratios."),
+    click.option("--log10", is_flag=True, help="The scores are logarithms to base 10, of likelihoods or their ratios."),
 ]
 _BY_ORDER = click.option(
     "--by-order", is_flag=True, help="Match the first score with the first trial and so on, not by name."
@@ -89,8 +101,9 @@ def policy_options(about: str, *more: str) -> Callable[..., Any]:
 def joining_options(command: Callable[..., Any] | None = None, *, missing: tuple[str, ...] = ()) -> Callable[..., Any]:
     """Add the options that say how to read score files and a key, how to join them, and where costs are wanted.
 
-    The command gets them as ``key``, ``points``, ``reading`` (arguments of `deciban.evaluation.read_joined`) and
-    ``quiet``; ``missing`` is what else this command takes for the option of that name.
+    The command gets them as ``key``, ``points``, ``preset`` (which `class_options` looks at), ``reading`` (arguments of
+    `deciban.evaluation.read_joined`) and ``quiet``; ``missing`` is what else this command takes for the option of that
+    name.
     """
     if command is None:
         return functools.partial(joining_options, missing=missing)
@@ -105,10 +118,11 @@ def joining_options(command: Callable[..., Any] | None = None, *, missing: tuple
             "where": _where(told["where"]),
             "missing": parse_missing(told["missing"], *missing),
         }
-        points = parse_points(dcf, preset)
-        if preset and not quiet:
-            click.echo(f"preset  {known_preset(preset)}", err=True)
-        return command(*args, reading=reading, points=points, quiet=quiet, **given)
+        named = known_preset(preset) if preset else None
+        points = parse_points(dcf, named)
+        if named is not None:
+            tell([f"preset  {named}"], quiet=quiet)
+        return command(*args, reading=reading, points=points, preset=named, quiet=quiet, **given)
 
     for option in reversed([*_JOINING, policy_options("Key trials without a score.", *missing), _QUIET]):
         wrapped = option(wrapped)
@@ -161,9 +175,9 @@ def working(words: str) -> Iterator[Callable[[str], None]]:
         yield lambda changed: status.update(escape(changed))
 
 
-def parse_points(dcf: tuple[str, ...], name: str | None = None) -> list[Any]:
-    """Turn ``P[:CMISS:CFA]`` and the name of a preset into operating points; the default one if there are none."""
-    points: list[Any] = list(known_preset(name).points) if name else []
+def parse_points(dcf: tuple[str, ...], preset: Preset | None = None) -> list[Any]:
+    """Turn ``P[:CMISS:CFA]`` and a preset into operating points; the default one if there are none."""
+    points: list[Any] = list(preset.points) if preset is not None else []
     for text in dcf:
         parts = text.split(":")
         try:

@@ -8,24 +8,25 @@ from typing import Any, Literal
 import click
 
 from deciban.cli.options import evaluation_options
+from deciban.cli.sections import SectionedCommand
 from deciban.evaluation import ClassResults, Results
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
-_CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg")
+_CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
 """Plots of scores of many classes."""
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
-@click.command("plot")
+@click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
 @evaluation_options
 @click.option("-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=OUTPUT)
 def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, output: Path) -> None:
     """Draw one plot of score files; all systems share it.
 
-    Scores of many classes have plots of their own, from confusion to subset-c-avg; confusion, pairwise-loss and
-    class-ape show one system.
+    Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
+    pairwise-loss, class-ape and simplex show one system.
 
     \b
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf

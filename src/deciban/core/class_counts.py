@@ -5,11 +5,14 @@ Counts are integers unless trials have fractional weights; counts of two sets of
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
 from scipy.special import logit
 
 from deciban.core.loglik import detection_llrs, prior_ratio, relative, row_blocks
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _CELLS = 1 << 22
 """Counters held at once while decisions at many thresholds are counted."""
@@ -69,40 +72,62 @@ def accepted(
     -------
     (n_thresholds, n_targets, n_classes) array
     """
-    n_classes = loglik.shape[1]
-    order = np.argsort(thresholds)
-    at_once = max(_CELLS // n_classes**2, 1)
-    total = np.empty((len(thresholds), n_classes, n_classes), np.int64 if _whole(weights) else np.float64)
-    for first in range(0, len(order), at_once):
-        some = order[first : first + at_once]
-        total[some] = _accepted(loglik, label, weights, prior, thresholds[some])
+    n_classes, ratio = loglik.shape[1], prior_ratio(prior)
+    total = np.empty((len(thresholds), n_classes, n_classes), count_type(weights))
+    for some in in_turns(thresholds, n_classes):
+        ascending = thresholds[some]
+        passes = Passes(n_classes, n_classes, len(some), weights)
+        for rows in row_blocks(*loglik.shape):
+            llrs = detection_llrs(relative(loglik, rows), ratio)
+            passes.add((_n_passed(ascending, llr) for llr in llrs), label, rows)
+        total[some] = passes.accepted()
     return total
 
 
-def _accepted(
-    loglik: ScoreArray, label: IntArray, weights: CountArray | None, prior: FloatArray, ascending: FloatArray
-) -> CountArray:
-    n_classes, n_steps, ratio = loglik.shape[1], len(ascending) + 1, prior_ratio(prior)
-    passed = np.zeros((n_classes, n_classes * n_steps), np.int64 if _whole(weights) else np.float64)
-    for rows in row_blocks(*loglik.shape):
-        llrs = detection_llrs(relative(loglik, rows), ratio)
-        true = label[rows] * n_steps
-        weight = None if weights is None else weights[rows]
-        for target, llr in enumerate(llrs):
-            n_passed = np.searchsorted(ascending, llr, side="right") if n_steps > 2 else llr >= ascending[0]
-            passed[target] += tally(true + n_passed, n_classes * n_steps, weight)
-    # A trial that passes so many thresholds is accepted at each of them.
-    by_step = passed.reshape(n_classes, n_classes, n_steps)[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1]
-    return np.moveaxis(by_step, 2, 0)
+def _n_passed(ascending: FloatArray, llr: FloatArray) -> AnyArray:
+    return np.searchsorted(ascending, llr, side="right") if len(ascending) > 1 else llr >= ascending[0]
+
+
+def in_turns(points: FloatArray, n_classes: int) -> Iterator[IntArray]:
+    """Positions of points in ascending order, as many at once as counters may be held for."""
+    order, at_once = np.argsort(points), max(_CELLS // n_classes**2, 1)
+    for first in range(0, len(order), at_once):
+        yield order[first : first + at_once]
+
+
+class Passes:
+    """Counters of trials by target, true class, and how many of the steps they pass, from the easiest on."""
+
+    def __init__(self, n_targets: int, n_classes: int, n_steps: int, weights: CountArray | None) -> None:
+        self._shape = (n_targets, n_classes, n_steps + 1)
+        self._counts = np.zeros((n_targets, n_classes * (n_steps + 1)), count_type(weights))
+        self._weights = weights
+
+    def add(self, n_passed: Iterable[AnyArray], label: IntArray, rows: slice) -> None:
+        """Count these trials, of which each target accepts those that pass so many steps."""
+        true = label[rows] * self._shape[2]
+        weights = None if self._weights is None else self._weights[rows]
+        for target, n in enumerate(n_passed):
+            self._counts[target] += tally(true + n, self._counts.shape[1], weights)
+
+    def accepted(self) -> CountArray:
+        """Trials that were accepted at each step, (n_steps, n_targets, n_classes): at all steps that they pass."""
+        by_step = self._counts.reshape(self._shape)[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1]
+        return np.moveaxis(by_step, 2, 0)
+
+
+def ordered_by_class(label: IntArray, n_classes: int) -> IntArray:
+    """Positions of trials class by class, in their order within each class."""
+    return np.argsort(label.astype(np.uint16) if n_classes <= 1 << 16 else label, kind="stable")  # short ones: faster
 
 
 def tally(codes: IntArray, n_codes: int, weights: CountArray | None) -> CountArray:
     """How many trials (or how much weight) each code has."""
     if weights is None:
         return np.bincount(codes, minlength=n_codes)
-    total = np.bincount(codes, weights, minlength=n_codes)
-    return total.astype(np.int64) if _whole(weights) else total
+    return np.bincount(codes, weights, minlength=n_codes).astype(count_type(weights), copy=False)
 
 
-def _whole(weights: CountArray | None) -> bool:
-    return weights is None or weights.dtype == np.int64
+def count_type(weights: CountArray | None) -> Any:
+    """Type of counters: integers, unless trials have fractional weights."""
+    return np.int64 if weights is None else weights.dtype

@@ -131,10 +131,19 @@ class ClassObjective:
             wrong *= self._weights(rows)
             return wrong, None
 
+    def move_bound(self, step: FloatArray) -> float:
+        """A bound of `largest_move` that needs no look at the trials; infinite if their reach is not known."""
+        change, k = self.basis @ step, self.trials.systems.shape[1]
+        by_scales = 0.0
+        if np.any(change[:k]):
+            inverse = float(np.max(self.basis[:k]))  # of the least width, in which the reach is
+            by_scales = 2.0 * self.trials.reach / inverse * float(np.sum(np.abs(change[:k])))
+        return by_scales + float(np.ptp(change[k:]))
+
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
         """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
 
-        Moves are compared with a thousandth of the difference itself where that is large.
+        Moves are compared with a hundredth of the difference itself where that is large.
         """
         raw, change = self.fixed + self.basis @ parameters, self.basis @ step
         largest = 0.0

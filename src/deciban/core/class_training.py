@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import helmert
 
-from deciban._validate import all_finite
+from deciban._validate_classes import Names, called
+from deciban.core.class_certainty import CountedTrials, undecided
+from deciban.core.class_counts import ordered_by_class
 from deciban.core.class_moments import reach_in_widths, standardization
 from deciban.core.class_objective import ClassObjective, ClassTrials
 from deciban.core.class_outliers import drawn_near, typical_spreads
-from deciban.core.class_separation import refuse_infinite
+from deciban.core.class_separation import SUSPICIOUS, refuse_infinite
 from deciban.core.descent import INFORMATIVE, LARGE, ROUGH, Way, search
 from deciban.core.fit import Fit
+from deciban.core.overflow import require_scales
 from deciban.core.samples import SAMPLE
 from deciban.core.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
@@ -55,6 +58,7 @@ def train_classes(
     ridge: float = 0.0,
     scale: bool = True,
     offset: bool = True,
+    classes: Names = None,
 ) -> ClassFit:
     """Minimize the cross-entropy of ``b + sum_k a_k lam_k``.
 
@@ -71,19 +75,24 @@ def train_classes(
         Half of it times the squares of the standardized weights is added to the objective.
     scale, offset : bool
         Whether these are trained; otherwise scales are 1, and offsets 0.
+    classes : tuple of str, optional
+        Their names, for messages.
 
     Raises
     ------
     InputError
         If the classes are separated, so that the best weights are infinite, if a system scores all classes alike, or
-        if an infinite log-likelihood says the opposite of the truth.
+        if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
+        offset.
     """
     systems = systems[:, None, :] if systems.ndim == 2 else systems
-    possible = prior > 0.0
-    trials, certain = _trials(systems, label, prior, weights)
-    prior = prior[possible]
+    counted = CountedTrials.of(systems, label, prior, weights)
+    possible, prior = counted.possible, counted.prior
+    trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
     few = sample(trials)
-    width = standardization(trials if ridge > 0.0 else few)[1]
+    center, width = standardization(trials if ridge > 0.0 else few)
+    if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
+        width = np.ptp(center, axis=1)
     unit = typical_spreads(few, width) if scale and ridge == 0.0 else width  # a penalty counts widths
     factor = _moderate(unit) if scale else np.ones(len(width))
     if np.any(factor != 1.0):
@@ -96,11 +105,14 @@ def train_classes(
     _require_finite(objective, found)
     n_systems = systems.shape[1]
     raw = objective.fixed + objective.basis @ found.polished
-    offsets = np.zeros(len(possible))
+    with np.errstate(over="ignore"):
+        scales = raw[:n_systems] * factor
+    require_scales(scales, "loglik")
+    offsets = np.zeros(systems.shape[2])
     offsets[possible] = raw[n_systems:] - raw[n_systems:].mean()
     penalized = 0.5 * float(objective.penalty @ (found.polished if found.converged else found.point) ** 2)
     return ClassFit(
-        weights=raw[:n_systems] * factor,
+        weights=scales,
         offsets=offsets,
         standardized=raw[:n_systems] * width,
         objective=certain + found.at.value - (found.decrement if found.converged else 0.0) - penalized,
@@ -133,75 +145,24 @@ def _moderate(width: FloatArray) -> FloatArray:
     return np.asarray(2.0 ** np.clip(exponents, -1022.0, 1022.0), np.float64)
 
 
-def _trials(
-    systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None
-) -> tuple[ClassTrials, float]:
-    """The trials and classes that count, with class weights, and what certain trials cost.
-
-    Raises
-    ------
-    InputError
-        If infinite scores say the opposite of the truth.
-    """
-    possible, numbers = prior > 0.0, None
-    counts = possible[label] if weights is None else possible[label] & (weights > 0.0)
-    if not counts.all():
-        numbers = np.flatnonzero(counts)
-        systems, label = systems[numbers], label[numbers]
-        weights = None if weights is None else weights[numbers]
-    if not possible.all():
-        systems, label, prior = systems[:, :, possible], (np.cumsum(possible) - 1)[label], prior[possible]
-    trials = ClassTrials(systems, label, np.zeros(len(prior)), weights)
-    trials = replace(trials, class_weights=prior / trials.amounts)
-    return _without_certain(trials, prior, numbers)
-
-
-def _without_certain(trials: ClassTrials, prior: FloatArray, numbers: IntArray | None) -> tuple[ClassTrials, float]:
-    """Leave out trials that +inf decides, whose cost no scale or offset changes, and tell what they cost.
-
-    Raises
-    ------
-    InputError
-        If infinite scores are wrong; ``numbers`` are the indices by which the user knows the trials, if some are left
-        out already.
-    """
-    if all_finite(trials.systems):
-        return trials, 0.0
-    rows = np.arange(len(trials))
-    excluded = np.isneginf(trials.systems[rows, :, trials.label]).any(axis=1)
-    certain = np.any(trials.systems == np.inf, axis=1)
-    decided = certain.any(axis=1)
-    wrong = np.flatnonzero(excluded | (decided & ~certain[rows, trials.label]))
-    if len(wrong):
-        first = wrong[0] if numbers is None else numbers[wrong[0]]
-        raise InputError(
-            f"loglik: infinite scores rule out the true class of {len(wrong)} trials, the first at index {first}: "
-            "whatever the scale and offsets, their cost is infinite. Give them finite scores, or leave them out."
-        )
-    left = trials.take(np.flatnonzero(~decided))
-    if not left.amounts.all():
-        raise InputError("loglik: one class has no trial of finite scores, so that nothing says where it begins.")
-    sure = trials.take(np.flatnonzero(decided))
-    weight = sure.class_weights[sure.label] * (1.0 if sure.weights is None else sure.weights)
-    # Where several classes are certain, the prior decides between them.
-    return left, float(weight @ (np.log(certain[decided] @ prior) - np.log(prior[sure.label])))
-
-
 def sample(trials: ClassTrials) -> ClassTrials:
     """About ``SAMPLE`` trials of each kind, evenly spread, with as many of each class as there may be."""
     n, n_classes = len(trials), len(trials.class_weights)
     size = max(SAMPLE, 40 * n_classes)
     if n < 4 * size:
         return trials
-    order = np.argsort(trials.label, kind="stable")
+    order = ordered_by_class(trials.label, n_classes)
     ends = np.cumsum(np.bincount(trials.label, minlength=n_classes))
     share = max(size // n_classes, 1)
     own = (order[begin:end] for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True))
     rows = np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own]))
     few = trials.take(rows)
-    if not few.amounts.all():
+    everything, amounts = trials.amounts, few.amounts
+    if np.any((amounts == 0.0) & (everything > 0.0)):
         return trials
-    return replace(few, class_weights=trials.class_weights * trials.amounts / few.amounts)
+    # Infinite scores may decide all trials of a class, so that none are left of it.
+    stand_for = np.divide(everything, amounts, out=np.ones(n_classes), where=amounts > 0.0)
+    return replace(few, class_weights=trials.class_weights * stand_for)
 
 
 def _objective(
@@ -268,12 +229,23 @@ def _is_apart(level: ClassObjective, at: Derivatives) -> bool:
 
 
 def _require_finite(objective: ClassObjective, found: Minimum) -> None:
-    """Refuse an answer where the best scales or offsets are infinite; a penalty keeps them finite.
+    """Refuse an answer where the best scales or offsets are infinite; a penalty only keeps scales finite.
 
     Raises
     ------
     InputError
         If they are.
     """
-    if not objective.penalty.any():
-        refuse_infinite(found, objective.largest_move, separated=_is_apart(objective, found.at))
+    is_penalized = bool(objective.penalty.any())
+    has_scale = objective.basis[: objective.trials.systems.shape[1]].any()
+
+    def move(point: FloatArray, step: FloatArray) -> float:
+        bound = objective.move_bound(step)
+        return bound if bound < SUSPICIOUS else objective.largest_move(point, step)
+
+    refuse_infinite(
+        found,
+        move,
+        separated=not is_penalized and _is_apart(objective, found.at),
+        ridge_helps=not is_penalized and bool(has_scale),
+    )

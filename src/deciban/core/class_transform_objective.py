@@ -75,8 +75,10 @@ class TransformObjective:
                 errors = Errors.of(z, label)
             column, pull = np.arange(len(label)), errors.posterior
             if known is None:
+                others = 1.0 - pull
+                others[label, column] = errors.p_error
                 pull[label, column] = errors.p_true
-                own += _products(features, pull, weights)
+                own += _products(features, pull, others, weights)
             pull[label, column] = -errors.p_error
             pull *= weights
             gradient += _slopes(features, pull).ravel()
@@ -149,14 +151,17 @@ def _slopes(features: FloatArray, pull: FloatArray) -> FloatArray:
     return np.asarray((pull[:, None, :] * features).sum(axis=2))
 
 
-def _products(features: FloatArray, posterior: FloatArray, weights: FloatArray) -> FloatArray:
-    """Second derivatives: ``sum w F' (diag p - p p') F`` for the features F of each trial."""
+def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
+    """Second derivatives: ``sum w F' (diag p - p p') F`` for the features F of each trial.
+
+    ``others`` are the probabilities ``1 - p`` to all digits: of the true class they may be next to nothing in every
+    trial that has any weight.
+    """
     n_classes, n_features = len(posterior), features.shape[1]
     mean = (posterior[:, None, :] * features).reshape(n_classes * n_features, -1)
     hessian = -((mean * weights) @ mean.T)
-    weighted = posterior * weights
-    for i, weight in enumerate(weighted):
+    for i, weight in enumerate(posterior * others * weights):
         own = features[0 if len(features) == 1 else i]
         place = slice(i * n_features, (i + 1) * n_features)
-        hessian[place, place] += (own * weight) @ own.T
+        hessian[place, place] = (own * weight) @ own.T
     return hessian

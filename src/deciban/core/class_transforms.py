@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import helmert
+from scipy.linalg import helmert, null_space
 
 from deciban.core.class_moments import standardization
 from deciban.core.class_objective import ClassTrials
@@ -15,12 +15,16 @@ from deciban.core.class_transform_objective import TransformObjective, normalize
 from deciban.core.descent import Way
 from deciban.core.fit import Fit
 from deciban.core.loglik import row_blocks
+from deciban.core.overflow import require_scales
 from deciban.core.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _ROUGH = 1e-3
 """How precise, relative to its value, the optimum of a sample must be."""
+
+_CLEAR = 1e-9
+"""How far, relative to the parameters, the right class leads where that is more than rounding of a tie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,8 @@ def train_transform(
     Raises
     ------
     InputError
-        If the best matrix or offsets are infinite, or an infinite log-likelihood says the opposite of the truth.
+        If the best matrix or offsets are infinite or do not fit a float, or an infinite log-likelihood says the
+        opposite of the truth.
     """
     trials = _trials(loglik, label, prior, weights)
     width = _width(trials)
@@ -82,9 +87,9 @@ def train_transform(
     n = len(prior)
     basis, penalty = _diagonal(n, ridge, toward_calibration) if is_diagonal else _full(n, ridge, toward_calibration)
     objective = TransformObjective(trials, np.log(prior), _center(trials), width, is_diagonal, basis, penalty)
-    found = _descend(objective, has_end=ridge > 0.0)
-    if ridge == 0.0:
-        refuse_infinite(found, objective.largest_move, separated=found.at.worst < 0.0)
+    found = _descend(objective)
+    separated = _is_apart(objective, found.point, found.at)
+    refuse_infinite(found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
     matrix, offsets = _unpacked(objective, found.polished)
     at = found.polished if found.converged else found.point
     return TransformFit(
@@ -172,7 +177,9 @@ def _full(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
 def _unpacked(objective: TransformObjective, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Matrix and offsets for scores that are not standardized."""
     raw = (objective.basis @ parameters).reshape(len(objective.log_prior), -1)
-    scales = raw[:, :-1] / objective.width
+    with np.errstate(over="ignore"):
+        scales = raw[:, :-1] / objective.width
+    require_scales(scales, "loglik")
     if objective.is_diagonal:
         matrix = np.diag(scales[:, 0])
     else:
@@ -181,12 +188,25 @@ def _unpacked(objective: TransformObjective, parameters: FloatArray) -> tuple[Fl
     return np.asarray(matrix, np.float64), raw[:, -1] - matrix @ objective.center
 
 
-def _descend(objective: TransformObjective, *, has_end: bool) -> Minimum:
+def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> bool:
+    """Whether the right class leads in all trials by what no penalty is on, which proves that it may grow forever.
+
+    That is a scale and offsets, if transformations are only pulled toward calibrations. Where these separate the
+    classes the search comes ever closer to them, so it meets this proof; a matrix that separates them proves nothing.
+    """
+    if at.worst >= 0.0 or not level.penalty.any():
+        return at.worst < 0.0
+    free = null_space(level.penalty)
+    part = free @ (free.T @ point)
+    return level(part, level.penalty).worst < -_CLEAR * float(np.linalg.norm(part))
+
+
+def _descend(objective: TransformObjective) -> Minimum:
     """Minimize on a sample first, if there are many trials, then on all of them."""
 
     def search(level: TransformObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
-        def apart(_point: FloatArray, at: Derivatives) -> bool:
-            return not has_end and at.worst < 0.0
+        def apart(point: FloatArray, at: Derivatives) -> bool:
+            return _is_apart(level, point, at)
 
         reuse = level is objective and few is not objective.trials  # second derivatives cost far more than the gradient
         return minimize(level, start, reuse=reuse, precise=precise, rounding=ROUNDING, stop=apart, after=after)

@@ -38,11 +38,14 @@ class SortedClass:
         """Sort a copy of ``scores``; entries of weight 0 are left out, equal scores become one entry."""
         if weights is None:
             return cls(np.sort(scores), None, None)
-        # Ordering equal scores by weight makes the sum of fractional weights independent of the row order.
-        order = np.lexsort((weights, scores))
+        order = np.argsort(scores)
         order = order[weights[order] > 0]
-        scores, weights = scores[order], weights[order]
-        first = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+        scores = scores[order]
+        equal = np.concatenate(([False], scores[1:] == scores[:-1], [False]))
+        # Ordering equal scores by weight makes the sum of fractional weights independent of the row order.
+        tied = np.flatnonzero(equal[1:] | equal[:-1])
+        order[tied] = order[tied][np.lexsort((weights[order[tied]], scores[tied]))]
+        weights, first = weights[order], np.flatnonzero(~equal[:-1])
         summed = np.add.reduceat(weights, first)
         return cls(scores[first], summed, np.concatenate((np.zeros(1, summed.dtype), np.cumsum(summed))))
 

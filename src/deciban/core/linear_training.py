@@ -17,6 +17,7 @@ from deciban.core.expected import scoring_rule_cost
 from deciban.core.fit import Fit
 from deciban.core.linear_objective import LinearObjective, Trials
 from deciban.core.moments import clipped, equal_classes, moments, quartiles, reaches
+from deciban.core.overflow import require_scales
 from deciban.core.samples import SAMPLE, sample, shortened, thinned
 from deciban.core.separation import is_at_infinity, require_finite
 from deciban.core.training_trials import with_class_weights
@@ -96,8 +97,7 @@ def train(
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
         standardized = inside if ridge > 0.0 else raw * moments(few)[1]
-    if not np.isfinite(raw).all():
-        raise InputError("scores: so close together that their scale does not fit a float. Multiply them first.")
+    require_scales(raw, "scores")
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
     # The last step, which leads to the weights, gains the decrement.
     penalized = 0.5 * float(penalty @ (found.polished if found.converged else found.point) ** 2)

@@ -55,6 +55,23 @@ def shifted(block: FloatArray) -> FloatArray:
     return block
 
 
+def are_alike(loglik: ScoreArray) -> bool:
+    """Whether all trials have the same log-likelihoods, up to what may be added to all classes of a trial.
+
+    Differences that the rounding of such an addition makes do not count.
+    """
+    first = relative(loglik, slice(0, 1))
+    for rows in row_blocks(*loglik.shape):
+        largest = np.abs(class_major(loglik, rows)).max(axis=0)
+        rounding = 4.0 * np.finfo(loglik.dtype).eps * np.where(np.isinf(largest), 0.0, largest)
+        block = relative(loglik, rows)
+        with np.errstate(invalid="ignore"):
+            same = (block == first) | (np.abs(block - first) <= rounding)
+        if not same.all():
+            return False
+    return True
+
+
 def prior_ratio(prior: FloatArray) -> FloatArray:
     """A prior divided by its greatest entry."""
     ratio: FloatArray = prior / prior.max()
@@ -114,6 +131,23 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         rivals = _sum(np.exp(x) * weight for x, weight in zip(behind, ratio, strict=True))
         np.copyto(llr, -second - (np.log(rivals) - rest), where=sole)
         return llr
+
+
+def critical_priors(block: FloatArray, p_out_of_set: float) -> FloatArray:
+    """The least target prior at which Bayes decisions accept each class but the last, (n_classes - 1, n_trials).
+
+    The last class is out of set and has this prior, the other non-targets share what is left evenly. From a relative
+    block; above ``1 - p_out_of_set``, where no target prior is, if the class is never accepted.
+    """
+    with np.errstate(under="ignore", divide="ignore", over="ignore"):
+        likelihood = np.exp(block)
+        others = _leave_one_out(likelihood[:-1])
+        others /= len(others) - 1
+        critical: FloatArray = (1.0 - p_out_of_set) * others
+        critical += p_out_of_set * likelihood[-1]
+        others += likelihood[:-1]
+        critical /= others
+    return critical
 
 
 def difference(one: FloatArray, other: FloatArray) -> FloatArray:

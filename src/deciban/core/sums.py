@@ -70,7 +70,10 @@ class MeanCost:
 
 
 def _weight(weights: CountArray) -> float:
-    return float(weights.sum()) if weights.dtype == np.int64 else math.fsum(weights)
+    if weights.dtype == np.int64:
+        return float(weights.sum())
+    total = MeanCost.of(weights, lambda values: values)  # as exact as math.fsum, and many times faster
+    return total.high + total.low
 
 
 def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deciban.core.class_counts import chosen
 from deciban.core.loglik import relative
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -11,6 +12,7 @@ _TIE = 2.0**-46
 """Expected costs that agree to this relative difference (1.4e-14) are equal.
 
 What separates them is then the rounding of logarithms, exponentials and sums, which would decide a tie by chance.
+`deciban.core.class_counts.chosen`, which needs no sums, compares exactly: see `deciban.multiclass.error_rate`.
 """
 
 _ONE_THREAD = 1 << 18
@@ -35,8 +37,7 @@ def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray)
     avoidable /= avoidable.max() or 1.0
     avoidable *= prior[possible]
     if len(possible) == len(prior) and _all_errors_alike(avoidable):
-        best: IntArray = np.argmax(loglik, axis=1)  # comparisons of the scores themselves: nothing is rounded
-        return best
+        return chosen(loglik, np.ones(len(prior)))  # comparisons of the scores themselves: nothing is rounded
     columns = None if len(possible) == len(prior) else possible
     actions = np.empty(len(loglik), dtype=np.int64)
     step = max(_ONE_THREAD // costs.size, 1 << 8)

@@ -35,6 +35,14 @@ def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: ArrayLike | N
         Indices of actions. Of several that cost the least the lowest; expected costs, less what no action avoids,
         that agree to 2^-46 (1.4e-14) of themselves are equal, so that rounding does not decide ties.
 
+    Notes
+    -----
+    Where all errors cost the same and the prior is flat, scores are compared as they are, here and in
+    `deciban.multiclass.error_rate`: both make the same decisions. Otherwise costs are sums, whose rounding would break
+    exact ties by chance: hence the tolerance. `deciban.multiclass.error_rate` has none at any prior. It compares single
+    numbers, log posteriors, so that two classes meet the Bayes threshold to the last digit as in `deciban.metrics`,
+    where a log-likelihood ratio just below it is rejected; here that is still a tie, which goes to action 0.
+
     Raises
     ------
     InputError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deciban.evaluation.calibrated import evaluate_calibrated
 from deciban.evaluation.classes_files import evaluate_class_files
+from deciban.evaluation.classes_groups import evaluate_groups
 from deciban.evaluation.classes_joined import JoinedClasses, read_joined_classes
 from deciban.evaluation.classes_kind import kind_of_scores
 from deciban.evaluation.classes_result import ClassCurves, ClassEvaluation, ClassPoint, ClassResults
@@ -42,6 +43,7 @@ __all__ = [
     "evaluate_class_files",
     "evaluate_classes",
     "evaluate_files",
+    "evaluate_groups",
     "kind_of_scores",
     "preset",
     "presets",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from deciban._validate_classes import Groups
 from deciban.errors import InputError
-from deciban.evaluation.classes_joined import ClassReading, JoinedClasses, Prior, prior_of, read_joined_classes
+from deciban.evaluation.classes_groups import evaluate_groups
+from deciban.evaluation.classes_joined import ClassReading, JoinedClasses, Prior, read_joined_classes
 from deciban.evaluation.classes_result import ClassEvaluation, ClassResults
 from deciban.evaluation.classes_single import P_TARGET, evaluate_classes
 from deciban.evaluation.joined import Progress
@@ -23,6 +25,7 @@ class ClassFigures(TypedDict, total=False):
     p_target: float | Sequence[float]
     p_out_of_set: float | None
     subsets: bool | None
+    groups: Groups | None
 
 
 def evaluate_class_files(
@@ -33,6 +36,7 @@ def evaluate_class_files(
     p_target: float | Sequence[float] = P_TARGET,
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
+    groups: Groups | None = None,
     progress: Progress | None = None,
     **reading: Unpack[ClassReading],
 ) -> ClassResults:
@@ -46,6 +50,8 @@ def evaluate_class_files(
         Which class each segment is of. Left out, the first score file must say so itself.
     prior, p_target, p_out_of_set, subsets
         As in `deciban.evaluate_classes`; the prior also by names of classes.
+    groups : mapping from names of groups to sequences of classes, or sequence of such sequences, optional
+        Evaluate which of these groups a segment is of, not which class; see `deciban.evaluation.evaluate_groups`.
     progress : function, optional
         Called with a few words at every step.
     **reading
@@ -74,9 +80,14 @@ def evaluate_class_files(
     (('eng', 'fra'), 0.459)
     """
     joined = read_joined_classes(scores, key, progress=progress, **reading)
-    return evaluate_joined_classes(
-        joined, prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, progress=progress
-    )
+    figures: ClassFigures = {
+        "prior": prior,
+        "p_target": p_target,
+        "p_out_of_set": p_out_of_set,
+        "subsets": subsets,
+        "groups": groups,
+    }
+    return evaluate_joined_classes(joined, progress=progress, **figures)
 
 
 def evaluate_joined_classes(
@@ -102,12 +113,12 @@ def evaluate_system(
         If a class has no segment; it names the class.
     """
     _require_all_classes(joined)
-    told = dict(figures)
-    prior = figures.get("prior")
-    if prior is not None:
-        told["prior"] = prior_of(prior, joined.classes)
-    classes, weight = joined.classes, joined.weight
-    return evaluate_classes(loglik, joined.label, classes=classes, name=name, sample_weight=weight, **told)  # type: ignore[arg-type]
+    told: dict[str, Any] = dict(figures)
+    groups = told.pop("groups", None)
+    told |= {"classes": joined.classes, "name": name, "sample_weight": joined.weight}
+    if groups is not None:
+        return evaluate_groups(loglik, joined.label, groups, **told)
+    return evaluate_classes(loglik, joined.label, **told)
 
 
 def _require_all_classes(joined: JoinedClasses) -> None:

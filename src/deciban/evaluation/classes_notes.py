@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from deciban.types import AnyArray, ScoreArray
+from deciban.core.class_certainty import CountedTrials, ruled_out
+from deciban.core.loglik import are_alike
+from deciban.types import AnyArray, CountArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.classes_result import ClassEvaluation
@@ -18,9 +20,17 @@ _LOOKED_AT = 1000
 """Trials that tell what scores look like."""
 
 
-def class_notes(found: ClassEvaluation, loglik: ScoreArray) -> tuple[str, ...]:
-    """Return the notes for one system, the most serious first."""
-    notes = [*_units(loglik), *_infinite(found)]
+def class_notes(
+    found: ClassEvaluation, loglik: ScoreArray, label: IntArray, weights: CountArray | None
+) -> tuple[str, ...]:
+    """Return the notes for one system, the most serious first, from its evaluation and its checked trials."""
+    says_nothing = are_alike(loglik)
+    notes = [*_units(loglik), *_infinite(found, loglik, label, weights)]
+    if says_nothing:
+        notes.append(
+            "All trials have the same scores, but for what is added to all classes of a trial: they say nothing of the "
+            "class. Is this the right file, and are these the right columns?"
+        )
     if math.isfinite(found.cllr) and found.cllr > found.reference:
         notes.append(
             f"Badly calibrated: Cllr is above {found.reference:.4g} bits, that of scores that say nothing. Whoever "
@@ -32,7 +42,7 @@ def class_notes(found: ClassEvaluation, loglik: ScoreArray) -> tuple[str, ...]:
         for point in found.points
         if point.normalized > 1.0
     )
-    if found.error_rate > found.default_error_rate:
+    if found.error_rate > found.default_error_rate and not says_nothing:
         notes.append(
             "More errors than the prior alone makes: is the order of the classes that of the columns, and do larger "
             "scores favour the class?"
@@ -51,9 +61,19 @@ def _units(loglik: ScoreArray) -> list[str]:
     return []
 
 
-def _infinite(found: ClassEvaluation) -> list[str]:
+def _infinite(found: ClassEvaluation, loglik: ScoreArray, label: IntArray, weights: CountArray | None) -> list[str]:
+    """What infinite scores do, and in which trials they are wrong."""
+    if found.n_infinite:
+        n_classes = len(found.classes)
+        exact = None if weights is None else weights.astype(np.float64)
+        counted = CountedTrials.of(loglik[:, None, :], label, np.full(n_classes, 1.0 / n_classes), exact)
+        wrong = np.flatnonzero(ruled_out(counted.trials))
+        if len(wrong):
+            first = int(wrong[0]) if counted.numbers is None else int(counted.numbers[wrong[0]])
+            place = f"the first at index {first} (class {found.classes[label[first]]!r})"
+            return [f"Cllr is infinite: infinite scores rule out the true class of {len(wrong):,} trials, {place}."]
     if math.isinf(found.cllr):
-        return ["Cllr is infinite: at least one trial excludes its true class, or nearly so."]
+        return ["Cllr is infinite: a true class is so far behind another that the cost does not fit a float."]
     if found.n_infinite:
         return [f"{found.n_infinite:,} trials have infinite scores; none excludes its true class."]
     return []

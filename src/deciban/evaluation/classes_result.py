@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban.evaluation.result import SCHEMA, Evaluation, plain
+from deciban.evaluation.result import SCHEMA, plain
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
-from deciban.types import CountArray, FloatArray
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.trials import JoinReport
@@ -51,6 +51,17 @@ class ClassPoint:
     normalized: float
     min_c_avg: float
 
+    @property
+    def normalized_min(self) -> float:
+        """``min_c_avg`` divided like ``normalized``."""
+        return self.min_c_avg / min(self.p_target, 1.0 - self.p_target)
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """All of its figures by name."""
+        names = ("c_avg", "normalized", "min_c_avg", "normalized_min")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCurves:
@@ -61,14 +72,23 @@ class ClassCurves:
     prior_log_odds : (m,) array
         Log odds of the prior of a target, in nats.
     c_avg : (m,) array
-        At each of these priors, not normalized.
-    detectors : tuple of Evaluation
-        One for each target of the detection analysis: that class against the rest, with all curves of two classes.
+        At each of these priors, not normalized. Where the last class is out of set it is so here too, and priors end
+        before they leave nothing for the other non-targets.
+    detector_log_odds : (d,) array
+        Log odds of the prior of a target, in nats, for the two that follow.
+    act_error, min_error : (n_targets, d) arrays
+        Bayes error rate of each target of the detection analysis against the rest, as it is and at the best threshold;
+        not normalized.
+    sample : ((n, 3) array, (n,) array), optional
+        Log-likelihoods in nats and true classes of some trials, evenly chosen, where there are three classes.
     """
 
     prior_log_odds: FloatArray
     c_avg: FloatArray
-    detectors: tuple[Evaluation, ...]
+    detector_log_odds: FloatArray
+    act_error: FloatArray
+    min_error: FloatArray
+    sample: tuple[ScoreArray, IntArray] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +186,23 @@ class ClassEvaluation:
         """Average detection cost at the first point."""
         return self.points[0].c_avg
 
+    @property
+    def mean_costs(self) -> dict[str, float]:
+        """Means over the points, by the names that figures have there; ``normalized`` is the ``C_primary`` of plans."""
+        found = [point.costs for point in self.points]
+        return {name: math.fsum(costs[name] for costs in found) / len(found) for name in found[0]}
+
+    def frequent_confusions(self, most: int) -> list[tuple[str, str, float, float]]:
+        """True class, wrong decision, how many segments (or their weight) and which share of the class; most first."""
+        rates = self.confusion / self.confusion.sum(axis=1, keepdims=True)
+        np.fill_diagonal(rates, 0.0)
+        pairs = [divmod(at, self.n_classes) for at in np.argsort(-rates, axis=None, kind="stable")[:most].tolist()]
+        return [
+            (self.classes[i], self.classes[j], float(self.confusion[i, j]), float(rates[i, j]))
+            for i, j in pairs
+            if rates[i, j] > 0.0
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields: dict[str, Any] = {
@@ -189,7 +226,8 @@ class ClassEvaluation:
             "default_error_rate": self.default_error_rate,
             "class_error_rates": self.class_error_rates.tolist(),
             "confusion": self.confusion.tolist(),
-            "operating_points": [dataclasses.asdict(point) for point in self.points],
+            "operating_points": [{"p_target": point.p_target, **point.costs} for point in self.points],
+            "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
             "detectors": self._detectors(),
             "pairwise": {
@@ -204,13 +242,11 @@ class ClassEvaluation:
 
     def _detectors(self) -> list[dict[str, Any]]:
         found = self.detection
-        columns = (found.target, found.cost, found.min_cost, found.cllr, found.min_cllr, found.calibration_loss)
-        names = ("cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
+        names = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
+        rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
         return [
-            {"target": self.classes[k], "eer": one.eer, **dict(zip(names, figures, strict=True))}
-            for one, (k, *figures) in zip(
-                self.curves.detectors, zip(*(column.tolist() for column in columns), strict=True), strict=True
-            )
+            {"target": self.classes[k], **dict(zip(names, figures, strict=True))}
+            for k, figures in zip(found.target.tolist(), rows, strict=True)
         ]
 
     def _subsets(self) -> dict[str, Any] | None:

@@ -10,24 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate, _validate_classes, multiclass
-from deciban.core.operating import OperatingPoint
 from deciban.errors import InputError
+from deciban.evaluation.classes_detection import detection_costs
 from deciban.evaluation.classes_joined import Prior, prior_of
 from deciban.evaluation.classes_notes import class_notes
-from deciban.evaluation.classes_result import ClassCurves, ClassEvaluation, ClassPoint
-from deciban.evaluation.result import Evaluation
-from deciban.evaluation.single import evaluate
+from deciban.evaluation.classes_result import ClassEvaluation
 from deciban.multiclass.subsets import MOST_CLASSES
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 P_TARGET = 0.5
 """Prior of a target in C_avg where none is given: that of the language recognition evaluations."""
 
+_DRAWN = 1000
+"""Trials of a class, at most, that a plot shows one by one."""
+
 _QUICK_SUBSETS = 10
 """Classes up to which the costs of all subsets come unasked."""
-
-_CURVE = np.linspace(-7.0, 7.0, 141)
-"""Log odds of the target prior at which C_avg is drawn."""
 
 
 def evaluate_classes(
@@ -100,10 +98,7 @@ def evaluate_classes(
     if not points:
         raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
     trials: Any = {"sample_weight": weight, "classes": names}
-    rivals = _rivals(n_classes, points[0], p_out_of_set)
-    found = [_without_last(multiclass.detection_analysis(matrix, truth, prior=_rivals(n_classes, p, p_out_of_set),
-             p_target=p, **trials), p_out_of_set) for p in points]  # fmt: skip
-    costs = [multiclass.c_avg(matrix, truth, p_target=p, p_out_of_set=p_out_of_set, **trials) for p in points]
+    costs, detection, curves = detection_costs(matrix, truth, points, p_out_of_set, **trials)
     result = ClassEvaluation(
         name=name,
         classes=names,
@@ -119,22 +114,15 @@ def evaluate_classes(
         class_error_rates=multiclass.class_error_rates(matrix, truth, prior=checked, **trials),
         confusion=multiclass.confusion(matrix, truth, prior=checked, **trials),
         calibration=multiclass.calibration_analysis(matrix, truth, **trials),
-        points=tuple(
-            ClassPoint(p, float(cost), float(cost) / min(p, 1.0 - p), one.mean_min_cost)
-            for p, cost, one in zip(points, costs, found, strict=True)
-        ),
+        points=costs,
         p_out_of_set=p_out_of_set,
-        detection=found[0],
+        detection=detection,
         pairwise=multiclass.pairwise_analysis(matrix, truth, **trials),
         subsets=_subsets(matrix, truth, names, points[0], weight, wanted=subsets),
         notes=(),
-        curves=ClassCurves(
-            _CURVE,
-            np.asarray(multiclass.c_avg(matrix, truth, p_target=_curve_priors(), **trials)),
-            _detectors(matrix, truth, found[0], rivals, weight, names),
-        ),
+        curves=replace(curves, sample=_drawn(matrix, truth, weight) if n_classes == 3 else None),
     )
-    return replace(result, notes=class_notes(result, matrix))
+    return replace(result, notes=class_notes(result, matrix, truth, weight))
 
 
 def _checked_prior(prior: Prior | None, classes: Sequence[str]) -> FloatArray:
@@ -149,10 +137,6 @@ def _checked_prior(prior: Prior | None, classes: Sequence[str]) -> FloatArray:
     return checked
 
 
-def _curve_priors() -> FloatArray:
-    return np.asarray(1.0 / (1.0 + np.exp(-_CURVE)))
-
-
 def _counts(label: IntArray, n_classes: int, weight: CountArray | None) -> CountArray:
     if weight is None:
         return np.bincount(label, minlength=n_classes)
@@ -160,57 +144,15 @@ def _counts(label: IntArray, n_classes: int, weight: CountArray | None) -> Count
     return total.astype(np.int64) if weight.dtype == np.int64 else total
 
 
-def _rivals(n_classes: int, p_target: float, p_out_of_set: float | None) -> FloatArray:
-    """A prior by which non-targets share what a target leaves: evenly, but for the class that is out of set."""
-    if p_out_of_set is None:
-        return np.full(n_classes, 1.0 / n_classes)
-    OperatingPoint(p_target)  # inside (0, 1), or refused
-    if n_classes < 3:
-        raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
-    words = "It is above 0, and leaves something of 1 - p_target for the other non-targets"
-    largest = float(np.nextafter(1.0 - p_target, 0.0))
-    share = _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, largest, words)
-    prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
-    prior[-1] = share
-    return np.asarray(prior / prior.sum())
-
-
-def _without_last(found: multiclass.DetectionAnalysis, p_out_of_set: float | None) -> multiclass.DetectionAnalysis:
-    """The detectors of classes that are in set."""
-    if p_out_of_set is None:
-        return found
-    arrays = {name: getattr(found, name)[:-1] for name in ("target", "cost", "min_cost", "cllr", "min_cllr")}
-    return replace(found, classes=None if found.classes is None else found.classes[:-1], **arrays)
-
-
-def _detectors(
-    loglik: ScoreArray,
-    label: IntArray,
-    found: multiclass.DetectionAnalysis,
-    rivals: FloatArray,
-    weight: CountArray | None,
-    names: Sequence[str],
-) -> tuple[Evaluation, ...]:
-    """Each target against the rest as a two-class problem, non-targets weighted as in the analysis of detectors."""
-    share = rivals / _counts(label, len(names), weight)
-    per_trial = None if weight is None and np.all(share == share[0]) else (share / share.max())[label]
-    if weight is not None and per_trial is not None:
-        per_trial = weight if np.all(share == share[0]) else per_trial * weight
-    evaluations = []
-    for k in found.target.tolist():
-        llr = multiclass.detection_llr(loglik, target=k, prior=rivals)
-        tar = label == k
-        evaluations.append(
-            evaluate(
-                llr[tar],
-                llr[~tar],
-                name=names[k],
-                operating_points=[found.p_target],
-                tar_weights=None if weight is None else weight[tar],
-                non_weights=None if per_trial is None else per_trial[~tar],
-            )
-        )
-    return tuple(evaluations)
+def _drawn(loglik: ScoreArray, label: IntArray, weight: CountArray | None) -> tuple[ScoreArray, IntArray]:
+    """Trials of all kinds that a plot has room for, whatever the order in which they came."""
+    chosen = []
+    for k in range(loglik.shape[1]):
+        rows = np.flatnonzero(label == k if weight is None else (label == k) & (weight > 0))
+        rows = rows[np.lexsort(loglik[rows].T)]
+        chosen.append(rows[:: -(-len(rows) // _DRAWN)])
+    rows = np.concatenate(chosen)
+    return loglik[rows], label[rows]
 
 
 def _subsets(

@@ -29,8 +29,8 @@ _LINEAR_BEYOND = 40.0
 
 def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
     """Return the points of every plot; the prior axis reaches every one of ``points`` that is not extreme."""
-    half_width = min(max([_HALF_WIDTH, *(math.ceil(abs(point.threshold)) + 1.0 for point in points)]), _WIDEST)
-    log_odds = np.linspace(-half_width, half_width, _GRID)
+    log_odds = prior_axis([point.threshold for point in points])
+    half_width = float(log_odds[-1])
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
     roc_p_fa, roc_p_miss = _thinned_roc(scores.table)
     bins, tar_density, non_density = _histogram(scores)
@@ -55,6 +55,12 @@ def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
         tar_above=1.0 - above.p_miss,
         non_above=above.p_fa,
     )
+
+
+def prior_axis(thresholds: Sequence[float], n_places: int = _GRID) -> FloatArray:
+    """Prior log odds of a plot, both sides of 0, that reach the Bayes thresholds that are not extreme."""
+    half_width = min(max([_HALF_WIDTH, *(math.ceil(abs(threshold)) + 1.0 for threshold in thresholds)]), _WIDEST)
+    return np.linspace(-half_width, half_width, n_places)
 
 
 def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:

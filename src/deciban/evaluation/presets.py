@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 from deciban.core.operating import OperatingPoint
 from deciban.errors import InputError
@@ -12,15 +14,44 @@ from deciban.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The operating points of one evaluation, where they come from, and whether that was checked."""
+    """The operating points of one evaluation, where they come from, and whether that was checked.
+
+    Attributes
+    ----------
+    name : str
+    points : tuple of OperatingPoint
+        Of many classes: priors of a target in C_avg, with costs of 1.
+    source : str
+    status : {"verified", "unverified"}
+        Whether the numbers were checked against a paper or a scorer.
+    kind : {"two-class", "classes"}
+        What scores it is for.
+    p_out_of_set : float or None
+        Prior of the last class in C_avg, if it is out of set.
+    aliases : tuple of str
+        Other names: those of single years.
+    """
 
     name: str
     points: tuple[OperatingPoint, ...]
     source: str
     status: str
+    kind: str = "two-class"
+    p_out_of_set: float | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def class_figures(self) -> dict[str, Any]:
+        """Arguments of `deciban.evaluate_classes`, for a preset of many classes."""
+        told: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
+        return told if self.p_out_of_set is None else {**told, "p_out_of_set": self.p_out_of_set}
 
     def __str__(self) -> str:
-        return f"{self.name} ({'; '.join(map(str, self.points))}), {self.status}: {self.source}"
+        told = [*map(str, self.points)]
+        if self.kind == "classes":
+            told[0] = f"C_avg at {told[0]}"
+        told += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
+        return f"{self.name} ({'; '.join(told)}), {self.status}: {self.source}"
 
 
 def presets() -> dict[str, Preset]:
@@ -34,12 +65,15 @@ def presets() -> dict[str, Preset]:
     --------
     >>> presets()["sre96-08"].points
     (OperatingPoint(p_target=0.01, c_miss=10, c_fa=1),)
+    >>> [name for name, one in presets().items() if one.kind == "classes"]
+    ['lre05-09', 'lre05-09-open', 'lre17', 'lre22']
     """
     text = resources.files("deciban.evaluation").joinpath("presets.toml").read_text("utf-8")
-    return {
-        name: Preset(name, tuple(OperatingPoint(*p) for p in row["points"]), row["source"], row["status"])
-        for name, row in tomllib.loads(text).items()
-    }
+    return {name: _preset(name, **row) for name, row in tomllib.loads(text).items()}
+
+
+def _preset(name: str, *, points: list[list[float]], aliases: Sequence[str] = (), **more: Any) -> Preset:
+    return Preset(name, tuple(OperatingPoint(*point) for point in points), aliases=tuple(aliases), **more)
 
 
 def preset(name: str) -> Preset:
@@ -48,6 +82,7 @@ def preset(name: str) -> Preset:
     Parameters
     ----------
     name : str
+        Its name, or that of one of its years: ``lre09`` is ``lre05-09``.
 
     Returns
     -------
@@ -57,8 +92,14 @@ def preset(name: str) -> Preset:
     ------
     InputError
         If there is none of this name.
+
+    Examples
+    --------
+    >>> preset("lre09").name, preset("lre17").class_figures
+    ('lre05-09', {'p_target': [0.5, 0.1]})
     """
     known = presets()
-    if name not in known:
-        raise InputError(f"preset: {name!r} is not known. There are {', '.join(known)}.")
-    return known[name]
+    for one in known.values():
+        if name == one.name or name in one.aliases:
+            return one
+    raise InputError(f"preset: {name!r} is not known. There are {', '.join(known)}.")

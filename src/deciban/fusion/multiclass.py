@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from deciban import _validate, _validate_classes
 from deciban.core.class_training import train_classes
 from deciban.core.loglik import row_blocks
-from deciban.errors import InputError
+from deciban.core.overflow import overflown, refuse_overflow
+from deciban.errors import InputError, TrialError
 from deciban.fusion.fuser import penalized, require_systems
 from deciban.models.by_classes import NAMES, VECTOR, ClassModel, require_classes
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _WEIGHTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "number"}}
 
@@ -57,7 +58,8 @@ class MulticlassFusion(ClassModel):
     Of two classes this is the map of `LinearFusion` of the differences. Systems that say the same share their weight, a
     system that scores all classes alike gets weight 0, and classes that the systems separate together are refused
     unless there is a penalty. A class that one system excludes (-inf) is excluded, if the system has a positive
-    weight; training refuses to give it another one.
+    weight. With a negative one certainty would become its contrary: `fit` and `transform` refuse that. A system of
+    weight 0 does not count, even where it is infinite.
 
     Examples
     --------
@@ -132,10 +134,9 @@ class MulticlassFusion(ClassModel):
         ridge, offset = self._checked()
         systems = _systems(loglik)
         data = self._labelled(systems, systems.shape[2], label, sample_weight, classes)
-        fit = train_classes(
-            systems, data.label, prior=data.prior, weights=data.float_weight, ridge=ridge, offset=offset
-        )
-        _require_positive(systems, fit.weights)
+        form: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "ridge": ridge, "offset": offset}
+        fit = train_classes(systems, data.label, **form, classes=data.classes)
+        _require_positive(systems, fit.weights, np.flatnonzero(fit.weights <= 0.0), data.weight)
         results = self._told(fit, stacklevel=3)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_, self.objective_ = fit.offsets, fit.objective
@@ -159,21 +160,34 @@ class MulticlassFusion(ClassModel):
         Raises
         ------
         InputError
-            If the fusion was not trained, a log-likelihood is NaN, the number of systems or classes is another one, or
-            systems contradict each other with infinite log-likelihoods.
+            If the fusion was not trained, a log-likelihood is NaN, the number of systems or classes is another one,
+            infinite log-likelihoods contradict each other or meet a negative weight, or finite ones become too large
+            for a float.
         """
         self.require_fitted()
         systems = _systems(loglik)
         require_systems(systems, self.n_systems_)
         require_classes(systems, self.n_classes_)
-        fused = np.empty((len(systems), self.n_classes_))
+        _require_positive(systems, self.weights_, np.flatnonzero(self.weights_ < 0.0))
+        fused = self._fused(systems)
+        _require_agreement(fused, systems)
+        return fused
+
+    def _fused(self, systems: ScoreArray) -> FloatArray:
+        """The weighted sum of checked systems, NaN where infinite ones contradict each other."""
+        fused, far = np.empty((len(systems), self.n_classes_)), np.zeros(len(systems), np.bool_)
         used = np.flatnonzero(self.weights_)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             for rows in row_blocks(len(systems), self.n_classes_):
                 fused[rows] = self.offset_
                 for k in used:
                     fused[rows] += self.weights_[k] * systems[rows, k]
-        _require_agreement(fused, systems)
+                if not _validate.all_finite(fused[rows]):
+                    some = systems[rows][:, used]
+                    certain = np.where(np.isinf(some).any(axis=1), np.inf, 0.0)
+                    far[rows] = overflown(certain, fused[rows])
+                    far[rows] |= overflown(some, some * self.weights_[used, None]).any(axis=1)
+        refuse_overflow(far)
         return fused
 
     def fit_transform(
@@ -236,20 +250,28 @@ def _systems(values: ArrayLike) -> ScoreArray:
     return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
 
 
-def _require_positive(systems: ScoreArray, weights: FloatArray) -> None:
-    """Refuse weights that turn certainty into its contrary.
+def _require_positive(
+    systems: ScoreArray, weights: FloatArray, wrong: IntArray, sample_weight: CountArray | None = None
+) -> None:
+    """Refuse weights that turn certainty into its contrary, or into nothing, in trials that count.
 
     Raises
     ------
-    InputError
-        If there are such.
+    TrialError
+        If one of the ``wrong`` systems has infinite log-likelihoods.
     """
-    for k in np.flatnonzero(weights <= 0.0):
-        if not _validate.all_finite(systems[:, k]):
-            raise InputError(
-                f"loglik: the best weight of system {k} is {weights[k]:.3g}, but some of its log-likelihoods are "
-                "infinite: they would be taken for certainty of the contrary. Make infinite ones finite, or leave the "
-                "system out."
+    for k in wrong.tolist():
+        if _validate.all_finite(systems[:, k]):
+            continue
+        infinite = np.isinf(systems[:, k]).any(axis=1)
+        trials = np.flatnonzero(infinite if sample_weight is None else infinite & (sample_weight > 0))
+        if len(trials):
+            raise TrialError(
+                f"loglik: the weight of system {k} is {weights[k]:.3g}, but its log-likelihoods of {len(trials)} of "
+                f"{len(systems)} trials are infinite, the first ",
+                int(trials[0]),
+                ": they would be taken for certainty of the contrary. Make infinite ones finite, or leave the system "
+                "out.",
             )
 
 

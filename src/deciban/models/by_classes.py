@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,16 @@ class ClassModel(Model):
     prior: list[float] | None
     classes_: _validate_classes.Names
 
+    @property
+    @abstractmethod
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Names of the classes, or their numbers."""
+        return self.classes_ or tuple(map(str, range(self.n_classes_)))
+
     def _set_prior(self, prior: ArrayLike | None) -> None:
         if prior is None:
             self.prior = None
@@ -119,9 +130,28 @@ class ClassModel(Model):
         return results_of(fit)
 
     def _set_names(self, parameters: Mapping[str, Any], n_classes: int) -> None:
-        """Take names from a file, and refuse a prior of another number of classes."""
+        """Take names from a file, and refuse what is of another number of classes, or of offsets that are not there."""
+        self._require_count(parameters, n_classes)
+        if getattr(self, "offsets", True) is False and any(parameters["offset"]):
+            raise InputError("offset: not all are 0, but the setting offsets is false.")
         self.classes_ = _validate_classes.names(parameters["classes"], n_classes)
-        _validate_classes.prior(self.prior, n_classes)
+
+    def _require_count(self, parameters: Mapping[str, Any], n_classes: int) -> None:
+        """Refuse a file in which names or prior are of another number of classes.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        counted = next(name for name in ("offset", "mean", "detectors") if name in self.parameter_schema)
+        rule = f"Each class has an entry of {counted}"
+        names, prior = parameters["classes"], self.prior
+        if names is not None and len(names) != n_classes:
+            raise InputError(f"{counted}, classes: {len(names)} names for {n_classes} classes. {rule}, and a name.")
+        if prior is not None and len(prior) != n_classes:
+            words = f"shape ({len(prior)},) for {n_classes} classes. {rule}, and a probability"
+            raise InputError(f"{counted}, settings.prior: {words}.")
 
 
 def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
@@ -149,7 +179,7 @@ def require_classes(loglik: AnyArray, n_classes: int) -> None:
 
 
 def square(values: Any, n: int, name: str) -> FloatArray:
-    """Return a matrix from a file, which has ``n`` rows and columns.
+    """Return a matrix from a file, which has a row and a column for each of the ``n`` offsets.
 
     Raises
     ------
@@ -157,5 +187,9 @@ def square(values: Any, n: int, name: str) -> FloatArray:
         If it has not.
     """
     if any(len(row) != n for row in values) or len(values) != n:
-        raise InputError(f"{name}: expected {n} rows of {n} numbers.")
+        lengths = sorted({len(row) for row in values})
+        raise InputError(
+            f"{name}, offset: expected {n} rows of {n} numbers for {n} offsets, got {len(values)} rows of "
+            f"{' or '.join(map(str, lengths))}. There is a row, a column and an offset for each class."
+        )
     return np.array(values, np.float64)

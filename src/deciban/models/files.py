@@ -6,12 +6,15 @@ import importlib
 import inspect
 import json
 import math
+import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from deciban._version import __version__
 from deciban.errors import FormatError, InputError
+from deciban.models.json_text import parsed
 from deciban.models.model import Model, Training
 
 SCHEMA = 1
@@ -47,7 +50,7 @@ _MOST_BYTES = 1 << 30
 NUMBER: dict[str, Any] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
 """A number in a model file; JSON has no infinity."""
 
-_COUNT = {"type": "integer", "minimum": 0}
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
 
 
 def to_text(model: Model) -> str:
@@ -129,7 +132,7 @@ def load_model(path: Any) -> Model:
         data = file.read_bytes() if file.stat().st_size <= _MOST_BYTES else None
     if data is None or len(data) > _MOST_BYTES:
         raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")
-    return model_of(_parsed(data, name), name)
+    return model_of(parsed(data, name), name)
 
 
 def model_of(content: Any, name: str) -> Model:
@@ -157,16 +160,38 @@ def model_of(content: Any, name: str) -> Model:
     _require_settings(content["settings"], model_class, name)
     try:
         model = model_class(**content["settings"])
+    except (InputError, TypeError) as error:
+        raise FormatError(f"{name}: {_placed(error, content, 'settings')}") from error
+    try:
         model.set_parameters(_numbers(content["parameters"]))
     except (FormatError, InputError, TypeError) as error:
-        raise FormatError(f"{name}: {error}") from error
+        raise FormatError(f"{name}: {_placed(error, content, 'parameters', 'settings')}") from error
     told = content.get("training")
     if told is not None:
         _require_names(told["systems"], getattr(model, "n_systems_", 1), name)
-        model.training_ = Training(
-            told["counts"], told["fingerprint"], tuple(told["systems"]), _numbers(told["results"])
-        )
+        _require_counts(told["counts"], model.counted, name)
+        counts = {one: int(count) for one, count in told["counts"].items()}
+        model.training_ = Training(counts, told["fingerprint"], tuple(told["systems"]), _numbers(told["results"]))
     return model
+
+
+def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
+    """What an error says, with the section of the file in which the first name of its message stands."""
+    words = str(error)
+    if (named := re.match(r"(\w+)(\[\d+\])*[:,]", words)) is not None:
+        for section in sections:
+            if named[1] in content[section]:
+                return f"{section}.{words}"
+    return words
+
+
+def _require_counts(counts: dict[str, Any], counted: Collection[str], name: str) -> None:
+    """Refuse numbers of trials of other classes than those of the model."""
+    if counts.keys() != set(counted):
+        raise FormatError(
+            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model tells "
+            f"{', '.join(counted)[:200]} apart. Damaged, or not written by deciban."
+        )
 
 
 def _require_names(systems: list[str], n_systems: int, name: str) -> None:
@@ -176,46 +201,6 @@ def _require_names(systems: list[str], n_systems: int, name: str) -> None:
             f"{name}: training.systems: {', '.join(systems)[:200]}, for a model of {n_systems} systems. Every system "
             "has one name of its own. Damaged, or not written by deciban."
         )
-
-
-def _parsed(data: bytes, name: str) -> Any:
-    def refuse(word: str) -> NoReturn:
-        raise FormatError(
-            f"{name}: {word[:40]} is no number that a model could hold. Damaged, or not written by deciban."
-        )
-
-    def finite(digits: str) -> float:
-        number = float(digits)
-        return number if math.isfinite(number) else refuse(digits)
-
-    def fitting(digits: str) -> int:
-        return int(digits) if math.isfinite(float(digits)) else refuse(digits)
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise FormatError(f"{name}: a name occurs twice in one object. Damaged, or not written by deciban.")
-        return found
-
-    try:
-        content: Any = json.loads(
-            data.decode("utf-8"),
-            parse_constant=refuse,
-            parse_float=finite,
-            parse_int=fitting,
-            object_pairs_hook=unique,
-        )
-        json.dumps(content, ensure_ascii=False).encode()  # an escaped half of a character could never be written again
-    except UnicodeDecodeError as error:
-        where = f"{error.reason} at byte {error.start}"
-        raise FormatError(f"{name}: not UTF-8 text ({where}), so no model file.") from error
-    except json.JSONDecodeError as error:
-        raise FormatError(f"{name}:{error.lineno}: no JSON ({error.msg}), so no model file.") from error
-    except (RecursionError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(f"{name}: no JSON that a model could be in ({error}).") from error
-    return content
 
 
 def _validate(content: Any, model_class: type[Model], name: str) -> None:
@@ -256,9 +241,12 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
 
 
 def _require_settings(settings: dict[str, Any], model_class: type[Model], name: str) -> None:
-    """Refuse settings that the model does not have; their values are the business of its constructor."""
+    """Refuse settings that the model does not have; their values are the business of its constructor.
+
+    But for one: Python takes true for 1.
+    """
     parameters = inspect.signature(model_class).parameters.values()
-    known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    known = {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
     unknown = [setting for setting in settings if setting not in known]
     if unknown:
         there = f"there are {', '.join(known)}" if known else "it has none"
@@ -266,6 +254,12 @@ def _require_settings(settings: dict[str, Any], model_class: type[Model], name: 
             f"{name}: settings.{unknown[0][:40]}: no setting of a model of kind {model_class.kind!r}; {there}. "
             "Damaged, written by a later version, or not by deciban."
         )
+    for setting, value in settings.items():
+        if isinstance(value, bool) and not isinstance(known[setting], bool):
+            raise FormatError(
+                f"{name}: settings.{setting}: {str(value).lower()}, where no truth value is expected. Damaged, or not "
+                "written by deciban."
+            )
 
 
 def _plain(value: Any) -> Any:

@@ -74,6 +74,11 @@ class Model(ABC):
         """The arguments of the constructor."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Of what the record of training counts trials."""
+        return "n_tar", "n_non"
+
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """What training found, as plain numbers, strings, lists and mappings."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.loglik import difference
+from deciban.core.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
+from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray, IntArray
@@ -19,7 +20,8 @@ from deciban.types import FloatArray, IntArray
 class DetectionAnalysis:
     """Each class against the rest: detection costs and Cllr as they are, and after the best monotone recalibration.
 
-    Every array has one entry for each target.
+    Every array has one entry for each target; where costs were asked for at several priors, ``cost`` and ``min_cost``
+    are curves, ``(n_targets, n_priors)``.
 
     Attributes
     ----------
@@ -27,22 +29,30 @@ class DetectionAnalysis:
         Positions of the targets: all classes that the prior holds possible.
     classes : tuple of str or None
         Names of the targets.
-    p_target : float
+    p_target : float or array
         Prior of the target in the detection costs.
     cost, min_cost : arrays
         Detection cost at the Bayes threshold, and at the best one: fractions, not normalized. The mean of ``cost`` at
         a flat prior is `c_avg`.
+    eer : array
+        Equal error rate on the ROC convex hull, a fraction.
     cllr, min_cllr : arrays
         Cllr of the detection log-likelihood ratios in bits, and its minimum by PAV.
     """
 
     target: IntArray
     classes: tuple[str, ...] | None
-    p_target: float
+    p_target: float | FloatArray
     cost: FloatArray
     min_cost: FloatArray
+    eer: FloatArray
     cllr: FloatArray
     min_cllr: FloatArray
+
+    def at(self, place: int) -> DetectionAnalysis:
+        """Return the same with the costs at one of several priors, by its position."""
+        p_target = float(np.atleast_1d(self.p_target)[place])
+        return replace(self, p_target=p_target, cost=self.cost[:, place], min_cost=self.min_cost[:, place])
 
     @property
     def calibration_loss(self) -> FloatArray:
@@ -50,14 +60,14 @@ class DetectionAnalysis:
         return np.maximum(self.cllr - self.min_cllr, 0.0)
 
     @property
-    def mean_cost(self) -> float:
-        """Mean of ``cost``."""
-        return float(self.cost.mean())
+    def mean_cost(self) -> float | FloatArray:
+        """Mean of ``cost`` over the targets, at each prior."""
+        return _mean(self.cost)
 
     @property
-    def mean_min_cost(self) -> float:
+    def mean_min_cost(self) -> float | FloatArray:
         """Mean of ``min_cost``: what `c_avg` would be with the best threshold for each target."""
-        return float(self.min_cost.mean())
+        return _mean(self.min_cost)
 
     @property
     def mean_cllr(self) -> float:
@@ -97,7 +107,7 @@ def detection_analysis(
     label: ArrayLike,
     *,
     prior: ArrayLike | None = None,
-    p_target: float = 0.5,
+    p_target: ArrayLike = 0.5,
     sample_weight: ArrayLike | None = None,
     classes: Sequence[str] | None = None,
 ) -> DetectionAnalysis:
@@ -112,8 +122,8 @@ def detection_analysis(
     prior : (n_classes,) array_like, optional
         Flat when left out. It says how likely the non-targets are, relative to each other, in the detection
         log-likelihood ratios and in averages over non-target trials; classes of prior 0 drop out.
-    p_target : float
-        Prior of the target in the detection costs.
+    p_target : float or array_like
+        Prior of the target in the detection costs. A vector of priors gives their curves, which APE plots draw.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
     classes : sequence of str, optional
@@ -133,6 +143,8 @@ def detection_analysis(
     Detectors that are recalibrated one by one do not come from one recognizer: the minima are bounds, each for its own
     target. They change when the log-likelihoods are scaled and shifted (paper 001 eq. 19).
 
+    The log-likelihood ratios of all trials and targets are held at once, as much memory as ``loglik`` in float64.
+
     Examples
     --------
     >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 0.0, 0.5]]
@@ -144,39 +156,54 @@ def detection_analysis(
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
-    log_odds = _validate.single_log_odds(p_target)
+    log_odds = _validate.prior_log_odds(p_target, None)
+    if log_odds.ndim > 1:
+        raise InputError(f"p_target: expected one prior or a vector of priors, got shape {log_odds.shape}.")
     target = np.flatnonzero(checked > 0)
-    figures = np.empty((4, len(target)))
-    for at, k in enumerate(target.tolist()):
-        scores = _one_against_the_rest(trials, k, checked)
-        figures[:, at] = (
-            scores.act_dcf(prior_log_odds=log_odds, normalize=False),
-            scores.rocch.min_dcf(prior_log_odds=log_odds, normalize=False),
-            scores.trials.cllr(),
-            scores.recalibrated.cllr(),
-        )
+    cost, min_cost = np.empty((2, len(target), *log_odds.shape))
+    eer, cllr, min_cllr = np.empty((3, len(target)))
+    for at, scores in enumerate(_detectors(trials, target, checked)):
+        cost[at] = scores.act_dcf(prior_log_odds=log_odds, normalize=False)
+        min_cost[at] = scores.rocch.min_dcf(prior_log_odds=log_odds, normalize=False)
+        eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.trials.cllr(), scores.recalibrated.cllr()
     names = None if trials.classes is None else tuple(trials.classes[k] for k in target)
-    return DetectionAnalysis(target, names, float(p_target), *figures)
+    prior_of_target = np.array(p_target, np.float64) if log_odds.ndim else float(np.asarray(p_target))
+    return DetectionAnalysis(target, names, prior_of_target, cost, min_cost, eer, cllr, min_cllr)
 
 
-def _one_against_the_rest(trials: ScoredClasses, target: int, prior: FloatArray) -> SortedScores:
-    """Detection log-likelihood ratios; non-target classes weigh as the prior says, whatever their numbers of trials."""
-    rivals = [k for k in np.flatnonzero(prior > 0).tolist() if k != target]
-    rows = [trials.rows(k) for k in rivals]
-    tar, non = trials.rows(target), np.concatenate(rows)
-    weight = prior[rivals] / trials.totals()[rivals]
-    if np.all(weight == weight[0]):
-        non_weights = trials.weights_of(non)
-    else:
-        non_weights = np.repeat(weight / weight.max(), list(map(len, rows)))
-        if trials.weights is not None:
-            non_weights *= trials.weights[non]
-    return SortedScores(
-        trials.detection_llr(tar, target, prior),
-        trials.detection_llr(non, target, prior),
-        tar_weights=trials.weights_of(tar),
-        non_weights=non_weights,
-    )
+def _detectors(trials: ScoredClasses, targets: IntArray, prior: FloatArray) -> Iterator[SortedScores]:
+    """Each target against the rest; non-target classes weigh as the prior says, whatever their numbers of trials."""
+    rows = [trials.rows(k) for k in targets.tolist()]
+    order, lengths = np.concatenate(rows), [len(one) for one in rows]
+    llrs = _detection_llrs(trials, order, targets, prior)
+    weights, per_trial = trials.weights_of(order), prior[targets] / trials.totals()[targets]
+    ends = np.cumsum(lengths)
+    for at, (begin, end) in enumerate(zip(ends - lengths, ends, strict=True)):
+        tar = slice(begin, end)
+        rivals = np.delete(per_trial, at)
+        non_weights = None if weights is None else np.delete(weights, tar)
+        if np.any(rivals != rivals[0]):
+            shares = np.repeat(rivals / rivals.max(), np.delete(lengths, at))
+            non_weights = shares if non_weights is None else shares * non_weights
+        yield SortedScores(
+            llrs[at, tar],
+            np.delete(llrs[at], tar),
+            tar_weights=None if weights is None else weights[tar],
+            non_weights=non_weights,
+        )
+
+
+def _detection_llrs(trials: ScoredClasses, rows: IntArray, targets: IntArray, prior: FloatArray) -> FloatArray:
+    """Log-likelihood ratio of each target against the rest, for some trials: (n_targets, n_rows)."""
+    few, ratio = None if len(targets) == trials.n_classes else targets, prior_ratio(prior[targets])
+    llrs = np.empty((len(targets), len(rows)))
+    for part in row_blocks(len(rows), len(targets)):
+        llrs[:, part] = detection_llrs(relative(trials.loglik, rows[part], few), ratio)
+    return llrs
+
+
+def _mean(costs: FloatArray) -> float | FloatArray:
+    return np.asarray(costs.mean(axis=0)) if costs.ndim > 1 else float(costs.mean())
 
 
 def pairwise_analysis(
@@ -225,19 +252,25 @@ def pairwise_analysis(
     trials.require()
     n_classes = trials.n_classes
     actual, minimum = np.ones((2, n_classes, n_classes))
+    blocks = [_block(trials, k) for k in range(n_classes)]
+    weights = [trials.weights_of(trials.rows(k)) for k in range(n_classes)]
     for i in range(n_classes):
         for j in range(i):
-            tar, non = trials.rows(i), trials.rows(j)
             scores = SortedScores(
-                _pair(trials, tar, i, j),
-                _pair(trials, non, i, j),
-                tar_weights=trials.weights_of(tar),
-                non_weights=trials.weights_of(non),
+                difference(blocks[i][i], blocks[i][j]),
+                difference(blocks[j][i], blocks[j][j]),
+                tar_weights=weights[i],
+                non_weights=weights[j],
             )
             actual[i, j] = actual[j, i] = scores.trials.cllr()
             minimum[i, j] = minimum[j, i] = scores.recalibrated.cllr()
     return PairwiseAnalysis(trials.classes, actual, minimum)
 
 
-def _pair(trials: ScoredClasses, rows: IntArray, i: int, j: int) -> FloatArray:
-    return difference(trials.loglik[rows, i].astype(np.float64), trials.loglik[rows, j].astype(np.float64))
+def _block(trials: ScoredClasses, k: int) -> FloatArray:
+    """Log-likelihoods of the trials of a class, (n_classes, n_rows): each class side by side in memory."""
+    rows = trials.rows(k)
+    block = np.empty((trials.n_classes, len(rows)))
+    for part in row_blocks(len(rows), trials.n_classes):
+        block[:, part] = class_major(trials.loglik, rows[part])
+    return block

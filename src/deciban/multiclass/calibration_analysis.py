@@ -6,18 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.class_training import train_classes
-from deciban.core.loglik import relative, row_blocks
-from deciban.errors import InputError
 from deciban.multiclass.costs import expected_surprise
+from deciban.multiclass.infimum import CalibrationLimits, entropy
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray
-
-_RIDGE = 1e-12
-"""Where the best parameters are infinite, a penalty this small finds some that cost about as little."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +23,15 @@ class ClassCalibration:
     total : float
         As they are: at the flat prior `cllr`.
     minimum : float
-        After the best map, ``scale`` at least 0: the discrimination loss. Never above ``reference``.
+        After the best map, ``scale`` at least 0: the discrimination loss. Never above ``reference``. An infimum: the
+        limit of cross-entropies of finite maps, whether or not one of them has it.
     after_offset_only, after_scale_only : float
         After the best offsets with scale 1, and after the best scale without offsets.
     reference : float
         Entropy of the prior: what a recognizer without information gets.
     scale : float
-        Of the best map; of those that come close to the infimum if that is reached at infinity only.
+        Of the best map. Where none is best because the cost falls forever on the way to the infimum, that of a map that
+        is all but there.
     offset : (n_classes,) array
         In nats; their mean is 0.
     """
@@ -78,15 +74,6 @@ def _saved(before: float, after: float) -> float:
     return 0.0 if before == after else max(before - after, 0.0)  # inf less inf is nothing saved
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Best:
-    """The least cross-entropy of a family of maps in nats, and a map that has it (or comes as close as one can)."""
-
-    cost: float
-    scale: float
-    offset: FloatArray
-
-
 def min_cllr(
     loglik: ArrayLike,
     label: ArrayLike,
@@ -126,7 +113,7 @@ def min_cllr(
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     prior = trials.prior(None)
-    return _best(trials, prior, expected_surprise(trials, prior)).cost / math.log(2)
+    return CalibrationLimits.of(trials, prior, expected_surprise(trials, prior)).least().cost / math.log(2)
 
 
 def calibration_analysis(
@@ -142,8 +129,9 @@ def calibration_analysis(
     Parameters
     ----------
     loglik : (n_trials, n_classes) array_like
-        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal; where one says the
-        opposite of the truth, the best scale is 0.
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal: scales above 0 leave
+        them infinite, however small they are. Scale 0 throws everything away, which is best where an infinite one says
+        the opposite of the truth.
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     prior : (n_classes,) array_like, optional
@@ -164,6 +152,7 @@ def calibration_analysis(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> label = rng.integers(0, 3, 1000)
     >>> calibrated = 3.0 * np.eye(3)[label] + rng.normal(size=(1000, 3)) * np.sqrt(3.0)
@@ -174,77 +163,14 @@ def calibration_analysis(
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     total = expected_surprise(trials, checked)
-    both = _best(trials, checked, total)
-    scaled = _best(trials, checked, total, offset=False)
-    shifted = _best(trials, checked, total, scale=False)
+    limits = CalibrationLimits.of(trials, checked, total)
+    both, scaled, shifted = limits.least(), limits.least(offset=False), limits.least(scale=False)
     return ClassCalibration(
         total=total / math.log(2),
         minimum=both.cost / math.log(2),
         after_offset_only=shifted.cost / math.log(2),
         after_scale_only=scaled.cost / math.log(2),
-        reference=_entropy(checked) / math.log(2),
+        reference=entropy(checked) / math.log(2),
         scale=both.scale,
         offset=both.offset,
     )
-
-
-def _entropy(prior: FloatArray) -> float:
-    possible = prior[prior > 0]
-    return -math.fsum(possible * np.log(possible))
-
-
-def _best(trials: ScoredClasses, prior: FloatArray, total: float, *, scale: bool = True, offset: bool = True) -> _Best:
-    nothing = np.zeros(trials.n_classes)
-    if total == 0.0:
-        return _Best(0.0, 1.0, nothing)
-    thrown_away = _Best(_entropy(prior), 0.0, nothing) if scale else _Best(total, 1.0, nothing)
-    if _is_beyond_repair(trials, total) or (scale and _is_constant(trials)):
-        return thrown_away
-    fit = _fitted(trials, prior, scale=scale, offset=offset)
-    if fit.scale < 0.0 or fit.cost >= thrown_away.cost:  # a convex function: where scales are at least 0, 0 is best
-        return thrown_away
-    return fit
-
-
-def _fitted(trials: ScoredClasses, prior: FloatArray, *, scale: bool, offset: bool) -> _Best:
-    """Train; if the optimum lies at infinity, come close to it."""
-    weights = None if trials.weights is None else trials.weights.astype(np.float64)
-
-    def trained(ridge: float) -> _Best:
-        fit = train_classes(
-            trials.loglik, trials.label, prior=prior, weights=weights, ridge=ridge, scale=scale, offset=offset
-        )
-        return _Best(fit.objective, float(fit.weights[0]), fit.offsets)
-
-    try:
-        return trained(0.0)
-    except InputError:
-        close = trained(_RIDGE)  # what is wrong with the input itself is refused again
-    separated = scale and _is_separated(trials, prior, close)
-    return _Best(0.0, close.scale, close.offset) if separated else close
-
-
-def _is_beyond_repair(trials: ScoredClasses, total: float) -> bool:
-    """Whether infinite evidence speaks against the truth, which no scale above 0 mends."""
-    return math.isinf(total) and not np.isfinite(trials.loglik).all()
-
-
-def _is_constant(trials: ScoredClasses) -> bool:
-    """Whether all trials have the same log-likelihoods, up to what each row may be shifted by."""
-    first = relative(trials.loglik, slice(0, 1))
-    return all(
-        np.array_equal(block, np.broadcast_to(first, block.shape))
-        for block in (relative(trials.loglik, rows) for rows in row_blocks(*trials.loglik.shape))
-    )
-
-
-def _is_separated(trials: ScoredClasses, prior: FloatArray, best: _Best) -> bool:
-    """Whether the true class is ahead in every trial that counts, so that a greater scale costs less without end."""
-    columns = np.flatnonzero(prior > 0)
-    for k in columns.tolist():
-        rows, rivals = trials.rows(k), np.delete(columns, np.searchsorted(columns, k))
-        for part in row_blocks(len(rows), trials.n_classes):
-            mapped = best.scale * relative(trials.loglik, rows[part]) + best.offset[:, None]
-            if not np.all(mapped[k] > mapped[rivals].max(axis=0)):
-                return False
-    return True

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.core.class_counts import accepted
+from deciban.core.open_set_counts import accepted_open_set, non_target_priors
 from deciban.core.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
@@ -70,46 +71,43 @@ def c_avg(
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     trials.require()
     log_odds = _validate.prior_log_odds(p_target, None)
-    prior = np.asarray(p_target, dtype=np.float64)
     if p_out_of_set is None:
-        costs = _closed(trials, log_odds.ravel(), normalize=normalize)
+        p_miss, p_fa = _closed(trials, log_odds.ravel())
     else:
-        costs = _open(trials, log_odds.ravel(), _shares(trials, prior.ravel(), p_out_of_set), normalize=normalize)
+        p_miss, p_fa = _open(trials, np.asarray(p_target, dtype=np.float64).ravel(), p_out_of_set)
+    costs = detection_cost(p_miss, p_fa, log_odds.reshape(-1, 1), 1.0, 1.0, normalize=normalize).mean(axis=1)
     return costs.reshape(log_odds.shape) if log_odds.ndim else float(costs[0])
 
 
-def _closed(trials: ScoredClasses, log_odds: FloatArray, *, normalize: bool) -> FloatArray:
+def _closed(trials: ScoredClasses, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
     flat = np.full(trials.n_classes, 1.0 / trials.n_classes)
     counts = accepted(trials.loglik, trials.label, trials.weights, flat, -log_odds)
     others = (1.0 - np.eye(trials.n_classes)) / (trials.n_classes - 1)
-    p_miss, p_fa = error_rates(counts, trials.totals(), others)
-    costs = detection_cost(p_miss, p_fa, log_odds[:, None], 1.0, 1.0, normalize=normalize)
-    return np.asarray(costs.mean(axis=1))
+    return error_rates(counts, trials.totals(), others)
 
 
-def _open(trials: ScoredClasses, log_odds: FloatArray, shares: FloatArray, *, normalize: bool) -> FloatArray:
-    """Here the rivals' relative priors depend on the target prior, so each one is a problem of its own."""
-    n_targets = trials.n_classes - 1
-    costs = np.empty(len(log_odds))
-    for at, (odds, out_of_set) in enumerate(zip(log_odds, shares, strict=True)):
-        prior = np.full(trials.n_classes, (1.0 - out_of_set) / (n_targets - 1))
-        prior[-1] = out_of_set
-        counts = accepted(trials.loglik, trials.label, trials.weights, prior, np.array([-odds]))
-        rivals = np.tile(prior, (n_targets, 1))
-        np.fill_diagonal(rivals, 0.0)
-        p_miss, p_fa = error_rates(counts[:, :-1], trials.totals(), rivals)
-        costs[at] = detection_cost(p_miss, p_fa, odds, 1.0, 1.0, normalize=normalize).mean()
-    return costs
+def _open(trials: ScoredClasses, p_target: FloatArray, p_out_of_set: float) -> tuple[FloatArray, FloatArray]:
+    """Here the rivals' shares depend on the target prior."""
+    out_of_set = checked_out_of_set(p_out_of_set, p_target, trials.n_classes)
+    counts = accepted_open_set(trials.loglik, trials.label, trials.weights, p_target, out_of_set)
+    priors = non_target_priors(p_target, out_of_set, trials.n_classes)
+    rivals = priors[:, None, :] * (1.0 - np.eye(trials.n_classes - 1, trials.n_classes))
+    return error_rates(counts, trials.totals(), rivals)
 
 
-def _shares(trials: ScoredClasses, p_target: FloatArray, p_out_of_set: float) -> FloatArray:
-    """Share of the out-of-set class among the non-targets, for each target prior."""
-    if trials.n_classes < 3:
+def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int) -> float:
+    """Check the prior of the class that is out of set, beside priors of a target.
+
+    Raises
+    ------
+    InputError
+        If there are too few classes, or nothing is left for the other non-targets.
+    """
+    if n_classes < 3:
         raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
     words = "It is above 0, and leaves something of 1 - p_target for the other non-targets"
-    largest = float(np.nextafter(1.0 - p_target.max(), 0.0))
-    out_of_set = _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, largest, words)
-    return np.asarray(out_of_set / (1.0 - p_target))
+    largest = float(np.nextafter(1.0 - p_target.max(initial=0.0), 0.0))
+    return _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, largest, words)
 
 
 def error_rates(counts: CountArray, totals: CountArray, rivals: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +119,7 @@ def error_rates(counts: CountArray, totals: CountArray, rivals: FloatArray) -> t
         Trials of every class that were accepted.
     totals : (n_classes,) array
         Trials of every class.
-    rivals : (n_targets, n_classes) array
+    rivals : (n_targets, n_classes) array, or one for each threshold
         Shares of the other classes in the false-alarm rate of a target; they sum to 1.
 
     Returns

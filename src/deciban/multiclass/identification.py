@@ -47,6 +47,13 @@ def error_rate(
     InputError
         If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
 
+    Notes
+    -----
+    Posteriors are compared exactly, without tolerance: at a flat prior the log-likelihoods as they are, of two classes
+    their difference with the Bayes threshold, as in `deciban.metrics`. `deciban.decisions` compares sums of costs, and
+    takes those that agree to 2^-46 for a tie; it decides alike at a flat prior, and can differ at others where a trial
+    is that close to a tie.
+
     Examples
     --------
     >>> error_rate([[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.4], [0.0, 0.5, 1.0]], [0, 1, 2, 2], prior=None)
@@ -140,6 +147,13 @@ def confusion(
     ------
     InputError
         If there is NaN, a label is no class, a class of positive prior has no trial, or the prior is not one.
+
+    Notes
+    -----
+    Posteriors are compared exactly, without tolerance: at a flat prior the log-likelihoods as they are, of two classes
+    their difference with the Bayes threshold, as in `deciban.metrics`. `deciban.decisions` compares sums of costs, and
+    takes those that agree to 2^-46 for a tie; it decides alike at a flat prior, and can differ at others where a trial
+    is that close to a tie.
 
     Examples
     --------

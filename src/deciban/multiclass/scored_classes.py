@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate, _validate_classes
-from deciban.core.class_counts import tally
+from deciban.core.class_counts import ordered_by_class, tally
 from deciban.core.loglik import detection_llr, prior_ratio, relative, row_blocks
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -59,8 +59,7 @@ class ScoredClasses:
     @cached_property
     def _by_class(self) -> tuple[IntArray, IntArray]:
         """Trials that count, class by class, and where each class begins."""
-        label = self.label.astype(np.uint16) if self.n_classes <= 1 << 16 else self.label  # sorts faster
-        order = np.argsort(label, kind="stable")
+        order = ordered_by_class(self.label, self.n_classes)
         if self.weights is not None:
             order = order[self.weights[order] > 0]
         counts = np.bincount(self.label[order], minlength=self.n_classes)

@@ -3,7 +3,7 @@
 Every plot of results is a function ``(result, ax=None, **line_kw) -> Axes``. ``result`` is one `Evaluation`, a
 `Results`, or a sequence of `Evaluation`; each system has one colour, the same in all plots. `omega` takes weightings of
 rules instead, and `calibration_map` calibrators together with the scores that they are meant for. Plots of many classes
-take a `ClassEvaluation`, a `ClassResults`, or a sequence of `ClassEvaluation`; `simplex` takes an `Application`.
+take a `ClassEvaluation`, a `ClassResults`, or a sequence of `ClassEvaluation`; `simplex` also takes an `Application`.
 
 Without ``ax`` a new `matplotlib.figure.Figure` is made, without pyplot: no display and no global state are involved.
 ``line_kw`` are matplotlib's line properties for the main line of each system. Drawing on an ``ax`` that holds another
@@ -40,8 +40,10 @@ CLASS_KINDS: tuple[str, ...] = (
     "class_ape",
     "c_avg_curve",
     "subset_c_avg",
+    "simplex",
 )
-"""The same for results of many classes. Those of confusion, pairs and APE curves show one system."""
+"""The same for results of many classes. Confusions, pairs, APE curves and the simplex show one system, the last one of
+three classes."""
 
 __all__ = [
     "CLASS_KINDS",

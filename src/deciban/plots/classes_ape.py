@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation
+from deciban.evaluation import ClassEvaluation
 from deciban.plots.classes import ClassDrawable, one_system, systems_before
-from deciban.plots.classes_cells import HALO, NAME_WIDTH, brief, largest
+from deciban.plots.classes_cells import HALO, NAME_WIDTH, brief
 from deciban.plots.fonts import families_for
 from deciban.plots.priors import BEFORE, REFERENCE, default_error
 from deciban.plots.sheet import PALETTE, THIN_WIDTH, Style, in_percent, readable
+from deciban.types import FloatArray
 
 _PANEL = (2.15, 1.75)
 """Inches of a panel."""
@@ -73,11 +75,10 @@ def class_ape(
     >>> [panel.get_title(loc="left") for panel in figure.axes]
     ['cat', 'dog', 'eel']
     """
-    system = one_system(result)
-    detectors = system.curves.detectors
-    old: Sequence[Evaluation | None] = [None] * len(detectors)
+    detectors = _detectors(one_system(result))
+    old: Sequence[_Detector | None] = [None] * len(detectors)
     if before is not None:
-        old = systems_before(before, [system])[0].curves.detectors
+        old = _detectors(systems_before(before, [one_system(result)])[0])
         if len(old) != len(detectors):
             raise InputError(f"before: {len(old)} classes are detected, but {len(detectors)} after calibration.")
     if columns is not None and columns < 1:
@@ -91,8 +92,8 @@ def class_ape(
         panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
         highest = np.maximum(highest, _draw(panel, detector, earlier, main)).tolist()
         _write(panel, detector, earlier)
-    ends = [float(detector.curves.prior_log_odds[-1]) for detector in detectors]
-    panels[0].set_xlim(-max(ends), max(ends))
+    end = float(detectors[0].log_odds[-1])
+    panels[0].set_xlim(-end, end)
     top = _top(*highest)
     panels[0].set_ylim(-0.01 * top, top)
     panels[0].yaxis.set_major_formatter(in_percent)
@@ -100,6 +101,25 @@ def class_ape(
     panels[0].xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     _legend(figure, main, with_before=before is not None)
     return figure
+
+
+@dataclass(frozen=True, slots=True)
+class _Detector:
+    """What a panel shows: Bayes error rates over log odds, not normalized, and Cllr in bits."""
+
+    name: str
+    log_odds: FloatArray
+    actual: FloatArray
+    least: FloatArray
+    cllr: float
+    min_cllr: float
+
+
+def _detectors(system: ClassEvaluation) -> list[_Detector]:
+    found, curves = system.detection, system.curves
+    names = [system.classes[k] for k in found.target]
+    rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
+    return [_Detector(name, curves.detector_log_odds, *figures) for name, *figures in rows]
 
 
 def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
@@ -129,10 +149,9 @@ def _best_columns(n: int) -> int:
     return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
 
 
-def _draw(panel: Axes, detector: Evaluation, earlier: Evaluation | None, main: Style) -> tuple[float, float]:
+def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, main: Style) -> tuple[float, float]:
     """Draw the curves of one class; return the highest errors after and before calibration."""
-    log_odds = detector.curves.prior_log_odds
-    panel.plot(log_odds, default_error(log_odds), **REFERENCE)
+    panel.plot(detector.log_odds, default_error(detector.log_odds), **REFERENCE)
     before = 0.0
     if earlier is not None:
         before = _pair(
@@ -141,15 +160,11 @@ def _draw(panel: Axes, detector: Evaluation, earlier: Evaluation | None, main: S
     return _pair(panel, detector, main, _thin(main)), before
 
 
-def _pair(panel: Axes, detector: Evaluation, main: Style, thin: Style) -> float:
-    """Draw actual and least errors, not normalized; return the highest that is finite."""
-    curves = detector.curves
-    scale = default_error(curves.prior_log_odds)
-    with np.errstate(invalid="ignore", over="ignore"):
-        actual, least = curves.act_error * scale, curves.min_error * scale
-    panel.plot(curves.prior_log_odds, actual, **main)
-    panel.plot(curves.prior_log_odds, least, **thin)
-    return largest(actual, 0.0)
+def _pair(panel: Axes, detector: _Detector, main: Style, thin: Style) -> float:
+    """Draw actual and least errors; return the highest."""
+    panel.plot(detector.log_odds, detector.actual, **main)
+    panel.plot(detector.log_odds, detector.least, **thin)
+    return float(detector.actual.max())
 
 
 def _thin(main: Style) -> Style:
@@ -162,7 +177,7 @@ def _top(after: float, before: float) -> float:
     return float(np.clip(_HEADROOM * highest, *_LIMITS))
 
 
-def _write(panel: Axes, detector: Evaluation, earlier: Evaluation | None) -> None:
+def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
     """Write Cllr before and after, and its minimum, into the corner of a panel."""
     was = "" if earlier is None else f"{brief(earlier.cllr)} → "
     text = f"Cllr {was}{brief(detector.cllr)}\nmin {brief(detector.min_cllr)}"

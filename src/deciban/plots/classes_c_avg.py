@@ -61,6 +61,9 @@ def c_avg_curve(
     Dotted: ``min(p, 1 - p)``, the cost of accepting or rejecting everything, whichever is less. Above it a recognizer
     does worse than none. Source: thesis 8.5.1, eq. 8.28.
 
+    Where the last class is out of set, it is so at each prior, and the legend says so with its prior. The curve ends
+    where the prior of the target and that one leave nothing for the other non-targets.
+
     Examples
     --------
     >>> from deciban.evaluation import evaluate_classes
@@ -75,7 +78,7 @@ def c_avg_curve(
     for mark, system in zip(canvas.marks, old, strict=bool(old)):
         ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **{**BEFORE, "color": mark.color})
     for mark, system in zip(canvas.marks, systems, strict=True):
-        ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.main)
+        ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.noted(_open_set(system)))
     if old:
         canvas.explain("before calibration", **BEFORE)
     end = max(float(np.abs(system.curves.prior_log_odds).max()) for system in systems)
@@ -88,6 +91,11 @@ def c_avg_curve(
     write_priors(ax)
     canvas.name_axes("Prior log odds of the target (nats)", r"$C_\mathrm{avg}$ (%)")
     return canvas.finish()
+
+
+def _open_set(system: ClassEvaluation) -> str:
+    """What the legend says of a system that was evaluated with a class out of set."""
+    return "" if system.p_out_of_set is None else f"open set, {system.p_out_of_set:g} out of set"
 
 
 def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) -> Axes:

@@ -26,7 +26,7 @@ HALO = withStroke(linewidth=2.5, foreground="white")
 _NAME_SIZE, _NUMBER_SIZE, _SMALLEST = 9.0, 9.0, 4.0
 _LETTER = 0.6
 """Width of a digit, as a share of the font size."""
-_WIDEST, _CELL = 6.0, (0.3, 1.0)
+_WIDEST, _CELL = 6.0, (0.3, 1.6)
 """Inches: what all cells together like to take, and the limits of one."""
 
 

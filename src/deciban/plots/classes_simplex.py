@@ -12,9 +12,11 @@ from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike
 
 from deciban import _validate_classes
-from deciban.decisions import Application
+from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
+from deciban.evaluation.classes_result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
+from deciban.plots.classes import one_system
 from deciban.plots.classes_cells import HALO, NAME_WIDTH
 from deciban.plots.fonts import families_for
 from deciban.plots.sheet import GREY, Canvas, Style, readable, system_colors
@@ -51,7 +53,7 @@ _PRIOR: Style = {
 
 
 def simplex(
-    application: Application,
+    application: Application | ClassEvaluation | ClassResults,
     ax: Axes | None = None,
     *,
     loglik: ArrayLike | None = None,
@@ -64,8 +66,9 @@ def simplex(
 
     Parameters
     ----------
-    application : Application
-        Costs of any number of actions for three classes, and the prior.
+    application : Application, or ClassEvaluation
+        Costs of any number of actions for three classes, and the prior. Or one system of three classes: some of its
+        trials are drawn, and regions are those of its decisions, where all errors cost the same.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     loglik : (n_trials, 3) array_like, optional
@@ -86,7 +89,7 @@ def simplex(
     Raises
     ------
     InputError
-        If there are not three classes, or names, log-likelihoods and labels do not fit.
+        If there are not three classes, several systems, or names, log-likelihoods and labels do not fit.
 
     Notes
     -----
@@ -101,6 +104,10 @@ def simplex(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['class 0', 'class 2', 'prior']
     """
+    if not isinstance(application, Application):
+        system = one_system(application, "application")
+        application, classes = Application(error_costs(system.n_classes), system.prior), system.classes
+        loglik, label = (None, None) if system.curves.sample is None else system.curves.sample
     if application.n_classes != 3:
         raise InputError(
             f"application: {application.n_classes} classes, but a triangle has three corners. Draw three at a time."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deciban.calibration import MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.evaluation.classes_joined import class_read_fact
 from deciban.evaluation.joined import fact
@@ -22,6 +23,13 @@ POSTERIOR_PRIOR = "posterior_prior"
 def is_fusion(model: ClassModel) -> bool:
     """Whether a model takes the scores of several systems."""
     return isinstance(model, MulticlassFusion)
+
+
+def result_name(model: ClassModel, systems: Sequence[str]) -> str:
+    """What tables call that which a model makes of systems; transformations are no calibrations."""
+    if is_fusion(model):
+        return "fusion"
+    return f"{systems[0]}, {'calibrated' if isinstance(model, MulticlassCalibrator) else 'transformed'}"
 
 
 def require_class_model(model: Model, shown: str) -> ClassModel:
@@ -77,11 +85,10 @@ def require_same_posteriors(model: ClassModel, prior: FloatArray | None) -> None
             "out, or train with it."
         )
     if trained is not None and given != trained:
+        told = "none is named" if prior is None else given or "flat"
         raise InputError(
-            "posterior_prior: the model was trained on log posteriors, from which a prior was taken out. Name the "
-            f"prior that is in these (--posterior-prior {trained} if it is the same)."
-            if given is None
-            else f"posterior_prior: {given}, but the model was trained on log posteriors by {trained}."
+            f"posterior_prior: {told}, but the model was trained on log posteriors. It is for scores with the same "
+            f"prior in them: name it (--posterior-prior {trained}), or train on scores like these."
         )
 
 

@@ -26,6 +26,7 @@ from deciban.recipes.classes_models import (
     model_data,
     prior_text,
     require_same_posteriors,
+    result_name,
 )
 from deciban.recipes.held_out import DEFAULT_FOLDS, HoldOut
 from deciban.recipes.systems import order_of_training, refuse_twice
@@ -176,8 +177,7 @@ def train_class_files(
             evaluated(loglik, f"without {name}")
             for name, loglik in zip(names, _without_one(model, data, joined), strict=True)
         ]
-    told = "fusion" if is_fusion(model) else f"{names[0]}, calibrated"
-    rows.append(evaluated(model.transform(data), told))  # type: ignore[attr-defined]
+    rows.append(evaluated(model.transform(data), result_name(model, names)))  # type: ignore[attr-defined]
     facts, crossed = joined.facts, None
     if cross_validate is not None:
         say("cross-validating")
@@ -227,7 +227,7 @@ def evaluate_class_model(
     wanted: ClassFigures = figures or {}
     before = [evaluate_system(joined, one.score, one.name, **wanted) for one in joined.aligned]
     loglik = model.transform(model_data(model, ordered))  # type: ignore[attr-defined]
-    name = "fusion" if is_fusion(model) else f"{joined.aligned[0].name}, calibrated"
+    name = result_name(model, [system.name for system in joined.aligned])
     back = [model_classes(model, joined).index(one) for one in joined.classes]
     after = evaluate_system(joined, loglik[:, back], name, **wanted)
     told = (*joined.facts, *facts)

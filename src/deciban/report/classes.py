@@ -105,7 +105,7 @@ def render_classes(
         title=title or _title(results),
         facts=tuple(facts) or results.facts,
         train_facts=() if train is None else train.facts,
-        points=[f"C_avg at {point.p_target:g}" for point in first.points],
+        points=_points(first),
         reference=number(first.reference),
         defaults=(percent(first.default_error_rate), number(first.default_brier)),
         prior=_prior(first),
@@ -139,6 +139,12 @@ def _prior(one: ClassEvaluation) -> str:
     return ", ".join(f"{name} {p:.4g}" for name, p in zip(one.classes, one.prior.tolist(), strict=True))
 
 
+def _points(one: ClassEvaluation) -> list[str]:
+    """Headings of costs; where there are several priors of a target, their normalized mean is what plans publish."""
+    named = [f"C_avg at {point.p_target:g}" for point in one.points]
+    return [*named, "normalized C_avg, mean"] if len(named) > 1 else named
+
+
 def _side(name: str, systems: Sequence[ClassEvaluation], colors: Sequence[str]) -> _Side:
     return _Side(name, tuple(_summary(one, color) for one, color in zip(systems, colors, strict=True)))
 
@@ -150,6 +156,8 @@ def _summary(one: ClassEvaluation, color: str) -> _Line:
     cells.append(f"{number(one.cross_entropy)} of {number(one.prior_entropy)}")
     for point in one.points:
         cells += [_digits(point.c_avg), _digits(point.min_c_avg)]
+    if len(one.points) > 1:
+        cells += [_digits(one.mean_costs[name]) for name in ("normalized", "normalized_min")]
     return _Line(one.name, color, (*cells, count(float(one.counts.sum()))))
 
 
@@ -160,7 +168,7 @@ def _class_lines(one: ClassEvaluation) -> list[tuple[str, tuple[str, ...]]]:
         cells = [count(float(one.counts[k])), percent(float(one.class_error_rates[k]))]
         if k in place:
             at = place[k]
-            cells += [percent(one.curves.detectors[at].eer), _digits(found.cost[at]), _digits(found.min_cost[at])]
+            cells += [percent(found.eer[at]), _digits(found.cost[at]), _digits(found.min_cost[at])]
             cells += [number(value[at]) for value in (found.cllr, found.min_cllr, found.calibration_loss)]
         else:
             cells += [""] * 6
@@ -170,15 +178,7 @@ def _class_lines(one: ClassEvaluation) -> list[tuple[str, tuple[str, ...]]]:
 
 def _confusions(one: ClassEvaluation) -> list[tuple[str, str, str, str]]:
     """True class, decision, how often and at what rate; the highest rates first."""
-    rates = one.confusion / one.counts[:, None]
-    np.fill_diagonal(rates, 0.0)
-    order = np.argsort(-rates, axis=None, kind="stable")[:_CONFUSIONS]
-    pairs = [divmod(int(at), one.n_classes) for at in order]
-    return [
-        (one.classes[i], one.classes[j], count(float(one.confusion[i, j])), percent(float(rates[i, j])))
-        for i, j in pairs
-        if rates[i, j] > 0
-    ]
+    return [(true, taken, count(n), percent(rate)) for true, taken, n, rate in one.frequent_confusions(_CONFUSIONS)]
 
 
 def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
@@ -209,6 +209,8 @@ def _figures(results: ClassResults, before: ClassResults | None) -> list[dict[st
     told = _Drawing(results, before)
     figures = [told.of_one("confusion", one) for one in told.systems]
     figures += [told.of_one("pairwise_loss", one, top=told.top) for one in told.systems]
+    if len(results.classes) == 3:
+        figures += [told.of_one("simplex", one) for one in told.systems]
     figures += [told.of_all("class_losses"), told.of_all("c_avg_curve")]
     if all(one.subsets is not None for one in told.systems):
         figures.append(told.of_all("subset_c_avg"))

@@ -24,6 +24,13 @@ PLOTS = {
             "PAV), above it by calibration. Nothing depends on the other classes."
         ),
     ),
+    "simplex": (
+        "Posteriors of three classes",
+        (
+            "A dot is the posterior of a segment at the prior, its colour the true class; corners are certainty. "
+            "Regions are those of decisions, the cross is the prior. Up to 1,000 segments of each class."
+        ),
+    ),
     "class_ape": (
         "Detection of each class over its prior",
         (

@@ -24,8 +24,20 @@ from deciban.sklearn.calibrators import (
     ScaleCalibrator,
     ShiftCalibrator,
 )
+from deciban.sklearn.class_estimator import ClassEstimator
+from deciban.sklearn.class_transformations import (
+    ClassScaleTransformation,
+    DetectionPavTransformation,
+    MatrixTransformation,
+)
 from deciban.sklearn.estimator import ScoreCalibrator
-from deciban.sklearn.multiclass import ClassEstimator, GaussianBackend, MulticlassCalibrator, MulticlassFusion
+from deciban.sklearn.multiclass import (
+    GaussianBackend,
+    MulticlassCalibrator,
+    MulticlassFusion,
+    MulticlassScaleCalibrator,
+    MulticlassShiftCalibrator,
+)
 from deciban.sklearn.scoring import cllr, cllr_scorer, dcf, min_cllr, min_cllr_scorer, scorer
 
 __all__ = [
@@ -33,11 +45,16 @@ __all__ = [
     "BetaCalibrator",
     "BoundCalibrator",
     "ClassEstimator",
+    "ClassScaleTransformation",
+    "DetectionPavTransformation",
     "ElubCalibrator",
     "GaussianBackend",
     "GaussianCalibrator",
+    "MatrixTransformation",
     "MulticlassCalibrator",
     "MulticlassFusion",
+    "MulticlassScaleCalibrator",
+    "MulticlassShiftCalibrator",
     "PavCalibrator",
     "ScaleCalibrator",
     "ScoreCalibrator",
