@@ -46,7 +46,7 @@ def made_up(folder):
 
 def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
     made_up(tmp_path)
-    assert len(COMMANDS) == 10
+    assert len(COMMANDS) == 12
     for line in COMMANDS:
         deciban(line, tmp_path)
     assert "Most frequent confusions" in (tmp_path / "cifar.html").read_text()
@@ -58,7 +58,7 @@ def test_the_tutorial_says_what_is_printed(real_data, tmp_path):
         pytest.skip(f"{real_data} lacks {', '.join(lacking)}")
     for name in SETS:
         shutil.copytree(real_data / name, tmp_path / name)
-    assert len(SHOWN) == 6
+    assert len(SHOWN) == 7
     for line in COMMANDS:
         if "report" in line:
             continue
