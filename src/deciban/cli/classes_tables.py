@@ -154,7 +154,7 @@ def _print_remarks(one: ClassEvaluation, out: Console) -> None:
 
 
 def _confusions(one: ClassEvaluation) -> list[str]:
-    told = [f"{taken} for {true} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
+    told = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
     return [f"most often taken: {', '.join(told)}"] if told else []
 
 
