@@ -232,3 +232,10 @@ def test_results_of_files_are_those_of_arrays(tmp_path):
         results.systems[0].to_dict() == deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sysA").to_dict()
     )
     assert results.join.matched == 90
+
+
+def test_frequent_confusions_are_those_of_the_confusion_matrix():
+    odds = [[1, 9, 0.5], [8, 1, 1], [2, 7, 1], [1, 8, 1], [3, 1, 6], [1, 2, 7]]
+    found = deciban.evaluate_classes(np.log(odds), [0, 0, 0, 1, 1, 2], classes=("cat", "dog", "eel"))
+    assert found.frequent_confusions(5) == [("cat", "dog", 2.0, 2 / 3), ("dog", "eel", 1.0, 0.5)]
+    assert found.frequent_confusions(1) == [("cat", "dog", 2.0, 2 / 3)]
