@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from deciban import DecibanError
 from deciban.io import inputs, read_contents
+from deciban.io.text import lines as text_lines
+from deciban.io.text import table
 
 BASES = {
     " ": ("ann x 1.5", "bob y -2e-3", "ann y inf", "é ü 2"),
@@ -83,18 +85,29 @@ def test_both_paths_agree(text, options, need):
 @pytest.mark.parametrize(
     ("at", "line", "message"),
     [
-        (2_000_000, "ann x nan", ":2000001: the score is NaN"),
-        (1_999_999, "ann x", ":2000000: expected 3 columns"),
-        (2_100_000, "ann x oops", ":2100001: the score 'oops' is not a number"),
-        (1_500_000, "ann\x00 x 1", ":1500001: holds NUL bytes"),
+        (130_000, "ann x nan", ":130001: the score is NaN"),
+        (129_999, "ann x", ":130000: expected 3 columns"),
+        (131_000, "ann x oops", ":131001: the score 'oops' is not a number"),
+        (90_000, "ann\x00 x 1", ":90001: holds NUL bytes"),
     ],
 )
-def test_faults_late_in_a_big_file_are_named_with_their_line(at, line, message, tmp_path):
-    lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(2_200_000)]
+def test_faults_late_in_a_big_file_are_named_with_their_line(at, line, message, tmp_path, monkeypatch):
+    """Everything is sixteen times smaller than it is: the files, and the blocks in which they are read."""
+    for module, size in ((inputs, "_BIG"), (text_lines, "_BLOCK"), (table, "_BLOCK")):
+        monkeypatch.setattr(module, size, getattr(module, size) // 16)
+    lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(140_000)]
     lines[at] = line
     (tmp_path / "big.txt").write_text("\n".join(lines))
     assert (tmp_path / "big.txt").stat().st_size > inputs._BIG
     assert message in outcome(tmp_path / "big.txt", need="scores")
+
+
+def test_a_fault_late_in_a_file_of_two_million_lines(tmp_path):
+    lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(2_200_000)]
+    lines[1_500_000] = "ann\x00 x 1"
+    (tmp_path / "big.txt").write_text("\n".join(lines))
+    assert (tmp_path / "big.txt").stat().st_size > inputs._BIG
+    assert ":1500001: holds NUL bytes" in outcome(tmp_path / "big.txt", need="scores")
 
 
 def test_a_big_file_with_harmless_oddities(tmp_path):
