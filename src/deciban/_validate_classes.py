@@ -272,15 +272,28 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise InputError(f"{place}: expected a list of classes, got {members!r}.")
         for member in members:
-            k = class_index(member, len(prior), classes, place)
+            try:
+                k = class_index(member, len(prior), classes, place)
+            except InputError as error:
+                raise InputError(f"{error}{_with_comma(classes or ())}") from None
             if home[k] >= 0:
                 raise InputError(f"{place}: {called(k, classes)} is in a group already. Groups do not overlap.")
             home[k] = g
         if not np.any(prior[home == g] > 0):
-            raise InputError(f"{place}: none of its classes has a prior above 0.")
+            raise InputError(f"{place}: none of its classes has a prior above 0. Leave the group out.")
     homeless = np.flatnonzero((home < 0) & (prior > 0))
     if len(homeless):
+        first = int(homeless[0])
         raise InputError(
-            f"groups: {called(int(homeless[0]), classes)} is in no group. Every class is in one, or has prior 0."
+            f"groups: {called(first, classes)} is in no group. Every class is in one, or has prior 0."
+            f"{_with_comma(classes[first : first + 1] if classes else ())}"
         )
     return tuple(np.flatnonzero((home == g) & (prior > 0)) for g in range(len(listed))), titles
+
+
+def _with_comma(classes: Sequence[str]) -> str:
+    """What to do where one of these classes has a name that the command line cannot write."""
+    found = [name for name in classes if "," in name]
+    if not found:
+        return ""
+    return f" --group cannot name {found[0]!r}, which has a comma in it: rename it, or use evaluate_groups in Python."

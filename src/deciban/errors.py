@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 
@@ -62,3 +64,15 @@ class MissingScoresError(KeyMismatchError):
 
 class DecibanWarning(UserWarning):
     """The numbers are right, but they probably do not mean what the user hopes."""
+
+
+_INSIDE = {"contextlib", "deciban", "joblib", "sklearn"}
+"""What is not the user's own code."""
+
+
+def warn(words: str) -> None:
+    """Warn with a `DecibanWarning` at the line of the user: the nearest one outside deciban and what calls it."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001  # what warnings itself counts by
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(words, DecibanWarning, stacklevel=level)

@@ -374,3 +374,36 @@ def test_real_scores_of_images(real_data):
         least = multiclass.min_cllr(loglik, label)
         assert least <= after < before
         assert after - least < 0.25 * (before - least)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e6, 1e14])
+@pytest.mark.parametrize(
+    ("lead", "label"), [([3, 1, -2, 2, -1, -3], [0, 0, 0, 1, 1, 1]), ([2, -1, -1, 1, -2], [0, 0, 0, 1, 1])]
+)
+def test_offsets_of_scores_however_far_apart(lead, label, scale):
+    """Against a scan of offsets that knows no derivatives; far apart, costs are all but piecewise linear."""
+    loglik, label = scale * np.column_stack((lead, np.zeros(len(lead)))), np.array(label)
+    llr = (loglik[:, 0] + scale * np.linspace(-4, 4, 8001)[:, None]) * np.where(label == 0, 1, -1)
+    costs = np.logaddexp(0.0, -llr)
+    best = np.min(0.5 * costs[:, label == 0].mean(axis=1) + 0.5 * costs[:, label == 1].mean(axis=1))
+    found = MulticlassShiftCalibrator().fit(loglik, label).objective_
+    assert best * (1.0 - 1e-5) <= found <= best * (1.0 + 1e-12)
+    assert multiclass.calibration_analysis(loglik, label).after_offset_only == pytest.approx(found / np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("loglik", "prior"),
+    [([[1, 0], [0, 1]], [0.1, 0.9]), ([[1, 0], [0.1, 0], [0, 0.1], [0, 2]], [0.05, 0.95])],
+)
+def test_scores_that_separate_are_refused_at_any_prior(loglik, prior):
+    label = [0, 1] if len(loglik) == 2 else [0, 0, 1, 1]
+    with pytest.raises(InputError, match="the classes are separated"):
+        MulticlassScaleCalibrator(prior=prior).fit(loglik, label)
+
+
+@pytest.mark.parametrize("ridge", [1e3, 1e8, 1e13, 1e200])
+def test_large_penalties_leave_offsets_alone(ridge):
+    loglik, label = trials()
+    model = MulticlassCalibrator(ridge=ridge).fit(loglik, label)
+    assert model.objective_ == pytest.approx(np.log(loglik.shape[1]), rel=1e-2)  # only a scale of 0 is left
+    assert "not determined" not in model.training_.results["status"]

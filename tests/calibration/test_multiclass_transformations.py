@@ -221,3 +221,17 @@ def test_a_matrix_of_as_many_classes_as_are_allowed():
     assert "converged in" in matrix.training_.results["status"]
     calibrated = MulticlassCalibrator(ridge=1.0).fit(loglik, label)
     assert matrix.objective_ < calibrated.objective_
+
+
+@pytest.mark.parametrize("made", [ClassScaleTransformation, MatrixTransformation])
+@pytest.mark.parametrize("toward", [1e5, 1e7, 1e9, 1e14, 1e200])
+def test_a_large_pull_toward_calibration_ends_at_it(made, toward):
+    loglik, label = problem(200, seed=8)
+    found = made(toward_calibration=toward).fit(loglik[:, 0], label)
+    calibrated = MulticlassCalibrator().fit(loglik[:, 0], label)
+    assert found.objective_ == pytest.approx(calibrated.objective_, rel=1e-3 / toward**0.5)
+    np.testing.assert_allclose(
+        found.transform(loglik[:, 0]) - found.transform(loglik[:, 0])[:, :1],
+        calibrated.transform(loglik[:, 0]) - calibrated.transform(loglik[:, 0])[:, :1],
+        atol=1e-2,
+    )

@@ -35,12 +35,28 @@ BAD = {
     "prior that is none": ("eval sysA.csv --key key.csv --prior 0.5,0.5", "Give one probability per class"),
     "prior of another sum": ("eval sysA.csv --key key.csv --prior 0.5,0.5,0.5", "sum to 1.5"),
     "prior of 0": ("eval sysA.csv --key key.csv --prior 0.5,0.5,0", "prior: that of class 2 ('eel') is 0"),
-    "prior of others": ("eval sysA.csv --key key.csv --prior cat=0.5,fox=0.5", "prior"),
+    "prior of others": ("eval sysA.csv --key key.csv --prior cat=0.5,fox=0.5", "prior: 'fox' is no class"),
+    "infinite share": ("eval sysA.csv --key key.csv --prior inf:1:1", "'inf:1:1': write flat"),
+    "shares without a sum": ("eval sysA.csv --key key.csv --prior 1e308:1e308:1", "in finite numbers"),
+    "infinite prior": ("eval sysA.csv --key key.csv --prior cat=inf,dog=0.5,eel=0.5", "in finite numbers"),
+    "prior of NaN": ("eval sysA.csv --key key.csv --prior nan,0.5,0.5", "in finite numbers"),
     "prior of words": ("eval sysA.csv --key key.csv --prior high", "write flat"),
     "target prior": ("eval sysA.csv --key key.csv --p-target 1", "p_target"),
     "group without a name": ("eval sysA.csv --key key.csv --group cat,dog", "slavic=pol,rus"),
     "group twice": ("eval sysA.csv --key key.csv --group a=cat --group a=dog,eel", "'a' is given twice"),
     "groups without a class": ("eval sysA.csv --key key.csv --group a=cat --group b=dog", "('eel') is in no group"),
+    "group of a name with a comma": (
+        "eval commas.tsv --key commas.key --group 'a=dog,wild' --group b=cat,eel",
+        "--group cannot name 'dog,wild', which has a comma in it: rename it, or use evaluate_groups in Python.",
+    ),
+    "subsets of an open set": (
+        "eval sysA.csv --key key.csv --out-of-set 0.2 --subsets",
+        "subsets: they are of the closed",
+    ),
+    "nothing for others": (
+        "eval sysA.csv --key key.csv --out-of-set 0.2 --p-target 0.8",
+        "p_out_of_set: 0.2 and a target prior of 0.8 leave nothing for the other non-targets; target priors",
+    ),
     "group of two classes": ("eval two.csv --group a=b", "--group is for many classes"),
     "no key": ("eval sysA.csv", "does not say of which class"),
     "two-class option": ("eval sysA.csv --key key.csv --dcf 0.1", "--dcf is for two classes"),
@@ -92,6 +108,8 @@ def test_bad_input_exits_with_2_and_writes_nothing(case, files, run):
     write_table("strange.csv", loglik, called=[f"other{i}" for i in range(90)])
     write_table("other.csv", loglik, header=("cat", "dog", "fox"))
     write_table("apart.csv", np.eye(3)[label] * 5 + loglik * 0.01)
+    write_table("commas.tsv", loglik, header=("cat", "dog,wild", "eel"), delimiter="\t")
+    Path("commas.key").write_text(Path("lre.key").read_text().replace("dog", "dog,wild"))
     lines = Path("sysA.csv").read_text().splitlines()
     Path("ragged.csv").write_text("\n".join([*lines[:2], "seg001,1.0,2.0", *lines[3:]]))
     key = Path("key.csv").read_text()

@@ -37,6 +37,7 @@ def c_primary(loglik, label, betas):
         ("lre05-09", "--p-target 0.5"),
         ("lre09-open", "--p-target 0.5 --out-of-set 0.2"),
         ("lre17", "--p-target 0.5 --p-target 0.1"),
+        ("lre17 --p-target 0.5", "--p-target 0.5 --p-target 0.1"),
         ("lre22 --p-target 0.2", "--p-target 0.5 --p-target 0.1 --p-target 0.2"),
         ("lre22 --prior 2:1:1 --no-subsets", "--prior 2:1:1 --p-target 0.5 --p-target 0.1 --no-subsets"),
     ],
@@ -116,6 +117,10 @@ REFUSED = {
     "open, with another prior": (
         "eval sysA.csv --key key.csv --preset lre09-open --out-of-set 0.1",
         "by the preset lre05-09-open, the last class is out of set, with prior 0.2.",
+    ),
+    "open, with subsets of the closed set": (
+        "eval sysA.csv --key key.csv --preset lre09-open --subsets",
+        "Leave p_out_of_set (--out-of-set, a preset of an open set) or the subsets out.",
     ),
     "not known": ("eval sysA.csv --key key.csv --preset lre99", "'lre99' is not known. There are sre96-08"),
 }

@@ -51,3 +51,18 @@ def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):
     assert code != 0
     assert "--subsets" in told
     assert run("plot", "subset-c-avg", *files, "--subsets", "-o", tmp_path / "plot.png")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--group", "a=ant", "--group", "b=bee,cat", "--prior", "2:3:5"], "trials of rare classes count more"),
+        (["--out-of-set", "0.2"], "Leave p_out_of_set (--out-of-set"),
+        (["--no-subsets"], "Pass subsets=True to evaluate_classes (--subsets)."),
+    ],
+)
+def test_a_plot_without_subsets_says_why(run, scores, tmp_path, more, reason):
+    code, _, told = run("plot", "subset-c-avg", *scores, *more, "-o", tmp_path / "plot.png")
+    assert code == 2
+    assert reason in " ".join(told.split())
+    assert not (tmp_path / "plot.png").exists()

@@ -195,7 +195,13 @@ def test_notes_on_what_looks_wrong():
         ({"p_target": 0.0}, "p_target"),
         ({"p_out_of_set": 0.6}, "p_out_of_set"),
         ({"p_out_of_set": 0.0}, "p_out_of_set"),
-        ({"subsets": True, "sample_weight": np.ones(90)}, "Leave the weights out"),
+        (
+            {"subsets": True, "sample_weight": np.ones(90)},
+            r"Leave the weights \(sample_weight, --weights\) or the subsets out",
+        ),
+        ({"subsets": True, "p_out_of_set": 0.2}, r"of the closed set.* Leave p_out_of_set \(--out-of-set, a preset"),
+        ({"p_out_of_set": 0.2, "p_target": [0.1, 0.8]}, "p_out_of_set: 0.2 and a target prior of 0.8 leave nothing"),
+        ({"prior": {"xx": 0.5, "dog": 0.25, "eel": 0.25}}, "'xx' is no class"),
         ({"classes": ["a", "b"]}, "2 names for 3 classes"),
     ],
 )
@@ -211,6 +217,23 @@ def test_subsets_of_too_many_classes_are_refused():
     assert deciban.evaluate_classes(loglik, label).subsets is None
     with pytest.raises(InputError, match="21 classes have too many"):
         deciban.evaluate_classes(loglik, label, subsets=True)
+
+
+def test_subsets_come_by_themselves_for_few_classes_of_a_closed_set():
+    loglik, label = trials()
+    closed = deciban.evaluate_classes(loglik, label)
+    assert (len(closed.subsets), closed.no_subsets) == (4, "")
+    for more in ({"p_out_of_set": 0.2}, {"sample_weight": np.ones(90)}, {"subsets": False}):
+        found = deciban.evaluate_classes(loglik, label, **more)
+        assert found.subsets is None
+        assert found.no_subsets
+
+
+def test_a_point_given_twice_counts_once():
+    loglik, label = trials()
+    found = deciban.evaluate_classes(loglik, label, p_target=[0.5, 0.1, 0.5, 0.1])
+    assert [point.p_target for point in found.points] == [0.5, 0.1]
+    assert found.mean_costs["c_avg"] == pytest.approx(sum(point.c_avg for point in found.points) / 2)
 
 
 def test_kinds_of_files(tmp_path, monkeypatch):

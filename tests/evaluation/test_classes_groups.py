@@ -59,6 +59,66 @@ def test_weights_count_like_copies():
     assert weighted.error_rate == pytest.approx(copied.error_rate, rel=1e-12)
 
 
+def balanced(weight, label, classes):
+    """Shares of weight by which each of some classes weighs alike within its group, by hand."""
+    share = np.zeros(len(label))
+    for k in classes:
+        share[label == k] = weight[label == k] / weight[label == k].sum() / len(classes)
+    return share
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(200) % 4, np.linspace(0.01, 1.7, 200)])
+def test_counts_are_sums_of_the_weights_that_were_given(weight):
+    loglik, label = data()
+    rows = np.concatenate([np.flatnonzero(label == k)[:n] for k, n in enumerate((20, 40, 80, 60))])
+    loglik, label = loglik[rows], label[rows]
+    own = np.ones(200) if weight is None else weight
+    found = evaluate_groups(loglik, label, GROUPS, classes=CLASSES, sample_weight=weight)
+    is_slavic = label < 2
+    counts = [own[is_slavic].sum(), own[~is_slavic].sum()]
+    assert found.counts == pytest.approx(counts, rel=1e-14)
+    taken = logsumexp(loglik[:, :2], axis=1) >= logsumexp(loglik[:, 2:], axis=1)
+    for g, inside in enumerate(([0, 1], [2, 3])):
+        share = balanced(own, label, inside)
+        expected = counts[g] * np.array([share[taken].sum(), share[~taken].sum()])
+        assert found.confusion[g] == pytest.approx(expected, rel=1e-12)
+        assert found.class_error_rates[g] == pytest.approx(expected[1 - g] / counts[g], rel=1e-12)
+    if weight is None or weight.dtype == np.int64:
+        assert found.counts.dtype == np.int64
+
+
+def test_weights_that_are_all_one_change_nothing():
+    loglik, label = data()
+    rows = np.flatnonzero((label != 1) | (np.arange(len(label)) % 5 == 0))
+    alone, weighted = (
+        evaluate_groups(loglik[rows], label[rows], GROUPS, classes=CLASSES, sample_weight=weight)
+        for weight in (None, np.ones(len(rows)))
+    )
+    assert alone.to_dict() == weighted.to_dict()
+    assert alone.counts.tolist() == np.bincount(label[rows] // 2).tolist()
+
+
+def test_confusions_stay_whole_where_classes_of_a_group_count_alike():
+    loglik, label = data()
+    rows = np.concatenate([np.flatnonzero(label == k)[:n] for k, n in enumerate((20, 30, 15, 15))])
+    prior = [0.2, 0.3, 0.25, 0.25]  # in each group as the numbers of trials are
+    found = evaluate_groups(loglik[rows], label[rows], GROUPS, classes=CLASSES, prior=prior)
+    assert found.confusion.dtype == np.int64
+    assert found.confusion.sum(axis=1).tolist() == [50, 30]
+    twice = evaluate_groups(
+        loglik[rows], label[rows], GROUPS, classes=CLASSES, prior=prior, sample_weight=np.full(80, 2)
+    )
+    assert twice.confusion.tolist() == (2 * found.confusion).tolist()
+
+
+def test_counts_leave_out_classes_of_prior_0():
+    loglik, label = data()
+    weight = np.arange(len(label)) % 3 + 1
+    prior = {"pol": 0.5, "rus": 0.0, "eng": 0.25, "ara": 0.25}
+    found = evaluate_groups(loglik, label, GROUPS, classes=CLASSES, prior=prior, sample_weight=weight)
+    assert found.counts.tolist() == [weight[label == 0].sum(), weight[label > 1].sum()]
+
+
 def test_groups_of_one_class_are_the_classes():
     loglik, label = data()
     alone = evaluate_groups(loglik, label, [[k] for k in range(4)], classes=CLASSES, subsets=False)
@@ -91,6 +151,7 @@ def test_scarce_groups_are_told_by_their_trials():
         ({"slavic": ["pol", "rus"], "other": ["eng", "ara", "rus"]}, r"'rus'\) is in a group already"),
         ({"all": CLASSES}, "at least two groups"),
         ({"slavic": ["pol", "rus", "cze"], "other": ["eng", "ara"]}, "cze"),
+        ({"slavic": ["pol", "rus"], "other": ["eng", "ara"], "none": []}, "above 0. Leave the group out"),
         ({"slavic": "pol,rus", "other": ["eng", "ara"]}, "expected a list of classes"),
     ],
 )
@@ -104,6 +165,21 @@ def test_subsets_of_unbalanced_groups_are_refused():
     loglik, label = data()
     with pytest.raises(InputError, match="trials of rare classes count more"):
         evaluate_groups(loglik, label, GROUPS, classes=CLASSES, subsets=True)
+    told = evaluate_groups(loglik, label, GROUPS, classes=CLASSES)
+    assert told.subsets is None
+    assert "trials of rare classes count more" in told.no_subsets
+
+
+def test_subsets_of_weighted_groups_are_refused_for_the_weights():
+    """Of classes with as many trials each: without the weights there are subsets."""
+    loglik, label = data()
+    rows = np.concatenate([np.flatnonzero(label == k)[:20] for k in range(4)])
+    some = (loglik[rows], label[rows], GROUPS)
+    assert len(evaluate_groups(*some, classes=CLASSES, subsets=True).subsets) == 1
+    weight = np.arange(80) % 3 + 1
+    with pytest.raises(InputError, match="Leave the weights"):
+        evaluate_groups(*some, classes=CLASSES, subsets=True, sample_weight=weight)
+    assert "Leave the weights" in evaluate_groups(*some, classes=CLASSES, sample_weight=weight).no_subsets
 
 
 def test_files_are_grouped_alike(tmp_path):

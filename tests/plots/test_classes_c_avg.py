@@ -1,7 +1,7 @@
 """Average detection cost over the target prior, and of all subsets."""
 
 import dataclasses
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -99,8 +99,41 @@ def test_the_hardest_pair_is_named():
     i, j = max(pairs, key=pairs.get)
     ax = plots.subset_c_avg(result)
     (text,) = ax.texts
-    assert text.get_text() == f"{result.classes[i]}, {result.classes[j]}"
-    assert text.get_position()[1] == pytest.approx(pairs[i, j])
+    assert text.get_text() == f"hardest pair: {result.classes[i]}, {result.classes[j]}"
+
+
+def hardest(value, pair):
+    """A recognizer with this cost of every subset of 8 classes, and more of one pair."""
+    result = recognizer(8)
+    at = next(k for k in range(len(result.subsets.value)) if set(result.subsets.members(k)) == set(pair))
+    values = np.full(len(result.subsets.value), value)
+    values[at] *= 1.01
+    return with_costs(result, value=values)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_names_of_the_hardest_pairs_cover_nothing(n):
+    """Nor in a second drawing on the same Axes."""
+    systems = [hardest(0.1 - 0.01 * k, (k, k + 1)) for k in range(n)]
+    together = plots.subset_c_avg(systems)
+    one_by_one = None
+    for system in systems:
+        one_by_one = plots.subset_c_avg(system, one_by_one)
+    for ax in (together, one_by_one):
+        ax.figure.draw_without_rendering()
+        boxes = [text.get_window_extent() for text in ax.texts]
+        assert [text.get_text() for text in ax.texts] == [f"hardest pair: {k}, {k + 1}" for k in range(n)]
+        assert [text.get_color() for text in ax.texts] == plots.system_colors(n)
+        highest = max(line.get_ydata().max() for line in ax.lines if len(line.get_ydata()))
+        assert ax.transData.transform((0, highest))[1] < min(box.y0 for box in boxes)
+        assert max(box.y1 for box in boxes) < ax.get_window_extent().y1
+        assert all(above.y0 > below.y1 - 2 for above, below in pairwise(boxes))
+
+
+def test_a_pair_that_several_find_hardest_is_named_once():
+    ax = plots.subset_c_avg([hardest(0.1, (2, 5)), hardest(0.2, (2, 5))])
+    (text,) = ax.texts
+    assert text.get_color() not in plots.system_colors(2)
 
 
 def pair_of(i, j):

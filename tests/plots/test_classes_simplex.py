@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon
 from matplotlib.path import Path
+from matplotlib.text import Text
 from scipy.special import softmax
 
 from deciban import plots
@@ -161,3 +162,16 @@ def test_some_of_many_trials_are_drawn_whatever_their_order():
     np.testing.assert_array_equal(some[0], others[0])
     assert np.all(np.bincount(some[1]) <= 1000)
     assert np.all(np.bincount(some[1]) > 700)
+
+
+def test_names_are_drawn_as_they_are_at_corners_in_regions_and_in_the_legend():
+    loglik, label = class_trials(3)
+    names = ["<script>", "β & $x_1$ [b]", r"_back\alpha$"]
+    ax = plots.simplex(Application(error_costs(3)), loglik=loglik, label=label, classes=names)
+    legend = ax.get_legend().get_texts()[:3]
+    written = [[text for text in ax.texts if not text.get_text().startswith("0.")], legend]
+    shown = [[Text._preprocess_math(text, text.get_text()) for text in some] for some in written]
+    assert not any(is_math for some in shown for _, is_math in some)
+    in_place, in_legend = ([text.strip("\u200a") for text, _ in some] for some in shown)
+    assert in_legend == names
+    assert sorted(in_place) == sorted(2 * names)

@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -234,3 +235,19 @@ def test_a_generative_model_of_scikit_learn_can_be_calibrated(trials):
     loglik = system.predict_log_proba(X[1::2]) - np.log(system.class_prior_)
     calibrated = MulticlassCalibrator().fit(loglik, y[1::2])
     assert calibrated.score(loglik, y[1::2]) > -multiclass.cllr(loglik, np.searchsorted(NAMES, y[1::2]))
+
+
+def test_threads_leave_the_filters_of_warnings_alone():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    X = rng.normal(size=(90, 3)) + np.eye(3)[y]
+    before = list(warnings.filters)
+
+    def work(_):
+        return MulticlassCalibrator().fit(X, y).transform(X)
+
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(work, range(60)))
+    assert list(warnings.filters) == before
+    for found in results:
+        np.testing.assert_array_equal(found, results[0])

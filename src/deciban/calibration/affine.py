@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.core.linear_training import LinearFit
-from deciban.errors import DecibanWarning
+from deciban.errors import warn
 from deciban.models.by_rule import TrainedByRule, results_of
 from deciban.models.model import Plain
 from deciban.types import FloatArray
@@ -88,7 +87,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
             )
         else:
             return results_of(fit)
-        warnings.warn(f"{type(self).__name__}: {words}.", DecibanWarning, stacklevel=4)
+        warn(f"{type(self).__name__}: {words}.")
         return results_of(fit)
 
     def _transform(self, scores: FloatArray) -> FloatArray:

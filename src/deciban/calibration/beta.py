@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -12,7 +11,7 @@ from scipy.special import log_expit
 from deciban import _validate
 from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.core.linear_training import LinearFit, train
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.models.by_rule import TrainedByRule, results_of
 from deciban.models.model import Plain
 from deciban.types import FloatArray, ScoreArray
@@ -111,7 +110,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             return self._constant(log_odds)
         weights = dict(zip(used, fit.weights.tolist(), strict=True))
         self.a_, self.b_, self.c_ = max(weights.get(0, 0.0), 0.0), max(weights.get(1, 0.0), 0.0), fit.offset
-        self._note(fit, stacklevel=4)
+        self._note(fit)
         results = results_of(fit)
         if len(used) == 1:
             results["status"] = f"{fit.status}; {'ab'[1 - used[0]]} is 0, it would have been negative"
@@ -121,11 +120,9 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         self.a_, self.b_, self.c_ = 0.0, 0.0, 0.0
         self.objective_ = float(-(log_expit(log_odds) * self.p_target + log_expit(-log_odds) * (1.0 - self.p_target)))
         words = "a and b are 0, both would have been negative: every llr is 0"
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: {words}. Larger probabilities favour non-target here: if the labels are "
-            "exchanged, exchange them back, or pass 1 - p.",
-            DecibanWarning,
-            stacklevel=4,
+            "exchanged, exchange them back, or pass 1 - p."
         )
         return {"objective": self.objective_, "objective_relative_to_llr_0": 1.0, "status": words}
 

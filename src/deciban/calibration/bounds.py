@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from deciban import _validate
 from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.calibration.outcome import outcome
 from deciban.core.counts import SortedClass
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
 from deciban.models.model import Plain
 from deciban.types import FloatArray
@@ -134,11 +133,9 @@ class ElubCalibrator(Calibrator):
         self.low_, self.high_ = elub_bounds(data.tar, data.non, n_misleading=self.n_misleading, **weights)
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
-            warnings.warn(
+            warn(
                 f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs do worse than saying "
-                "nothing. They may not be calibrated, or trials are too few.",
-                DecibanWarning,
-                stacklevel=3,
+                "nothing. They may not be calibrated, or trials are too few."
             )
         return _results(data, self.low_, self.high_)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from deciban import _validate
 from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.calibration.outcome import outcome
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.models.model import Plain
 from deciban.types import CountArray, FloatArray, ScoreArray
 
@@ -136,7 +135,7 @@ class GaussianCalibrator(Calibrator):
             )
         else:
             return
-        warnings.warn(f"{type(self).__name__}: {words}.", DecibanWarning, stacklevel=4)
+        warn(f"{type(self).__name__}: {words}.")
 
     def _slopes(self, scores: FloatArray) -> FloatArray:
         """Derivative of the llr by the score, times the smaller standard deviation."""

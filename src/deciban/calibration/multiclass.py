@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from deciban.core.class_certainty import CountedTrials
 from deciban.core.class_training import ClassFit, train_classes
 from deciban.core.loglik import are_alike, relative, row_blocks
 from deciban.core.overflow import overflown, refuse_overflow
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.models.by_classes import VECTOR, LabelledClasses
 from deciban.models.by_rule import results_of
 from deciban.models.model import Plain
@@ -112,7 +111,7 @@ class MulticlassCalibrator(ClassMap):
             if fit.converged or not _falls(data):
                 return self._without_scale(data, _FAVOURS_OTHERS)
             raise InputError(f"loglik: training found no scale above 0, where there is one: {fit.status}.")
-        return self._take(fit, self._told(fit, stacklevel=5))
+        return self._take(fit, self._told(fit))
 
     def _take(self, fit: ClassFit, results: Mapping[str, Plain]) -> Mapping[str, Plain]:
         self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective
@@ -120,8 +119,7 @@ class MulticlassCalibrator(ClassMap):
 
     def _without_scale(self, data: LabelledClasses, reason: str) -> Mapping[str, Plain]:
         """The optimum where the scale is at its limit: posteriors are the prior, so no offset helps."""
-        words = f"{type(self).__name__}: the best scale that is not negative is 0: {reason}."
-        warnings.warn(words, DecibanWarning, stacklevel=5)
+        warn(f"{type(self).__name__}: the best scale that is not negative is 0: {reason}.")
         possible = data.prior[data.prior > 0.0]
         entropy = float(-(possible @ np.log(possible)))
         at_limit = ClassFit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +13,7 @@ from deciban import _validate_classes
 from deciban.calibration.multiclass_map import ClassMap
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.loglik import row_blocks
-from deciban.errors import DecibanWarning, TrialError
+from deciban.errors import TrialError
 from deciban.models.by_classes import NAMES, LabelledClasses, require_classes
 from deciban.models.model import Plain
 from deciban.multiclass import cross_entropy, detection_llrs
@@ -105,12 +104,8 @@ class DetectionPavTransformation(ClassMap):
         llr, detectors = detection_llrs(data.scores, prior=data.prior), []
         for k, weight in enumerate(_weights(data)):
             detectors.append(self._detector())
-            with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
-                detectors[k].fit(llr[:, k], data.label == k, sample_weight=weight)
-            for one in told:
-                words = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}: {one.message}"
-                warnings.warn(words, DecibanWarning, stacklevel=3)
+            detectors[k].told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
+            detectors[k].fit(llr[:, k], data.label == k, sample_weight=weight)
         mapped = _joined(_mapped(llr, detectors), data.prior)  # in place: they are by far the most that is held
         objective = cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
         self.detectors_, self.objective_ = detectors, objective

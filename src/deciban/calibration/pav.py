@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +12,7 @@ from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.calibration.outcome import outcome
 from deciban.core.hull import Pav
 from deciban.core.pav import block_llr, pool
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.metrics import pav
 from deciban.models.files import NUMBER
 from deciban.models.model import Plain
@@ -94,6 +93,8 @@ class PavCalibrator(Calibrator):
     low_: FloatArray
     high_: FloatArray
     llr_: FloatArray
+    told_as: str | None = None
+    """What warnings call it; by default by its class."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class PavCalibrator(Calibrator):
             )
         else:
             return
-        warnings.warn(f"{type(self).__name__}: {words}.", DecibanWarning, stacklevel=4)
+        warn(f"{self.told_as or type(self).__name__}: {words}.")
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         if self.interpolation == "step":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ _COSTS = [
         "subsets",
         default=None,
         help="C_avg of every subset of the classes, if only these were possible. [default: up to 10 classes; possible "
-        "up to 20]",
+        "up to 20; neither with --out-of-set nor with weights]",
     ),
     class_option(
         "--group",
@@ -226,21 +227,29 @@ def parse_prior(text: str, option: str) -> Any:
     try:
         if "=" in text:
             pairs = [part.rpartition("=") for part in text.split(",")]
-            named = {name.strip(): float(value) for name, _, value in pairs}
+            named = {name.strip(): _finite(value) for name, _, value in pairs}
             if len(named) == len(pairs) and all(named):
                 return named
         elif ":" in text:
-            shares = [float(part) for part in text.split(":")]
-            if min(shares) >= 0 and sum(shares) > 0:
+            shares = [_finite(part) for part in text.split(":")]
+            if min(shares) >= 0 and 0 < sum(shares) < math.inf:
                 return [share / sum(shares) for share in shares]
         else:
-            return [float(part) for part in text.split(",")]
+            return [_finite(part) for part in text.split(",")]
     except ValueError:
         pass
     raise click.BadParameter(
-        f"{text!r}: write flat, 0.2,0.3,0.5 (in the order of the classes), 2:3:5, or eng=0.4,fra=0.6.",
+        f"{text!r}: write flat, 0.2,0.3,0.5 (in the order of the classes), 2:3:5, or eng=0.4,fra=0.6, in finite "
+        "numbers.",
         param_hint=option,
     )
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _refuse_preset(given: Preset, *, about_classes: bool) -> None:

@@ -32,6 +32,9 @@ _LAST = 3e-13
 _TINY = 1e-30
 """Class weights from which on float32 can hold them and their products."""
 
+_FAR = 1e4
+"""Nats of width from which on offsets of scores that keep their scale are measured by it."""
+
 _EXTREME = 1e60
 """Widths beyond this, or below its inverse, are brought near 1: products of several scores must fit a float."""
 
@@ -107,6 +110,7 @@ def train_classes(
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
+        gradient_norm = float(np.linalg.norm(found.at.gradient))
     require_scales(scales, "loglik")
     offsets = np.zeros(systems.shape[2])
     offsets[possible] = raw[n_systems:] - raw[n_systems:].mean()
@@ -117,7 +121,7 @@ def train_classes(
         standardized=raw[:n_systems] * width,
         objective=certain + found.at.value - (found.decrement if found.converged else 0.0) - penalized,
         objective_at_zero=float(-(prior @ np.log(prior))),
-        gradient_norm=float(np.linalg.norm(found.at.gradient)),
+        gradient_norm=gradient_norm,
         n_steps=found.n_steps,
         n_passes=found.n_evaluations,
         converged=found.converged,
@@ -187,10 +191,13 @@ def _objective(
     else:
         fixed[:n_systems] = 1.0
     if offset:
-        basis = np.hstack((basis, np.vstack((np.zeros((n_systems, n_classes - 1)), helmert(n_classes).T))))
+        # Next to scores that are far apart and keep their scale, a step of 1 nat would not be seen.
+        stretch = 1.0 if scale else max(1.0, float(np.max(width)) / _FAR)
+        basis = np.hstack((basis, np.vstack((np.zeros((n_systems, n_classes - 1)), stretch * helmert(n_classes).T))))
     penalty = np.zeros(basis.shape[1])
     penalty[: n_systems * scale] = ridge
-    return ClassObjective(trials, np.log(prior), fixed, basis, penalty)
+    shrunk = 1.0 / np.sqrt(1.0 + penalty)  # or a large penalty would make all else look flat
+    return ClassObjective(trials, np.log(prior), fixed, basis * shrunk, penalty * shrunk**2)
 
 
 def _descend(objective: ClassObjective, few: ClassTrials, near: ClassTrials | None) -> Minimum:
@@ -237,7 +244,8 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> None:
         If they are.
     """
     is_penalized = bool(objective.penalty.any())
-    has_scale = objective.basis[: objective.trials.systems.shape[1]].any()
+    if not objective.basis[: objective.trials.systems.shape[1]].any():
+        return  # that no class is beyond the reach of offsets is known from the start
 
     def move(point: FloatArray, step: FloatArray) -> float:
         bound = objective.move_bound(step)
@@ -246,6 +254,15 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> None:
     refuse_infinite(
         found,
         move,
-        separated=not is_penalized and _is_apart(objective, found.at),
-        ridge_helps=not is_penalized and bool(has_scale),
+        separated=not is_penalized and (_is_apart(objective, found.at) or _is_apart_at_last(objective, found)),
+        ridge_helps=not is_penalized,
     )
+
+
+def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
+    """Whether scores alone separate the classes where there is a prior that is not flat, but there are no offsets."""
+    n_systems = objective.trials.systems.shape[1]
+    if objective.basis[n_systems:].any() or np.ptp(objective.log_prior) == 0.0:
+        return False
+    alone = replace(objective, log_prior=np.zeros_like(objective.log_prior))
+    return alone(found.point, found.at.hessian).worst < 0.0

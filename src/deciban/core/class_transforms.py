@@ -157,11 +157,10 @@ def _center(trials: ClassTrials) -> FloatArray:
 def _diagonal(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
     """Basis and penalty of a scale and an offset for each class; offsets have mean 0."""
     basis = np.zeros((2 * n, 2 * n - 1))
-    basis[0::2, :n] = np.eye(n)
-    basis[1::2, n:] = helmert(n).T
-    penalty = np.zeros((2 * n - 1, 2 * n - 1))
-    penalty[:n, :n] = (ridge * np.eye(n) + toward * (np.eye(n) - 1.0 / n)) / n
-    return basis, penalty
+    basis[0::2, 0] = 1.0 / np.sqrt(n)
+    basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
+    penalty = np.repeat([ridge / n, (ridge + toward) / n, 0.0], [1, n - 1, n - 1])
+    return _shrunk(basis, penalty)
 
 
 def _full(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
@@ -170,8 +169,18 @@ def _full(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
     basis = np.asarray(np.kron(contrasts.T, np.eye(size)), np.float64)
     penalized = np.tile(np.arange(size) < n, n - 1)
     identity = np.append(contrasts, np.zeros((n - 1, 1)), axis=1).ravel() / np.sqrt(n - 1)
-    penalty = (ridge * np.diag(penalized) + toward * (np.diag(penalized) - np.outer(identity, identity))) / (n - 1)
-    return basis, np.asarray(penalty, np.float64)
+    others = np.zeros((len(penalized), np.count_nonzero(penalized) - 1))
+    others[penalized] = null_space(identity[penalized][None])
+    directions = np.column_stack((identity, others, np.eye(len(penalized))[:, ~penalized]))
+    counts = [1, others.shape[1], n - 1]
+    penalty = np.repeat([ridge / (n - 1), (ridge + toward) / (n - 1), 0.0], counts)
+    return _shrunk(basis @ directions, penalty)
+
+
+def _shrunk(basis: FloatArray, penalty: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Parameters of comparable size: a large penalty would make all else look flat."""
+    shrunk = 1.0 / np.sqrt(1.0 + penalty)
+    return basis * shrunk, np.diag(penalty * shrunk**2)
 
 
 def _unpacked(objective: TransformObjective, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:

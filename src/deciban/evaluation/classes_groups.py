@@ -8,15 +8,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import multiclass
+from deciban import _validate, _validate_classes, multiclass
 from deciban._validate_classes import Groups
-from deciban.errors import InputError
 from deciban.evaluation.classes_joined import Prior, prior_of
 from deciban.evaluation.classes_notes import class_notes
 from deciban.evaluation.classes_result import ClassEvaluation
-from deciban.evaluation.classes_single import P_TARGET, evaluate_classes
+from deciban.evaluation.classes_single import P_TARGET, class_counts, evaluate_classes
+from deciban.evaluation.classes_subsets import UNEVEN, WEIGHTED, why_no_subsets
 from deciban.multiclass import Partition
-from deciban.types import FloatArray
+from deciban.types import CountArray, FloatArray, IntArray
+
+_ROUNDING = 1e-12
+"""Shares of classes that are equal may differ by this fraction."""
 
 
 def evaluate_groups(
@@ -52,8 +55,9 @@ def evaluate_groups(
     Returns
     -------
     ClassEvaluation
-        Of the groups. ``counts`` are trials; in ``confusion`` they weigh as they do in every average. The first of
-        ``notes`` says which classes are in which group.
+        Of the groups. ``counts`` are trials, or sums of their weights. A row of ``confusion`` has the shares of the
+        decisions, in which each class weighs as its prior says, times the count of the group. The first of ``notes``
+        says which classes are in which group.
 
     Raises
     ------
@@ -74,7 +78,14 @@ def evaluate_groups(
     members = groups.values() if isinstance(groups, Mapping) else groups
     called = [[one if isinstance(one, str) else names[one] for one in some] for some in members]
     titles = part.classes or tuple("+".join(some) for some in called)
-    weight = _weights(part, is_weighted=sample_weight is not None, wants_subsets=subsets is True)
+    truth = _validate_classes.label(label, np.size(label), len(names), names)
+    own = _validate.weights(sample_weight, len(truth), "sample_weight")
+    if checked is not None and own is not None:
+        own = own[checked[truth] > 0]
+    weight = None if _are_alike(part.sample_weight) else part.sample_weight
+    uneven = "" if weight is None else _why_uneven(truth, checked)
+    # Here, as evaluate_classes would say that weights make the difference, whatever does.
+    why_no_subsets(len(titles), wanted=subsets, p_out_of_set=p_out_of_set, uneven=uneven)
     found = evaluate_classes(
         part.loglik,
         part.label,
@@ -86,27 +97,39 @@ def evaluate_groups(
         subsets=subsets,
         sample_weight=weight,
     )
-    if sample_weight is None:
-        found = replace(found, counts=np.bincount(part.label, minlength=len(titles)))
+    found = _counted(found, part, own)
+    if uneven and p_out_of_set is None:
+        found = replace(found, no_subsets=uneven)
     words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
     note = f"Groups of classes: {words}. Within a group each class weighs as its prior says, not by its segments."
     return replace(found, notes=(note, *class_notes(found, part.loglik, part.label, part.sample_weight)))
 
 
-def _weights(part: Partition, *, is_weighted: bool, wants_subsets: bool) -> FloatArray | None:
-    """The weights of trials where they differ; those that only balance classes are 1 on the average.
+def _are_alike(values: FloatArray) -> bool:
+    """Whether values are equal, but for the rounding of a prior."""
+    return bool(np.ptp(values) <= _ROUNDING * values.max())
 
-    Raises
-    ------
-    InputError
-        If they differ, and costs of subsets are wanted.
+
+def _why_uneven(truth: IntArray, prior: FloatArray | None) -> str:
+    """Why trials do not count alike: for the prior, however the user weighs them, or for these weights alone."""
+    counts = np.bincount(truth)
+    share = np.ones(len(counts)) if prior is None else prior[: len(counts)]  # those behind have no trials, and prior 0
+    possible = share > 0
+    return WEIGHTED if _are_alike(share[possible] / counts[possible]) else UNEVEN
+
+
+def _counted(found: ClassEvaluation, part: Partition, own: CountArray | None) -> ClassEvaluation:
+    """An evaluation with counts that are sums of the users' own weights, and confusions that add up to them.
+
+    The weights of the partition also balance the classes of a group. Where they have nothing to balance, confusions
+    are whole numbers if those of the user are.
     """
-    weight = part.sample_weight
-    if np.all(weight == weight[0]):
-        return None
-    if wants_subsets:
-        raise InputError(
-            "subsets: their costs are those of trials that count alike, but in these groups trials of rare classes "
-            "count more, so that each class weighs as its prior says. Leave the subsets out."
-        )
-    return weight if is_weighted else weight * (len(weight) / weight.sum())
+    counted = multiclass.confusion(part.loglik, part.label, prior=part.prior, sample_weight=own)
+    counts = class_counts(part.label, len(found.classes), own)
+    some = slice(None) if own is None else own > 0
+    balance = part.sample_weight[some] / (1.0 if own is None else own[some])
+    is_even = np.array([_are_alike(balance[part.label[some] == g]) for g in range(len(counts))])
+    if not is_even.all():
+        shares = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+        counted = np.where(is_even[:, None], counted, shares * counts[:, None])
+    return replace(found, counts=counts, confusion=counted)

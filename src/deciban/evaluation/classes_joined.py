@@ -182,7 +182,7 @@ def prior_of(values: Prior, classes: Sequence[str], name: str = "prior") -> Floa
             raise InputError(f"{name}: got {values!r}. It is 'flat', or has a probability for each class.")
         return _validate_classes.prior(None, len(classes))
     if isinstance(values, Mapping):
-        odd = sorted(set(values) ^ set(classes))
+        odd = sorted(set(values) - set(classes), key=str) or sorted(set(classes) - set(values))
         if odd:
             what = "no class" if odd[0] in values else "a class without a probability"
             raise InputError(f"{name}: {odd[0]!r} is {what}. Give one for each of {', '.join(classes)}.")

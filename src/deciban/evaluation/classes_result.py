@@ -27,7 +27,7 @@ CLASS_CONVENTIONS = {
     "normalized_c_avg": "divided by the better of accepting and rejecting everything",
     "minima of detectors and pairs": "after PAV, for each by itself: bounds that no single recognizer need reach",
     "error_rates": "fractions in [0, 1]",
-    "confusion": "rows are true classes, columns are decisions; counts or sums of weights",
+    "confusion": "rows are true classes, columns are decisions; counts or sums of weights (of groups: shares of these)",
 }
 
 
@@ -113,7 +113,7 @@ class ClassEvaluation:
         Fractions of wrong decisions at the prior, and of those that the prior alone makes.
     class_error_rates : (n_classes,) array
     confusion : (n_classes, n_classes) array
-        True class of the row, decision of the column.
+        True class of the row, decision of the column; rows sum to ``counts``.
     calibration : ClassCalibration
         Cllr with its discrimination and calibration parts, in bits at the flat prior.
     points : tuple of ClassPoint
@@ -123,10 +123,12 @@ class ClassEvaluation:
         Each target against the rest, costs at the first of ``points``.
     pairwise : PairwiseAnalysis
     subsets : SubsetCosts or None
-        C_avg of every subset of classes, if it was asked for.
+        C_avg of every subset of classes.
     notes : tuple of str
         What a reader must know before quoting the numbers.
     curves : ClassCurves
+    no_subsets : str
+        Why ``subsets`` is None.
     """
 
     name: str
@@ -150,6 +152,7 @@ class ClassEvaluation:
     subsets: SubsetCosts | None
     notes: tuple[str, ...]
     curves: ClassCurves = dataclasses.field(repr=False)
+    no_subsets: str = dataclasses.field(default="", repr=False)
 
     @property
     def n_classes(self) -> int:

@@ -15,7 +15,7 @@ from deciban.evaluation.classes_detection import detection_costs
 from deciban.evaluation.classes_joined import Prior, prior_of
 from deciban.evaluation.classes_notes import class_notes
 from deciban.evaluation.classes_result import ClassEvaluation
-from deciban.multiclass.subsets import MOST_CLASSES
+from deciban.evaluation.classes_subsets import WEIGHTED, why_no_subsets
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 P_TARGET = 0.5
@@ -23,9 +23,6 @@ P_TARGET = 0.5
 
 _DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
-
-_QUICK_SUBSETS = 10
-"""Classes up to which the costs of all subsets come unasked."""
 
 
 def evaluate_classes(
@@ -57,12 +54,12 @@ def evaluate_classes(
         Prior of cross-entropy, Brier cost, error rate and confusion; flat when left out. No class has prior 0: leave
         out its column and trials instead.
     p_target : float or sequence of float
-        Priors of a target in the average detection cost.
+        Priors of a target in the average detection cost. One that is given twice is one point.
     p_out_of_set : float, optional
         The last class is out of set: no target, and with this prior among the non-targets.
     subsets : bool, optional
         Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
-        possible for up to 20.
+        possible for up to 20. Subsets are of the closed set, and of trials without weights.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
 
@@ -74,7 +71,7 @@ def evaluate_classes(
     ------
     InputError
         If there is NaN, a label is no class, a class has no trial, a prior is out of range, or subsets of too many
-        classes or of weighted trials are asked for.
+        classes, of an open set or of weighted trials are asked for.
 
     Examples
     --------
@@ -94,15 +91,18 @@ def evaluate_classes(
     weight = _validate.weights(sample_weight, len(matrix), "sample_weight")
     _validate_classes.all_classes(truth, n_classes, weights=weight, classes=names)
     checked = _checked_prior(prior, names)
-    points = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
+    given = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
+    points = [p for i, p in enumerate(given) if p not in given[:i]]
     if not points:
         raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
+    uneven = "" if weight is None else WEIGHTED
+    lacking = why_no_subsets(n_classes, wanted=subsets, p_out_of_set=p_out_of_set, uneven=uneven)
     trials: Any = {"sample_weight": weight, "classes": names}
     costs, detection, curves = detection_costs(matrix, truth, points, p_out_of_set, **trials)
     result = ClassEvaluation(
         name=name,
         classes=names,
-        counts=_counts(truth, n_classes, weight),
+        counts=class_counts(truth, n_classes, weight),
         n_infinite=int(np.count_nonzero(np.isinf(matrix).any(axis=1))),
         prior=checked,
         cross_entropy=multiclass.cross_entropy(matrix, truth, prior=checked, **trials) / np.log(2.0),
@@ -118,9 +118,10 @@ def evaluate_classes(
         p_out_of_set=p_out_of_set,
         detection=detection,
         pairwise=multiclass.pairwise_analysis(matrix, truth, **trials),
-        subsets=_subsets(matrix, truth, names, points[0], weight, wanted=subsets),
+        subsets=None if lacking else multiclass.subset_c_avg(matrix, truth, p_target=points[0], classes=names),
         notes=(),
         curves=replace(curves, sample=_drawn(matrix, truth, weight) if n_classes == 3 else None),
+        no_subsets=lacking,
     )
     return replace(result, notes=class_notes(result, matrix, truth, weight))
 
@@ -137,7 +138,8 @@ def _checked_prior(prior: Prior | None, classes: Sequence[str]) -> FloatArray:
     return checked
 
 
-def _counts(label: IntArray, n_classes: int, weight: CountArray | None) -> CountArray:
+def class_counts(label: IntArray, n_classes: int, weight: CountArray | None) -> CountArray:
+    """Trials of each class, or sums of their weights; whole numbers if weights are."""
     if weight is None:
         return np.bincount(label, minlength=n_classes)
     total = np.bincount(label, weight, minlength=n_classes)
@@ -153,23 +155,3 @@ def _drawn(loglik: ScoreArray, label: IntArray, weight: CountArray | None) -> tu
         chosen.append(rows[:: -(-len(rows) // _DRAWN)])
     rows = np.concatenate(chosen)
     return loglik[rows], label[rows]
-
-
-def _subsets(
-    loglik: ScoreArray,
-    label: IntArray,
-    names: Sequence[str],
-    p_target: float,
-    weight: CountArray | None,
-    *,
-    wanted: bool | None,
-) -> multiclass.SubsetCosts | None:
-    if wanted is None:
-        wanted = len(names) <= _QUICK_SUBSETS and weight is None
-    if not wanted:
-        return None
-    if weight is not None:
-        raise InputError("subsets: their costs are those of trials that count alike. Leave the weights out.")
-    if len(names) > MOST_CLASSES:
-        raise InputError(f"subsets: {len(names)} classes have too many; at most {MOST_CLASSES} classes are possible.")
-    return multiclass.subset_c_avg(loglik, label, p_target=p_target, classes=names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.fusion.fuser import LabelledSystems, with_one_nan
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -107,14 +106,12 @@ class Measures:
                 )
 
     def tell_missing(self, consequence: str) -> None:
-        """Warn the caller's caller if trials lack a measure, with the number of them."""
+        """Warn if trials lack a measure, with the number of them."""
         lacking = np.flatnonzero(~self.present)
         if len(lacking):
-            warnings.warn(
+            warn(
                 f"QualityFusion: {len(lacking)} of {len(self.present)} trials lack quality measures, the first at "
-                f"index {lacking[0]}: {consequence}.",
-                DecibanWarning,
-                stacklevel=3,
+                f"index {lacking[0]}: {consequence}."
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate, _validate_classes
 from deciban.core.fit import Fit
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
 from deciban.models.fingerprint import fingerprint
 from deciban.models.model import Model, Plain, Training
@@ -123,10 +122,10 @@ class ClassModel(Model):
         digits = fingerprint(_columns(data.scores), data.label, data.float_weight)
         self.training_ = Training(dict(zip(names, counts, strict=True)), digits, results=results)
 
-    def _told(self, fit: Fit, *, stacklevel: int) -> dict[str, Plain]:
+    def _told(self, fit: Fit) -> dict[str, Plain]:
         """What a model file tells of a search; warns if it did not reach the optimum."""
         if not fit.converged:
-            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=stacklevel)
+            warn(f"{type(self).__name__}: {fit.status}.")
         return results_of(fit)
 
     def _set_names(self, parameters: Mapping[str, Any], n_classes: int) -> None:

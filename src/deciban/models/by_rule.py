@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from deciban.core.expected import Trials as ClassScores
 from deciban.core.expected import scoring_rule_cost
 from deciban.core.fit import Fit
 from deciban.core.linear_training import LinearFit, train
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import InputError, warn
 from deciban.models.model import Model, Plain
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
@@ -77,14 +76,14 @@ class TrainedByRule(Model):
                     "infinite: they would be taken for certainty of the wrong class. Negate the scores if larger ones "
                     "favour non-target, or make infinite ones finite."
                 )
-        self._note(fit, stacklevel=5)
+        self._note(fit)
         return fit
 
-    def _note(self, fit: LinearFit, *, stacklevel: int) -> None:
+    def _note(self, fit: LinearFit) -> None:
         """Keep the objective that was reached, and warn if it is not the optimum."""
         self.objective_ = fit.objective
         if not fit.converged:
-            warnings.warn(f"{type(self).__name__}: {fit.status}.", DecibanWarning, stacklevel=stacklevel)
+            warn(f"{type(self).__name__}: {fit.status}.")
 
 
 def results_of(fit: Fit) -> dict[str, Plain]:

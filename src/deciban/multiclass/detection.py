@@ -105,9 +105,15 @@ def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int
     """
     if n_classes < 3:
         raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
-    words = "It is above 0, and leaves something of 1 - p_target for the other non-targets"
-    largest = float(np.nextafter(1.0 - p_target.max(initial=0.0), 0.0))
-    return _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, largest, words)
+    largest = float(p_target.max(initial=0.0))
+    below_one = float(np.nextafter(1.0, 0.0))
+    share = _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, below_one, "It is above 0 and below 1")
+    if share >= 1.0 - largest:
+        raise InputError(
+            f"p_out_of_set: {share:.12g} and a target prior of {largest:.12g} leave nothing for the other non-targets; "
+            f"target priors (p_target, --p-target) must be below {1.0 - share:.12g}."
+        )
+    return share
 
 
 def error_rates(counts: CountArray, totals: CountArray, rivals: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -96,7 +96,7 @@ def subset_c_avg(
     label : (n_trials,) array_like
         True classes: positions from 0, or names if ``classes`` are given.
     p_target : float
-        Prior of each target class, inside (0, 1).
+        Prior of each target class, inside (0, 1). Every subset is a closed set: none of its classes is out of set.
     classes : sequence of str, optional
         Names of the columns.
 

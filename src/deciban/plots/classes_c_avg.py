@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ _SLOT = 0.86
 _LEVELS = 60
 _NAME_SIZE, _LINE = 8.0, 0.045
 """Points of letters, and the height of a line as a share of the axis."""
+_MARGIN, _MOST_ROOM = 0.07, 0.6
+"""Shares of the axis that stay free above the dots: without names, and with however many."""
+_HARDEST = "hardest pair"
 _GOLDEN = 0.6180339887498949
 _MANY = 2000
 """More points than this become one image inside a vector file."""
@@ -122,7 +125,8 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     Notes
     -----
     A dot is a subset. Within a size, dots lie side by side, the wider the more subsets have that cost. Black lines:
-    mean of each size. Star: all classes. The hardest pair is named. Source: thesis 8.3.3 and figure 8.3.
+    mean of each size. Star: all classes. Above the dots the hardest pair of each system, grey if several share it.
+    Source: thesis 8.3.3 and figure 8.3.
 
     Examples
     --------
@@ -130,23 +134,25 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     >>> loglik, label = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 0.0, 0.5]], [0, 1, 2, 2]
     >>> ax = subset_c_avg(evaluate_classes(loglik, label, classes=["cat", "dog", "eel"]))
     >>> [text.get_text() for text in ax.texts]
-    ['cat, eel']
+    ['hardest pair: cat, eel']
     """
     systems = class_systems_of(result)
     found = [_subsets(system) for system in systems]
     n_classes = systems[0].n_classes
     canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE)
     ax = canvas.ax
-    top = 1.08 * max(float(costs.value.max()) for costs in found) or 0.01
+    named = _hardest(canvas.marks, found, systems[0].classes) if n_classes > 2 else {}
+    highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in found)) or 0.01
+    top = highest / (1.0 - min(_MARGIN + _LINE * (_n_named(ax) + len(named)), _MOST_ROOM))
     canvas.keep_limits((1.5, n_classes + 0.5), (-0.02 * top, top))
     ax.grid(visible=False, axis="x")
     width = _SLOT / len(systems)
     for i, (mark, costs) in enumerate(zip(canvas.marks, found, strict=True)):
         shift = (i - (len(systems) - 1) / 2) * width
-        _dots(ax, costs, mark, shift, 0.95 * width, top)
+        _dots(ax, costs, mark, shift, 0.95 * width, highest)
     if n_classes > 2:
         canvas.explain("mean of a size", **_MEAN)
-        _name_hardest(ax, list(zip(canvas.marks, found, strict=True)), systems[0].classes, top)
+        _name_hardest(ax, named)
     canvas.explain("all classes", **{**_ALL, "markersize": 10})
     ax.set_xticks(range(2, n_classes + 1))
     ax.yaxis.set_major_formatter(in_percent)
@@ -156,17 +162,14 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
 
 def _subsets(system: ClassEvaluation) -> SubsetCosts:
     if system.subsets is None:
-        raise InputError(
-            f"result: subsets of classes were not evaluated for {system.name!r}. Pass subsets=True to evaluate_classes "
-            "(--subsets)."
-        )
+        raise InputError(f"result: subsets of classes were not evaluated for {system.name!r}: {system.no_subsets}")
     return system.subsets
 
 
-def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, top: float) -> None:
+def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, highest: float) -> None:
     """Draw the subsets of one system, their means and the full set."""
     full = costs.size == costs.size.max()
-    place = costs.size + shift + width * _sideways(costs, top)
+    place = costs.size + shift + width * _sideways(costs, highest)
     n = len(costs.value)
     dots: Style = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0, "alpha": 0.75, **mark.main}
     size = float(np.clip(12.0 * n**-0.24, 1.0, 5.0))
@@ -178,9 +181,9 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
     ax.plot(costs.size[full] + shift, costs.value[full], gid="all classes", **star)
 
 
-def _sideways(costs: SubsetCosts, top: float) -> FloatArray:
+def _sideways(costs: SubsetCosts, highest: float) -> FloatArray:
     """Spread dots over (-1/2, 1/2), the wider the more dots of that size are near; evenly, and not by chance."""
-    level = np.minimum((costs.value / top * _LEVELS).astype(np.int64), _LEVELS - 1)
+    level = np.minimum((costs.value / highest * _LEVELS).astype(np.int64), _LEVELS - 1)
     cell = costs.size * _LEVELS + level
     n_near = np.bincount(cell)[cell]
     most = np.zeros(int(costs.size.max()) + 1)
@@ -193,16 +196,25 @@ def _sideways(costs: SubsetCosts, top: float) -> FloatArray:
     return spread
 
 
-def _name_hardest(ax: Axes, found: Sequence[tuple[Mark, SubsetCosts]], classes: Sequence[str], top: float) -> None:
-    """Write the names of the pair that is hardest to tell apart beside the pairs, for each system in its colour."""
-    labels: dict[str, tuple[float, Any]] = {}
-    for mark, costs in found:
+def _hardest(marks: Sequence[Mark], found: Sequence[SubsetCosts], classes: Sequence[str]) -> dict[str, Any]:
+    """Return the names of the pair that each system tells apart worst, with its colour; grey where several share it."""
+    named: dict[str, Any] = {}
+    for mark, costs in zip(marks, found, strict=True):
         pairs = np.flatnonzero(costs.size == 2)
         hardest = int(pairs[np.argmax(costs.value[pairs])])
         text = ", ".join(readable([classes[k] for k in costs.members(hardest)], width=NAME_WIDTH))
-        labels[text] = (float(costs.value[hardest]), GREY if text in labels else mark.color)
-    lowest = np.inf
-    for text, (cost, color) in sorted(labels.items(), key=lambda entry: -entry[1][0]):
-        lowest = min(cost, lowest - _LINE * top)
+        named[text] = GREY if text in named else mark.color
+    return named
+
+
+def _n_named(ax: Axes) -> int:
+    """How many pairs are named on an Axes already."""
+    return sum(text.get_gid() == _HARDEST for text in ax.texts)
+
+
+def _name_hardest(ax: Axes, named: Mapping[str, Any]) -> None:
+    """Write the names of pairs above all dots, where nothing else is: one below the other, in their colours."""
+    for line, (text, color) in enumerate(named.items(), _n_named(ax)):
         style: Style = {"fontproperties": families_for([text], _NAME_SIZE), "color": color, "path_effects": [HALO]}
-        ax.text(2.5, lowest, text, va="center", zorder=6, **style)
+        style |= {"transform": ax.transAxes, "va": "top", "zorder": 6, "gid": _HARDEST}
+        ax.text(0.015, 0.98 - _LINE * line, f"{_HARDEST}: {text}", **style)

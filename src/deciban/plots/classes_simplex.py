@@ -110,11 +110,13 @@ def simplex(
         loglik, label = (None, None) if system.curves.sample is None else system.curves.sample
     if application.n_classes != 3:
         raise InputError(
-            f"application: {application.n_classes} classes, but a triangle has three corners. Draw three at a time."
+            f"application: {application.n_classes} classes, but a triangle has three corners. Draw three at a time, or "
+            "three groups of classes (evaluate_groups, --group)."
         )
     known = _validate_classes.names(classes, 3)
-    named = readable(known or [f"class {k}" for k in range(3)], width=NAME_WIDTH)
-    canvas = Canvas(["trials"] if label is None else named, ax, line_kw, size=_SIZE)
+    given = known or tuple(f"class {k}" for k in range(3))
+    named = readable(given, width=NAME_WIDTH)
+    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE)
     _frame(canvas, named)
     _regions(canvas, application, _action_names(actions, application.n_actions, named))
     if loglik is not None:

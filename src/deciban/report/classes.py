@@ -12,7 +12,7 @@ import numpy as np
 import deciban
 from deciban import plots
 from deciban.errors import InputError
-from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation import ClassEvaluation, ClassPoint, ClassResults
 from deciban.evaluation.classes_result import CLASS_CONVENTIONS
 from deciban.models.by_classes import ClassModel
 from deciban.report import classes_words as words
@@ -23,8 +23,14 @@ from deciban.report.words import count, number, percent
 _MOST_PANELS = 30
 """Classes up to which each has a panel of its own."""
 
+_HALF = 7.2
+"""Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
+
 _CONFUSIONS = 10
 """Frequent confusions in the table."""
+
+_MEAN_COST = "normalized C_avg, mean"
+"""Heading of what plans of evaluations publish where there are several priors of a target."""
 
 _digits = partial(number, digits=4)
 
@@ -40,10 +46,12 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The results of one set of segments, those before calibration first."""
+    """The results of one set of segments, those before calibration first: a row for each system in every table."""
 
     name: str
-    lines: tuple[_Line, ...]
+    summary: tuple[_Line, ...]
+    costs: tuple[_Line, ...]
+    losses: tuple[_Line, ...]
 
 
 def render_classes(
@@ -101,11 +109,14 @@ def render_classes(
         trained = (*(train_before.systems if train_before is not None else ()), *train.systems)
         sides.append(_side("Training", trained, plots.system_colors(len(trained))))
     first = results.systems[0]
+    panels = _panels(results, before)
     page = template("classes.html").render(
         title=title or _title(results),
         facts=tuple(facts) or results.facts,
         train_facts=() if train is None else train.facts,
-        points=_points(first),
+        main_cost=_MEAN_COST if len(first.points) > 1 else _cost_at(first.points[0]),
+        costs=[_MEAN_COST, *map(_cost_at, first.points)] if len(first.points) > 1 else [],
+        first_prior=f"{first.points[0].p_target:g}",
         reference=number(first.reference),
         defaults=(percent(first.default_error_rate), number(first.default_brier)),
         prior=_prior(first),
@@ -117,8 +128,8 @@ def render_classes(
         per_class=[(one.name, color, _class_lines(one)) for one, color in zip(shown, colors, strict=True)],
         confusions=[(one.name, color, _confusions(one)) for one, color in zip(shown, colors, strict=True)],
         subsets=[(one.name, color, _subsets(one)) for one, color in zip(shown, colors, strict=True) if one.subsets],
-        plots=_figures(results, before),
-        wide=_wide_figures(results, before),
+        plots=[*_figures(results, before), *(figure for inches, figure in panels if inches <= _HALF)],
+        wide=[figure for inches, figure in panels if inches > _HALF],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CLASS_CONVENTIONS.items()],
         definitions=words.DEFINITIONS,
         version=deciban.__version__,
@@ -139,26 +150,41 @@ def _prior(one: ClassEvaluation) -> str:
     return ", ".join(f"{name} {p:.4g}" for name, p in zip(one.classes, one.prior.tolist(), strict=True))
 
 
-def _points(one: ClassEvaluation) -> list[str]:
-    """Headings of costs; where there are several priors of a target, their normalized mean is what plans publish."""
-    named = [f"C_avg at {point.p_target:g}" for point in one.points]
-    return [*named, "normalized C_avg, mean"] if len(named) > 1 else named
+def _cost_at(point: ClassPoint) -> str:
+    return f"C_avg at {point.p_target:g}"
 
 
 def _side(name: str, systems: Sequence[ClassEvaluation], colors: Sequence[str]) -> _Side:
-    return _Side(name, tuple(_summary(one, color) for one, color in zip(systems, colors, strict=True)))
+    tables = (
+        tuple(_Line(one.name, color, cells(one)) for one, color in zip(systems, colors, strict=True))
+        for cells in (_summary, _costs, _losses)
+    )
+    return _Side(name, *tables)
 
 
-def _summary(one: ClassEvaluation, color: str) -> _Line:
+def _summary(one: ClassEvaluation) -> tuple[str, ...]:
+    """What any page has room for: of several costs, only their mean."""
+    return (
+        count(float(one.counts.sum())),
+        *_costs(one)[:2],
+        *(number(value) for value in (one.cllr, one.min_cllr, one.calibration_loss, one.information)),
+        percent(one.error_rate),
+        number(one.brier),
+        f"{number(one.cross_entropy)} of {number(one.prior_entropy)}",
+    )
+
+
+def _costs(one: ClassEvaluation) -> tuple[str, ...]:
+    """Actual and least cost: the mean first where there are several priors of a target, then at each of them."""
+    values = [value for point in one.points for value in (point.c_avg, point.min_c_avg)]
+    means = [one.mean_costs[name] for name in ("normalized", "normalized_min")] if len(one.points) > 1 else []
+    return tuple(map(_digits, (*means, *values)))
+
+
+def _losses(one: ClassEvaluation) -> tuple[str, ...]:
+    """The calibration loss and what offsets or a scale alone would save of it, in bits."""
     found = one.calibration
-    cells = [number(value) for value in (one.cllr, one.min_cllr, found.loss, found.offset_loss, found.scale_loss)]
-    cells += [number(one.information), percent(one.error_rate), number(one.brier)]
-    cells.append(f"{number(one.cross_entropy)} of {number(one.prior_entropy)}")
-    for point in one.points:
-        cells += [_digits(point.c_avg), _digits(point.min_c_avg)]
-    if len(one.points) > 1:
-        cells += [_digits(one.mean_costs[name]) for name in ("normalized", "normalized_min")]
-    return _Line(one.name, color, (*cells, count(float(one.counts.sum()))))
+    return tuple(map(number, (found.loss, found.offset_loss, found.scale_loss)))
 
 
 def _class_lines(one: ClassEvaluation) -> list[tuple[str, tuple[str, ...]]]:
@@ -217,8 +243,8 @@ def _figures(results: ClassResults, before: ClassResults | None) -> list[dict[st
     return figures
 
 
-def _wide_figures(results: ClassResults, before: ClassResults | None) -> list[dict[str, str]]:
-    """Plots with a panel for each class."""
+def _panels(results: ClassResults, before: ClassResults | None) -> list[tuple[float, dict[str, str]]]:
+    """Plots with a panel for each class, and their widths in inches."""
     if len(results.classes) > _MOST_PANELS:
         return []
     paired = before is not None and len(before.systems) == len(results.systems)
@@ -226,7 +252,8 @@ def _wide_figures(results: ClassResults, before: ClassResults | None) -> list[di
     figures = []
     for one, earlier in zip(results.systems, old, strict=True):
         drawing = plots.class_ape(one, before=earlier)
-        figures.append(_picture(drawing, "class_ape", one.name, with_before=earlier is not None))
+        told = _picture(drawing, "class_ape", one.name, with_before=earlier is not None)
+        figures.append((float(drawing.get_figwidth()), told))
     return figures
 
 
