@@ -55,6 +55,7 @@ class _Transformation(ClassMap):
             ridge=ridge,
             toward_calibration=toward_calibration,
             is_diagonal=is_diagonal,
+            classes=data.classes,
         )
 
 

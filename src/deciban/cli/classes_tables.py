@@ -145,7 +145,7 @@ def _print_remarks(one: ClassEvaluation, out: Console) -> None:
         )
     for line in _confusions(one):
         out.print(Text(line), soft_wrap=True)
-    subsets = one.to_dict()["subsets"]
+    subsets = one.subset_summary()
     if subsets is not None:
         for word in ("hardest", "easiest"):
             listed = ", ".join(subsets[word]["classes"])

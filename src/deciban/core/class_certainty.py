@@ -80,6 +80,28 @@ def ruled_out(trials: ClassTrials) -> BoolArray:
     return np.asarray(excluded | (is_decided & ~certain[rows, trials.label]))
 
 
+def refuse_ruled_out(counted: CountedTrials, called: Called) -> None:
+    """Refuse trials whose true class infinite scores rule out; ``called`` is what messages call a class.
+
+    Raises
+    ------
+    TrialError
+        If there are such.
+    """
+    trials = counted.trials
+    if all_finite(trials.systems):
+        return
+    wrong = np.flatnonzero(ruled_out(trials))
+    if len(wrong):
+        first = int(wrong[0])
+        raise TrialError(
+            f"loglik: infinite scores rule out the true class of {len(wrong)} trials, the first ",
+            first if counted.numbers is None else int(counted.numbers[first]),
+            f", of {called(int(trials.label[first]))}: whatever the scale and offsets, their cost is infinite. Give "
+            "them finite scores, or leave them out.",
+        )
+
+
 def undecided(counted: CountedTrials, called: Called, *, offset: bool) -> tuple[ClassTrials, float]:
     """Leave out trials that infinite scores decide, whose cost no scale or offset changes, and tell what they cost.
 
@@ -99,15 +121,7 @@ def undecided(counted: CountedTrials, called: Called, *, offset: bool) -> tuple[
     trials, prior = counted.trials, counted.prior
     if all_finite(trials.systems):
         return trials, 0.0
-    wrong = np.flatnonzero(ruled_out(trials))
-    if len(wrong):
-        first = int(wrong[0])
-        raise TrialError(
-            f"loglik: infinite scores rule out the true class of {len(wrong)} trials, the first ",
-            first if counted.numbers is None else int(counted.numbers[first]),
-            f", of {called(int(trials.label[first]))}: whatever the scale and offsets, their cost is infinite. Give "
-            "them finite scores, or leave them out.",
-        )
+    refuse_ruled_out(counted, called)
     is_decided, certain = decided(trials)
     left, sure = (trials.take(np.flatnonzero(rows)) for rows in (~is_decided, is_decided))
     _require_rivals(left, called, offset=offset)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import helmert, null_space
 
+from deciban._validate_classes import Names, called
+from deciban.core.class_certainty import CountedTrials, refuse_ruled_out
 from deciban.core.class_moments import standardization
 from deciban.core.class_objective import ClassTrials
 from deciban.core.class_separation import refuse_infinite
@@ -53,6 +55,7 @@ def train_transform(
     ridge: float = 0.0,
     toward_calibration: float = 0.0,
     is_diagonal: bool,
+    classes: Names = None,
 ) -> TransformFit:
     """Minimize the cross-entropy of ``A u + b``, with ``u`` normalized log-likelihoods.
 
@@ -73,6 +76,8 @@ def train_transform(
         The same for what a matrix differs by from the closest multiple of the identity.
     is_diagonal : bool
         Whether there is only one scale for each class.
+    classes : tuple of str, optional
+        Names of the classes, for messages.
 
     Raises
     ------
@@ -80,7 +85,9 @@ def train_transform(
         If the best matrix or offsets are infinite or do not fit a float, or an infinite log-likelihood says the
         opposite of the truth.
     """
-    trials = _trials(loglik, label, prior, weights)
+    counted = CountedTrials.of(loglik[:, None, :], label, prior, weights)
+    refuse_ruled_out(counted, lambda k: called(k, classes))
+    trials = counted.trials
     width = _width(trials)
     if width == 0.0:
         raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
@@ -105,30 +112,6 @@ def train_transform(
         converged=found.converged,
         flat=found.flat,
     )
-
-
-def _trials(loglik: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> ClassTrials:
-    """The trials that count, with class weights.
-
-    Raises
-    ------
-    InputError
-        If infinite log-likelihoods rule out the true class.
-    """
-    numbers = np.arange(len(label)) if weights is None else np.flatnonzero(weights > 0.0)
-    if len(numbers) < len(label):
-        loglik, label = loglik[numbers], label[numbers]
-        weights = None if weights is None else weights[numbers]
-    trials = ClassTrials(loglik[:, None, :], label, np.zeros(len(prior)), weights)
-    own = [normalized(loglik, rows)[label[rows], np.arange(len(label[rows]))] for rows in row_blocks(*loglik.shape)]
-    wrong = np.flatnonzero(np.isneginf(np.concatenate(own)))
-    if len(wrong):
-        raise InputError(
-            f"loglik: infinite scores rule out the true class of {len(wrong)} trials, the first at index "
-            f"{numbers[wrong[0]]}: whatever the scales and offsets, their cost is infinite. Give them finite scores, "
-            "or leave them out."
-        )
-    return replace(trials, class_weights=prior / trials.amounts)
 
 
 def _width(trials: ClassTrials) -> float:

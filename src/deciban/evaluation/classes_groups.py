@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate, _validate_classes, multiclass
 from deciban._validate_classes import Groups
+from deciban.core.class_counts import tally
 from deciban.evaluation.classes_joined import Prior, prior_of
 from deciban.evaluation.classes_notes import class_notes
 from deciban.evaluation.classes_result import ClassEvaluation
-from deciban.evaluation.classes_single import P_TARGET, class_counts, evaluate_classes
+from deciban.evaluation.classes_single import P_TARGET, evaluate_classes
 from deciban.evaluation.classes_subsets import UNEVEN, WEIGHTED, why_no_subsets
 from deciban.multiclass import Partition
 from deciban.types import CountArray, FloatArray, IntArray
@@ -125,7 +126,7 @@ def _counted(found: ClassEvaluation, part: Partition, own: CountArray | None) ->
     are whole numbers if those of the user are.
     """
     counted = multiclass.confusion(part.loglik, part.label, prior=part.prior, sample_weight=own)
-    counts = class_counts(part.label, len(found.classes), own)
+    counts = tally(part.label, len(found.classes), own)
     some = slice(None) if own is None else own > 0
     balance = part.sample_weight[some] / (1.0 if own is None else own[some])
     is_even = np.array([_are_alike(balance[part.label[some] == g]) for g in range(len(counts))])

@@ -237,7 +237,7 @@ class ClassEvaluation:
                 "cllr": self.pairwise.cllr.tolist(),
                 "min_cllr": self.pairwise.min_cllr.tolist(),
             },
-            "subsets": self._subsets(),
+            "subsets": self.subset_summary(),
             "notes": self.notes,
         }
         numbers: dict[str, Any] = plain(fields)
@@ -252,7 +252,7 @@ class ClassEvaluation:
             for k, figures in zip(found.target.tolist(), rows, strict=True)
         ]
 
-    def _subsets(self) -> dict[str, Any] | None:
+    def subset_summary(self) -> dict[str, Any] | None:
         """The extremes, and the mean for each size: all of them would be a long list."""
         found = self.subsets
         if found is None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate, _validate_classes, multiclass
+from deciban.core.class_counts import tally
 from deciban.errors import InputError
 from deciban.evaluation.classes_detection import detection_costs
 from deciban.evaluation.classes_joined import Prior, prior_of
@@ -102,7 +103,7 @@ def evaluate_classes(
     result = ClassEvaluation(
         name=name,
         classes=names,
-        counts=class_counts(truth, n_classes, weight),
+        counts=tally(truth, n_classes, weight),
         n_infinite=int(np.count_nonzero(np.isinf(matrix).any(axis=1))),
         prior=checked,
         cross_entropy=multiclass.cross_entropy(matrix, truth, prior=checked, **trials) / np.log(2.0),
@@ -136,14 +137,6 @@ def _checked_prior(prior: Prior | None, classes: Sequence[str]) -> FloatArray:
             "classes: leave its column and its trials out, or give it a small prior."
         )
     return checked
-
-
-def class_counts(label: IntArray, n_classes: int, weight: CountArray | None) -> CountArray:
-    """Trials of each class, or sums of their weights; whole numbers if weights are."""
-    if weight is None:
-        return np.bincount(label, minlength=n_classes)
-    total = np.bincount(label, weight, minlength=n_classes)
-    return total.astype(np.int64) if weight.dtype == np.int64 else total
 
 
 def _drawn(loglik: ScoreArray, label: IntArray, weight: CountArray | None) -> tuple[ScoreArray, IntArray]:

@@ -208,7 +208,9 @@ def _confusions(one: ClassEvaluation) -> list[tuple[str, str, str, str]]:
 
 
 def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
-    told = one.to_dict()["subsets"]
+    told = one.subset_summary()
+    if told is None:
+        return []
     return [(word, _digits(told[word]["c_avg"]), ", ".join(told[word]["classes"])) for word in ("hardest", "easiest")]
 
 
