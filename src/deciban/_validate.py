@@ -45,14 +45,26 @@ def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
         If ``values`` is empty, not two-dimensional, not made of real numbers, or holds NaN.
     """
     table = matrix(values, name, "system")
-    for k in range(0 if all_finite(table) else table.shape[1]):
+    if not all_finite(table):
+        refuse_nan(table, name)
+    return table
+
+
+def refuse_nan(table: ScoreArray, name: str) -> None:
+    """Refuse a matrix of scores that holds NaN.
+
+    Raises
+    ------
+    InputError
+        If it does.
+    """
+    for k in range(table.shape[1]):
         if np.isnan(np.max(table[:, k])):
             bad = np.flatnonzero(np.isnan(table[:, k]))
             raise InputError(
                 f"{name}: {len(bad)} of {len(table)} scores of system {k} are NaN, the first at index {bad[0]}. "
                 "Infinite scores are allowed, NaN is not: leave these trials out, or the system."
             )
-    return table
 
 
 def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deciban.core.proper import beta_cost_non, beta_cost_non_slope, beta_cost_tar
 from deciban.core.proper_table import cost_table
-from deciban.core.rule_kernels import Terms, kernel
+from deciban.core.rule_kernels import Terms, kernel, slope
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "rule_derivatives.json").read_text())
 RULES = sorted({(row[0], row[1]) for row in GOLDEN["rows"]})
@@ -30,7 +30,7 @@ def cost_of(terms: Terms) -> np.ndarray:
 def test_all_terms_are_the_golden_values(alpha, beta):
     rows = [row for row in GOLDEN["rows"] if row[:2] == [alpha, beta]]
     z, cost, slope, curvature = (np.array([float(row[k]) for row in rows]) for k in (2, 3, 4, 5))
-    terms = kernel(alpha, beta)(z)
+    terms = kernel(alpha, beta)(z, 2)
     # Sums of logarithms are good to 1e-16 of one cost of order 1; all other costs to their last digits.
     absolute = 3e-16 if (alpha, beta) in [(1.0, 1.0), (2.0, 1.0)] else 0.0
     np.testing.assert_allclose(cost_of(terms), cost, rtol=1.2e-13, atol=absolute)
@@ -53,7 +53,7 @@ def test_closed_forms_are_the_golden_values_to_the_last_digits(alpha, beta):
     rows = [row for row in GOLDEN["rows"] if row[:2] == [alpha, beta]]
     assert len(rows) >= 15
     z, slope, curvature = (np.array([float(row[k]) for row in rows]) for k in (2, 4, 5))
-    terms = kernel(alpha, beta)(z)
+    terms = kernel(alpha, beta)(z, 2)
     np.testing.assert_allclose(terms.slope, slope, rtol=3e-15)
     assert np.all(np.abs(terms.curvature - curvature) <= 3e-15 * 2.0 * slope)
 
@@ -62,7 +62,7 @@ def test_closed_forms_are_the_golden_values_to_the_last_digits(alpha, beta):
 @settings(deadline=None, max_examples=40)
 def test_cost_and_slope_are_those_of_metrics(alpha, beta, middle):
     z = middle + np.linspace(-1.0, 1.0, 201)
-    terms = kernel(alpha, beta)(z)
+    terms = kernel(alpha, beta)(z, 2)
     np.testing.assert_allclose(cost_of(terms), beta_cost_non(z, alpha, beta), rtol=1e-14, atol=1e-307)
     np.testing.assert_allclose(terms.slope, beta_cost_non_slope(z, alpha, beta), rtol=4e-13, atol=1e-307)
 
@@ -76,17 +76,17 @@ def test_curvature_is_the_derivative_of_the_slope_and_of_targets_too(alpha, beta
         beta_cost_non_slope(z + k * h, alpha, beta) - beta_cost_non_slope(z - k * h, alpha, beta) for k in (1, 2)
     )
     difference = (8 * near - far) / (12 * h)
-    terms = kernel(alpha, beta)(z)
+    terms = kernel(alpha, beta)(z, 2)
     allowed = 1e-8 * max(alpha, beta, 1.0) * terms.slope + 1e-300
     assert np.all(np.abs(terms.curvature - difference) <= allowed)
-    swapped = kernel(beta, alpha)(-z)
+    swapped = kernel(beta, alpha)(-z, 2)
     np.testing.assert_allclose(cost_of(swapped), beta_cost_tar(z, alpha, beta), rtol=1e-13)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), CLOSED)
 def test_closed_forms_equal_the_table(alpha, beta):
     z = np.concatenate([np.linspace(-300.0, 300.0, 4001), np.linspace(-3.0, 3.0, 4001)])
-    terms = kernel(alpha, beta)(z)
+    terms = kernel(alpha, beta)(z, 2)
     cost, slope, curvature = cost_table(alpha, beta).derivatives(z, 2)
     np.testing.assert_allclose(cost_of(terms), cost, rtol=1e-13, atol=3e-16)
     np.testing.assert_allclose(terms.slope, slope, rtol=1e-13)
@@ -98,7 +98,7 @@ def test_nothing_is_nan_and_nobody_complains(alpha, beta):
     cost_table.cache_clear()
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
-        terms = kernel(alpha, beta)(FAR)
+        terms = kernel(alpha, beta)(FAR, 2)
     assert terms.factor is None or np.all((terms.factor >= 0.5) & (terms.factor <= 1))
     assert not np.isnan([terms.linear, terms.slope, terms.curvature]).any()
     assert np.all(terms.linear >= 0)
@@ -107,7 +107,7 @@ def test_nothing_is_nan_and_nobody_complains(alpha, beta):
 
 @pytest.mark.parametrize(("alpha", "beta"), RULES)
 def test_limits(alpha, beta):
-    terms = kernel(alpha, beta)(np.array([-np.inf, np.inf]))
+    terms = kernel(alpha, beta)(np.array([-np.inf, np.inf]), 2)
     assert cost_of(terms)[0] == terms.slope[0] == terms.curvature[0] == 0
     if beta > 1:
         assert terms.linear[1] == pytest.approx((alpha + beta - 1) / (beta - 1), rel=2e-13)
@@ -121,16 +121,26 @@ def test_limits(alpha, beta):
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [*CLOSED, (0.7, 3.0)])
+def test_without_curvature_the_rest_is_the_same(alpha, beta):
+    z = np.concatenate([FAR, np.linspace(-60.0, 60.0, 1001)])
+    one, two = (kernel(alpha, beta)(z, order) for order in (1, 2))
+    assert one.curvature is None
+    np.testing.assert_array_equal(cost_of(one), cost_of(two))
+    np.testing.assert_allclose(one.slope, two.slope, rtol=2e-14)
+    np.testing.assert_allclose(slope(alpha, beta)(z), two.slope, rtol=2e-14)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [*CLOSED, (0.7, 3.0)])
 def test_arrays_are_new_and_arguments_untouched(alpha, beta):
     function = kernel(alpha, beta)
     z = np.linspace(-60.0, 60.0, 37)
     kept = z.copy()
-    first = [a for a in function(z) if a is not None]
+    first = [a for a in function(z, 2) if a is not None]
     copies = [a.copy() for a in first]
-    second = [a for a in function(-z) if a is not None]
+    second = [a for a in function(-z, 2) if a is not None]
     np.testing.assert_array_equal(z, kept)
     for a, copy in zip(first, copies, strict=True):
         np.testing.assert_array_equal(a, copy)
     arrays = [z, *first, *second]
     assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
-    assert all(a.shape == (0,) for a in function(np.zeros(0)) if a is not None)
+    assert all(a.shape == (0,) for a in function(np.zeros(0), 2) if a is not None)

@@ -14,8 +14,8 @@ def length_bound(array: object) -> float:
 
     Infinite if one is infinite or NaN, or where they do not lie together in memory.
     """
-    if not isinstance(array, np.ndarray) or not array.flags.c_contiguous or not array.size:
+    if not isinstance(array, np.ndarray) or not array.flags.forc or not array.size:
         return np.inf
-    flat = array.reshape(-1)
+    flat = array.ravel(order="K")
     square = np.max([flat[i : i + _PART] @ flat[i : i + _PART] for i in range(0, len(flat), _PART)])
     return float(np.sqrt(square)) if np.isfinite(square) else np.inf

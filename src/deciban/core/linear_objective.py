@@ -20,7 +20,7 @@ import numpy as np
 from deciban.core.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, suits_raw_block
 from deciban.core.bounds import length_bound
 from deciban.core.proper import beta_cost_non
-from deciban.core.rule_kernels import Terms, kernel
+from deciban.core.rule_kernels import Terms, kernel, slope
 from deciban.core.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -96,14 +96,16 @@ class Trials:
         *,
         weights: FloatArray | None = None,
         base: Column | None = None,
+        reach: float | None = None,
     ) -> Trials:
         """Trials from columns, or from a matrix of them; without class weights yet."""
         matrix = None
         if isinstance(columns, np.ndarray):
             matrix = columns if columns.flags.c_contiguous and columns.shape[1] > 1 else None
             columns = tuple(columns.T)
-        arrays = tuple(columns) if matrix is None else (matrix,)
-        reach = max((length_bound(array) for array in arrays), default=np.inf)
+        if reach is None:
+            arrays = tuple(columns) if matrix is None else (matrix,)
+            reach = max((length_bound(array) for array in arrays), default=np.inf)
         return cls(tuple(columns), is_target, (0.0, 0.0), weights, base, matrix, reach)
 
     def __len__(self) -> int:
@@ -208,22 +210,25 @@ class LinearObjective:
         with np.errstate(all="ignore"):
             block, places, non, tar = self._log_odds(parameters, rows)
             worst = max(non.max(), tar.max(initial=-np.inf))
-            of_non, of_tar = self._terms(non, self.alpha, self.beta), self._terms(tar, self.beta, self.alpha)
+            order = 2 if with_hessian else 1
+            of_non = self._terms(non, self.alpha, self.beta, order)
+            of_tar = self._terms(tar, self.beta, self.alpha, order)
             own = None if self.trials.weights is None else self.trials.weights[rows]
             value = self._value(of_non, 0, own) + self._value(of_tar, 1, None if own is None else own[places])
             products: AnyArray = np.empty(0)
-            if with_hessian:
+            if of_non.curvature is not None and of_tar.curvature is not None:
                 products = block.products(self._joined(of_non.curvature, of_tar.curvature, places, own))
-            slope = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
-            return np.concatenate(([worst, value], block.sums(slope), products))
+            pull = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
+            return np.concatenate(([worst, value], block.sums(pull), products))
 
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
         """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
         with np.errstate(all="ignore"):
             block, places, non, tar = self._log_odds(parameters.astype(self.dtype), rows)
             own = None if self.trials.weights is None else self.trials.weights[rows]
-            of_non, of_tar = self._terms(non, self.alpha, self.beta), self._terms(tar, self.beta, self.alpha)
-            return self._joined(of_non.slope, of_tar.slope, places, own), block
+            of_non = slope(self.alpha, self.beta)(non).astype(non.dtype, copy=False)
+            of_tar = slope(self.beta, self.alpha)(tar)
+            return self._joined(of_non, of_tar, places, own), block
 
     def _log_odds(self, parameters: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
         """A block of scores, the places of its targets, log odds (-inf at targets), and those of targets, negated.
@@ -242,9 +247,9 @@ class LinearObjective:
         z[places] = -np.inf
         return block, places, z, tar
 
-    def _terms(self, z: AnyArray, alpha: float, beta: float) -> Terms:
+    def _terms(self, z: AnyArray, alpha: float, beta: float, order: int) -> Terms:
         """Cost and derivatives of non-targets; closed forms keep the type."""
-        terms = kernel(alpha, beta)(z)
+        terms = kernel(alpha, beta)(z, order)
         if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
             terms = terms._replace(linear=beta_cost_non(z, alpha, beta), factor=None)
         return terms if terms.slope.dtype == z.dtype else Terms(*(_cast(term, z.dtype) for term in terms))

@@ -53,6 +53,7 @@ def train(
     ridge: float = 0.0,
     intercept: bool = True,
     base: ScoreArray | None = None,
+    reach: float | None = None,
 ) -> LinearFit:
     """Minimize the expected cost of a linear combination of columns.
 
@@ -71,6 +72,8 @@ def train(
         Whether there is an offset.
     base : (n_trials,) array, optional
         What is added to the llr as it is.
+    reach : float, optional
+        No number of the columns is farther from 0, if that is known already.
 
     Raises
     ------
@@ -78,7 +81,8 @@ def train(
         If the classes are separated, so that the best weights are infinite, if a system scores all trials alike, or
         if an infinite score says the opposite of the truth.
     """
-    trials, lost = with_class_weights(Trials.of(columns, is_target, weights=weights, base=base), alpha, beta, log_odds)
+    given = Trials.of(columns, is_target, weights=weights, base=base, reach=reach)
+    trials, lost = with_class_weights(given, alpha, beta, log_odds)
     n_columns = len(trials.columns)
     nothing = np.zeros(1)
     at_zero = scoring_rule_cost((nothing, None), (nothing, None), log_odds, alpha, beta)

@@ -27,11 +27,16 @@ class Terms(NamedTuple):
     factor: FloatArray | None
     """From 1/2 to 1. Left unlogged because a sum of many logarithms is one logarithm of a few products."""
     slope: FloatArray
-    curvature: FloatArray
+    curvature: FloatArray | None
+    """None if only one derivative was asked for, which is cheaper."""
 
 
-def kernel(alpha: float, beta: float) -> Callable[[FloatArray], Terms]:
-    """Return the function that evaluates ``C(z | non; alpha, beta)``, its slope and its curvature.
+Kernel = Callable[[FloatArray, int], Terms]
+"""Terms of log odds, with one derivative or two."""
+
+
+def kernel(alpha: float, beta: float) -> Kernel:
+    """Return the function that evaluates ``C(z | non; alpha, beta)``, its slope and, if wanted, its curvature.
 
     Parameters
     ----------
@@ -40,18 +45,40 @@ def kernel(alpha: float, beta: float) -> Callable[[FloatArray], Terms]:
 
     Returns
     -------
-    function of an (n,) array
+    function of an (n,) array and the order of the last derivative, 1 or 2
         ``z`` is the posterior log odds in nats, infinite ones included, not NaN. Its arrays are new and belong to
         the caller. Where a slope leaves float64, it and the curvature are ``inf``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> linear, factor, slope, curvature = kernel(1.0, 1.0)(np.array([0.0, np.inf]))
+    >>> linear, factor, slope, curvature = kernel(1.0, 1.0)(np.array([0.0, np.inf]), 2)
     >>> linear - np.log(factor), slope, curvature
     (array([0.69314718,        inf]), array([0.5, 1. ]), array([0.25, 0.  ]))
     """
     return _CLOSED_FORMS.get((alpha, beta)) or _general(alpha, beta)
+
+
+def slope(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray]:
+    """Return the function that evaluates only the slope of ``C(z | non; alpha, beta)``, which may cost less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slope(1.0, 1.0)(np.array([0.0, np.inf]))
+    array([0.5, 1. ])
+    """
+    if (alpha, beta) == (1.0, 1.0):
+        return _sigmoid
+    of_all = kernel(alpha, beta)
+    return lambda z: of_all(z, 1).slope
+
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
+def _sigmoid(z: FloatArray) -> FloatArray:
+    odds = np.exp(z)
+    odds /= odds + 1.0
+    return np.fmin(odds, 1.0, out=odds)  # where infinite odds divided by themselves are NaN
 
 
 _quiet = np.errstate(over="ignore", under="ignore")
@@ -75,23 +102,26 @@ def _sigmoids(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")
-def _logarithmic(z: FloatArray) -> Terms:
+def _logarithmic(z: FloatArray, order: int) -> Terms:
     odds = np.exp(z)
     q = odds + 1.0
     np.divide(1.0, q, out=q)
     p = odds
     p *= q
     np.fmin(p, 1.0, out=p)  # where infinite odds times 0 are NaN
-    return Terms(np.maximum(z, 0.0), np.maximum(p, q), p, np.multiply(p, q, out=q))
+    factor = np.maximum(p, q)
+    return Terms(np.maximum(z, 0.0), factor, p, np.multiply(p, q, out=q) if order == 2 else None)
 
 
 @_quiet
-def _brier(z: FloatArray) -> Terms:
+def _brier(z: FloatArray, order: int) -> Terms:
     p, q = _sigmoids(z, _odds_below_one(z))
     cost = p * p
     cost *= 3.0
     slope = cost * q
     slope *= 2.0
+    if order == 1:
+        return Terms(cost, None, slope, None)
     q *= 2.0
     q -= p
     q *= slope
@@ -99,14 +129,14 @@ def _brier(z: FloatArray) -> Terms:
 
 
 @_quiet
-def _boosting(z: FloatArray) -> Terms:
+def _boosting(z: FloatArray, order: int) -> Terms:
     cost = np.exp(0.5 * z)
     cost *= 2.0 / np.pi
-    return Terms(cost, None, 0.5 * cost, 0.25 * cost)
+    return Terms(cost, None, 0.5 * cost, 0.25 * cost if order == 2 else None)
 
 
 @_quiet
-def _two_one(z: FloatArray) -> Terms:
+def _two_one(z: FloatArray, order: int) -> Terms:
     # -2 log q - 2 p cancels for negative z: its error is 1e-16 of 1, not of the cost.
     u = _odds_below_one(z)
     cost = np.log1p(u)
@@ -116,33 +146,37 @@ def _two_one(z: FloatArray) -> Terms:
     cost *= 2.0
     p *= p
     p *= 2.0
+    if order == 1:
+        return Terms(cost, None, p, None)
     q *= p
     q *= 2.0
     return Terms(cost, None, p, q)
 
 
 @_quiet
-def _one_two(z: FloatArray) -> Terms:
+def _one_two(z: FloatArray, order: int) -> Terms:
     p, q = _sigmoids(z, _odds_below_one(z))
     p *= 2.0
     slope = p * q
+    if order == 1:
+        return Terms(p, None, slope, None)
     curvature = q
     curvature -= 0.5 * p
     curvature *= slope
     return Terms(p, None, slope, curvature)
 
 
-def _general(alpha: float, beta: float) -> Callable[[FloatArray], Terms]:
+def _general(alpha: float, beta: float) -> Kernel:
     table = cost_table(alpha, beta)
 
-    def evaluate(z: FloatArray) -> Terms:
-        cost, slope, curvature = table.derivatives(z, 2)
-        return Terms(cost, None, slope, curvature)
+    def evaluate(z: FloatArray, order: int) -> Terms:
+        cost, slope, *more = table.derivatives(z, order)
+        return Terms(cost, None, slope, *more or (None,))
 
     return evaluate
 
 
-_CLOSED_FORMS: dict[tuple[float, float], Callable[[FloatArray], Terms]] = {
+_CLOSED_FORMS: dict[tuple[float, float], Kernel] = {
     (1.0, 1.0): _logarithmic,
     (2.0, 2.0): _brier,
     (0.5, 0.5): _boosting,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.core.bounds import length_bound
 from deciban.core.fit import Fit
 from deciban.errors import InputError, TrialError
 from deciban.models.labelled import LabelledTrials
@@ -24,11 +25,14 @@ class LabelledSystems(LabelledTrials):
         As it came: never copied if it is an array of floats.
     is_target : (n_trials,) bool array
     weight : (n_trials,) array, optional
+    reach : float
+        No score is farther from 0; infinite if that is not known.
     """
 
     scores: ScoreArray
     is_target: BoolArray
     weight: CountArray | None = None
+    reach: float = np.inf
 
     @classmethod
     def of(
@@ -46,11 +50,13 @@ class LabelledSystems(LabelledTrials):
         InputError
             If a score is NaN, shapes do not fit, labels are no booleans, or a class is empty or weightless.
         """
+        matrix = _validate.matrix(scores, "scores", "system")
+        reach = length_bound(matrix)
         if missing:
-            matrix = with_one_nan(_validate.matrix(scores, "scores", "system"))
-        else:
-            matrix = _validate.score_matrix(scores, "scores")
-        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)))
+            matrix = with_one_nan(matrix)
+        elif not reach < np.inf:
+            _validate.refuse_nan(matrix, "scores")
+        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)), reach)
 
     def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
         """Some of the trials."""

@@ -103,7 +103,7 @@ class LinearFusion(TrainedByRule):
             or infinite scores contradict each other or the truth.
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
-        fit = self._train(data.scores, data.is_target, data.float_weight)
+        fit = self._train(data.scores, data.is_target, data.float_weight, reach=data.reach)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_ = fit.offset
         self.penalized_objective_ = penalized(fit, self.ridge)
