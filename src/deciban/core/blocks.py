@@ -90,18 +90,18 @@ class MatrixBlock:
 
     def sums(self, factor: AnyArray) -> AnyArray:
         """As `FeatureBlock.sums`."""
-        total = factor.sum()
-        sums: AnyArray = np.append((factor @ self.rows - self.center * total) / self.width, total)
+        sums = np.empty(len(self.center) + 1)
+        sums[-1] = total = factor.sum()
+        sums[:-1] = (factor @ self.rows - self.center * total) / self.width
         return sums
 
     def products(self, factor: AnyArray) -> AnyArray:
         """As `FeatureBlock.products`."""
         second = ((self.rows * factor[:, None]).T @ self.rows).astype(np.float64)
         first, total = (factor @ self.rows).astype(np.float64), float(factor.sum())
-        mixed = np.outer(self.center, first)
-        inside = (second - mixed - mixed.T + total * np.outer(self.center, self.center)) / np.outer(
-            self.width, self.width
-        )
+        center, width = self.center[:, None], self.width[:, None]
+        mixed = center * first
+        inside = (second - mixed - mixed.T + total * center * self.center) / (width * self.width)
         border = (first - self.center * total) / self.width
         n = len(self.center)
         products = np.empty((n + 1, n + 1))

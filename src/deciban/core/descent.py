@@ -29,14 +29,13 @@ ROUGH = (1e-3, 1e-5)
 """How precise, relative to its value, the optima of the first and the second sample must be."""
 
 _CLOSE = 3e-6
-"""The same for all trials in float32, where the second derivatives of a sample are not known to be better: the next
-step leaves less than a thousandth of what is missing."""
+"""The same for all trials in float32: the next step leaves less than a thousandth of what is missing."""
 
 _BINNED = 1e-8
 """The same for bins."""
 
-_LAST, _REST = 1e-8, 1e-13
-"""The same for the rows of a large matrix in the end, and what the last step may leave of that."""
+_LAST = 1e-9
+"""The same for the rows of a large matrix in the end: what the last step leaves is a thousandth of a thousandth."""
 
 _SAME = 1e-6
 """Values that differ by less than this, relative to that of llr 0, belong to the same minimum."""
@@ -84,19 +83,8 @@ def search(
 ) -> Minimum:
     """The minimum of one level, as precise as its type and its place on the way allow."""
     rounding = ROUNDING if level.dtype is np.float64 else 1e-6
-    rest = _REST if precise == _LAST else None
     reuse = len(level.trials) >= LARGE and precise not in ROUGH  # elsewhere second derivatives cost next to nothing
-    return minimize(
-        level,
-        start,
-        reuse=reuse,
-        precise=precise,
-        rest=rest,
-        rounding=rounding,
-        stop=stop,
-        after=after,
-        limit=limit,
-    )
+    return minimize(level, start, reuse=reuse, precise=precise, rounding=rounding, stop=stop, after=after, limit=limit)
 
 
 def _fits_float32(objective: LinearObjective) -> bool:
@@ -151,13 +139,12 @@ class Way:
 
         ``few`` is the first sample. Second derivatives of the second one are good enough for all trials.
         """
-        some, near, close = informative(rough, self.last, few, size), None, _CLOSE
+        some, near = informative(rough, self.last, few, size), None
         if some is not None:
             near = self.follow(replace(rough, trials=some), ROUGH[1])
             near = replace(near, decrement=np.inf)  # of another function
-            close = max(_CLOSE, precise * len(some) / len(self.point))  # as its second derivatives err by chance
             del some  # its memory is wanted for the next level
-        near = self.follow(rough, close, after=near)
+        near = self.follow(rough, _CLOSE, after=near)
         return self.follow(objective, precise, after=near)
 
     def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:

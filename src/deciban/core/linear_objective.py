@@ -179,7 +179,7 @@ class LinearObjective:
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        point: AnyArray = parameters.astype(self.dtype)
+        point = self._point(parameters)
         rows = np.array([self._block(point, block, known is None) for block in self.blocks(with_hessian=known is None)])
         total = rows[:, 1:].sum(axis=0)
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
@@ -189,13 +189,20 @@ class LinearObjective:
         value += 0.5 * self.penalty @ parameters**2 + self.constant
         return Derivatives(float(value), gradient + self.penalty * parameters, known, float(rows[:, 0].max()))
 
+    def _point(self, parameters: FloatArray) -> AnyArray:
+        """The parameters of the log odds: an offset takes in the prior."""
+        point = parameters.copy()
+        if self.intercept:
+            point[-1] += self.log_odds
+        return point.astype(self.dtype)
+
     def _block_size(self, *, with_hessian: bool, share: float) -> int:
         """How many trials to look at together, with a share of the temporary memory."""
         n, item = self.n_parameters, np.dtype(self.dtype).itemsize
         is_raw = self.suits_rows and self.dtype is np.float64
         columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
         budget = share * _BYTES[len(self.center) > 1] * len(self.trials) / columns
-        size = float(np.clip(budget, *_SIZES))
+        size = min(max(budget, _SIZES[0]), _SIZES[1])
         if with_hessian and n > 2:
             size = min(size, _MATRIX_BYTES / n)
         return int(size) // item
@@ -205,10 +212,10 @@ class LinearObjective:
         size = self._block_size(with_hessian=with_hessian, share=share)
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
-    def _block(self, parameters: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
+    def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
         """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
         with np.errstate(all="ignore"):
-            block, places, non, tar = self._log_odds(parameters, rows)
+            block, places, non, tar = self._log_odds(point, rows)
             worst = max(non.max(), tar.max(initial=-np.inf))
             order = 2 if with_hessian else 1
             of_non = self._terms(non, self.alpha, self.beta, order)
@@ -224,21 +231,20 @@ class LinearObjective:
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
         """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
         with np.errstate(all="ignore"):
-            block, places, non, tar = self._log_odds(parameters.astype(self.dtype), rows)
+            block, places, non, tar = self._log_odds(self._point(parameters), rows)
             own = None if self.trials.weights is None else self.trials.weights[rows]
-            of_non = slope(self.alpha, self.beta)(non).astype(non.dtype, copy=False)
-            of_tar = slope(self.beta, self.alpha)(tar)
+            of_non, of_tar = slope(self.alpha, self.beta)(non), slope(self.beta, self.alpha)(tar)
             return self._joined(of_non, of_tar, places, own), block
 
-    def _log_odds(self, parameters: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
+    def _log_odds(self, point: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
         """A block of scores, the places of its targets, log odds (-inf at targets), and those of targets, negated.
 
         The cost of a target at x is that of a non-target at -x, with the parameters of the rule exchanged; and a
         non-target at -inf costs nothing. Targets are fewer mostly, so all are treated as non-targets at first.
         """
         block = self.scores(rows)
-        z = block.combined(parameters)
-        if self.log_odds:
+        z = block.combined(point)
+        if self.log_odds and not self.intercept:
             z += self.log_odds
         if self.trials.base is not None:
             z += self.trials.base[rows]
@@ -248,11 +254,11 @@ class LinearObjective:
         return block, places, z, tar
 
     def _terms(self, z: AnyArray, alpha: float, beta: float, order: int) -> Terms:
-        """Cost and derivatives of non-targets; closed forms keep the type."""
+        """Cost and derivatives of non-targets, in the type of the log odds."""
         terms = kernel(alpha, beta)(z, order)
         if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
             terms = terms._replace(linear=beta_cost_non(z, alpha, beta), factor=None)
-        return terms if terms.slope.dtype == z.dtype else Terms(*(_cast(term, z.dtype) for term in terms))
+        return terms
 
     def _value(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
         """Cost of the trials of a class, which ``own`` weights each have."""
@@ -299,10 +305,6 @@ class LinearObjective:
 def amount(rows: BoolArray, weights: FloatArray | None) -> float:
     """How much some of the trials count."""
     return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
-
-
-def _cast(term: FloatArray | None, dtype: Any) -> Any:
-    return None if term is None else term.astype(dtype)
 
 
 def _sum_of_logs(values: FloatArray) -> float:

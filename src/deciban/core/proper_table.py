@@ -24,7 +24,7 @@ from deciban.types import FloatArray
 EDGE = 40
 """Beyond +-40 nats a sigmoid is one exponential: what is left out is below 200 exp(-40) < 1e-15."""
 
-_CHUNK = 8192
+CHUNK = 8192
 """Values evaluated together: every temporary stays in cache."""
 
 HUGE = 1e300
@@ -72,8 +72,8 @@ class CostTable:
         """Return the cost at ``z``, of any shape; infinite ``z`` allowed."""
         flat = np.ravel(z)
         cost = np.empty(flat.shape)
-        for i in range(0, len(flat), _CHUNK):
-            (cost[i : i + _CHUNK],) = self.derivatives(flat[i : i + _CHUNK], 0)
+        for i in range(0, len(flat), CHUNK):
+            (cost[i : i + CHUNK],) = self.derivatives(flat[i : i + CHUNK], 0)
         return cost.reshape(np.shape(z))
 
     def derivatives(self, z: FloatArray, order: int) -> list[FloatArray]:

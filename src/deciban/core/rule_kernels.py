@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deciban.core.proper_table import cost_table
+from deciban.core.proper_table import CHUNK, CostTable, cost_table
 from deciban.types import FloatArray
 
 
@@ -70,8 +70,10 @@ def slope(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray]:
     """
     if (alpha, beta) == (1.0, 1.0):
         return _sigmoid
-    of_all = kernel(alpha, beta)
-    return lambda z: of_all(z, 1).slope
+    if (alpha, beta) in _CLOSED_FORMS:
+        return lambda z: _CLOSED_FORMS[alpha, beta](z, 1).slope
+    table = cost_table(alpha, beta)
+    return lambda z: _by_chunks(table, z, slice(1, 2))[0]
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")
@@ -170,10 +172,20 @@ def _general(alpha: float, beta: float) -> Kernel:
     table = cost_table(alpha, beta)
 
     def evaluate(z: FloatArray, order: int) -> Terms:
-        cost, slope, *more = table.derivatives(z, order)
+        cost, slope, *more = _by_chunks(table, z, slice(order + 1))
         return Terms(cost, None, slope, *more or (None,))
 
     return evaluate
+
+
+def _by_chunks(table: CostTable, z: FloatArray, wanted: slice) -> FloatArray:
+    """Some of cost, slope and curvature, in the type of ``z``; chunks are fastest, and their temporaries small."""
+    terms = np.empty((wanted.stop - (wanted.start or 0), len(z)), z.dtype)
+    for i in range(0, len(z), CHUNK):
+        values = table.derivatives(z[i : i + CHUNK].astype(np.float64, copy=False), wanted.stop - 1)
+        for term, value in zip(terms, values[wanted], strict=True):
+            term[i : i + CHUNK] = value
+    return terms
 
 
 _CLOSED_FORMS: dict[tuple[float, float], Kernel] = {

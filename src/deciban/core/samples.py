@@ -25,18 +25,8 @@ _BINS = 1 << 14
 """Bins of one score: each is then so narrow that what is lost within it moves the optimum by about 1e-6 or less."""
 
 
-_ENOUGH, _LEAST = 1 << 19, 0.25
-"""From how many trials on not all of the frequent class are looked at for an informative sample, but at least this
-share of them: others would make it little better."""
-
-_RARE = 8
-"""A class is rare, and looked at as a whole, if it has less than one of so many trials."""
-
 _GLANCE = 1 << 10
 """Trials that show the order of magnitude."""
-
-Look = slice | IntArray
-"""Trials to look at together: neighbours, or any."""
 
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
@@ -100,28 +90,28 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
     Trials, ClassTrials or None
         None if the sample told so little that far more trials would come.
     """
-    level, looks = _looks(level)
-    trials, lengths = level.trials, [_length(look) for look in looks]
+    trials, n = level.trials, len(level.trials)
     factor = _factor(level, point, few, size)
     if not 0.0 < factor < np.inf:
         return None
     capacity, count = size + size // 10, 0
-    rows: AnyArray = np.empty(capacity, np.int32 if len(trials) < 1 << 31 else np.int64)
+    rows: AnyArray = np.empty(capacity, np.int32 if n < 1 << 31 else np.int64)
     weights: AnyArray = np.empty(capacity, level.dtype)
     is_raw = isinstance(level, LinearObjective) and level.trials.matrix is not None and level.suits_rows
     matrix = np.empty((capacity, trials.matrix.shape[1]), level.dtype) if is_raw else None
-    even = _EVEN * size / sum(lengths)
+    blocks = level.blocks(share=0.5)  # the sample needs memory, too
     # Multiples of the golden ratio spread evenly over [0, 1), and so does any run of them.
-    threshold = np.modf(np.arange(1, max(lengths) + 1) * _GOLDEN)[0].astype(level.dtype)
+    even = _EVEN * size / n
+    threshold = np.modf(np.arange(1, blocks[0].stop + 1) * _GOLDEN)[0].astype(level.dtype)
     threshold -= even
     threshold /= factor
-    for look in looks:
-        slopes, scores = level.slopes(point, look)
+    for block in blocks:
+        slopes, scores = level.slopes(point, block)
         found = np.flatnonzero(slopes > threshold[: len(slopes)])
         if count + len(found) > capacity:
             return None
         new = slice(count, count := count + len(found))
-        rows[new] = found + look.start if isinstance(look, slice) else look[found]
+        rows[new] = found + block.start
         np.divide(1.0, np.minimum(factor * slopes[found] + even, 1.0), out=weights[new])
         if matrix is not None and isinstance(scores, MatrixBlock):
             matrix[new] = scores.rows[found]  # while they are at hand, and as short as a matrix of them should be
@@ -134,37 +124,6 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
     matrix = matrix[:count]
     base = None if trials.base is None else np.asarray(trials.base[rows])
     return Trials(tuple(matrix.T), trials.is_target[rows], trials.class_weights, weights, base, matrix)
-
-
-def _looks(level: Any) -> tuple[Any, list[Look]]:
-    """Which trials to look at, a block at a time, and the objective whose class weights let them stand for all.
-
-    Of very many trials that is the first part of each block, and all trials of a class that is rare.
-    """
-    trials, n = level.trials, len(level.trials)
-    share = max(_LEAST, min(_ENOUGH / n, 1.0))
-    starts = level.blocks(share=0.5 / share)  # the sample needs memory, too
-    blocks = [slice(block.start, min(block.stop, n)) for block in starts]
-    if share == 1.0 or not isinstance(trials, Trials):
-        return level, list(blocks)
-    heads = [slice(block.start, block.start + math.ceil(share * _length(block))) for block in blocks]
-    n_tar = int(np.count_nonzero(trials.is_target))
-    seen_tar = sum(int(np.count_nonzero(trials.is_target[head])) for head in heads)
-    seen_non = sum(map(_length, heads)) - seen_tar
-    looks, stand_for = list[Look](heads), [1.0, 1.0]
-    for truth, count, seen in ((False, n - n_tar, seen_non), (True, n_tar, seen_tar)):
-        if count * _RARE < n:
-            tails = [slice(head.stop, block.stop) for head, block in zip(heads, blocks, strict=True)]
-            rows = np.concatenate([np.flatnonzero(trials.is_target[tail] == truth) + tail.start for tail in tails])
-            looks += np.array_split(rows, 1 + len(rows) // _length(heads[0]))
-        elif seen:
-            stand_for[truth] = count / seen
-    non, tar = np.multiply(trials.class_weights, stand_for).tolist()
-    return replace(level, trials=replace(trials, class_weights=(non, tar))), looks
-
-
-def _length(look: Look) -> int:
-    return look.stop - look.start if isinstance(look, slice) else len(look)
 
 
 def _factor(level: Any, point: FloatArray, few: Any, size: int) -> float:

@@ -28,9 +28,9 @@ PRECISE = 1e-12
 ROUNDING = 1e-14
 """How much a value may grow, relative to it, by rounding alone."""
 
-_REST = 9e4
-"""What the last of several steps with the same second derivatives may leave, in squares of what it may gain: they
-shrink what is missing by a rate, and do not square it."""
+_LOOSE = 300.0
+"""How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
+root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
 
 _HALVINGS = 20
 """How often a bad start is drawn nearer before the search begins at 0."""
@@ -92,7 +92,6 @@ def minimize(
     radius: float = 4.0,
     reuse: bool = False,
     precise: float = PRECISE,
-    rest: float | None = None,
     rounding: float = ROUNDING,
     max_evaluations: int = 200,
     stop: Callable[[FloatArray, Derivatives], bool] | None = None,
@@ -113,9 +112,6 @@ def minimize(
         Length of the longest first step; parameters should be scaled so that 1 is a sensible step.
     precise : float
         The search has converged when Newton's step gains less than this, relative to the value.
-    rest : float, optional
-        What the last of several steps with the same second derivatives may leave, relative to the value, by the rate
-        at which the step before it came closer; about 1e5 times the square of ``precise`` unless given.
     rounding : float
         Relative error of the value.
     max_evaluations : int
@@ -131,7 +127,6 @@ def minimize(
     -------
     Minimum
     """
-    rest = _REST * precise**2 if rest is None else rest
     point, at, n_evaluations = _begun(function, start, after, limit)
     after = after if n_evaluations == 1 else None
     if not at.is_finite:
@@ -147,7 +142,8 @@ def minimize(
         decrement = _decrement(eigenvalues, slopes, flat)
         stuck = decrement >= 0.25 * before and decrement <= 100.0 * rounding * abs(at.value)
         converged = stuck or (
-            decrement <= precise * abs(at.value) and (is_own or decrement**2 <= rest * abs(at.value) * before)
+            decrement <= precise * abs(at.value)
+            and (is_own or (decrement / (_LOOSE * precise)) ** 2 <= abs(at.value) * before)
         )
         if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
             reached = converged and not stopped
