@@ -30,7 +30,7 @@ _BYTES = (4.0, 3.2)
 _SIZES = (32_000, 400_000)
 """Least and largest number of bytes in a column of a block: small ones make many calls, large ones leave the cache."""
 
-_MATRIX_BYTES = 250_000
+_MATRIX_BYTES = 1_000_000
 """Number of bytes in the scores of a block, from which on their products leave the cache."""
 
 _OWN_COLUMNS = 7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,18 +24,14 @@ def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
     center, width : (n_columns,) arrays
         A width of 0 is that of a constant column.
     """
-    center, width = np.zeros((2, len(trials.columns)))
-    for k in range(len(trials.columns)):
-        low, high = _range(trials, k)
-        # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
-        middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-        if size > 0.0:
-            mean = _mean(trials, k, middle, size, power=1)
-            center[k] = middle + size * mean
-            width[k] = size * np.sqrt(_mean(trials, k, center[k], size, power=2))
-        else:
-            center[k] = middle
-    return center, width
+    if not trials.columns:
+        return np.zeros(0), np.zeros(0)
+    low, high = _ranges(trials)
+    # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
+    middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    unit = np.where(size > 0.0, size, 1.0)
+    center = middle + size * _means(trials, middle, unit, power=1)
+    return center, size * np.sqrt(_means(trials, center, unit, power=2))
 
 
 def equal_classes(trials: Trials) -> Trials:
@@ -69,8 +66,8 @@ def reaches(trials: Trials, limit: FloatArray) -> BoolArray:
     """Whether half the distance between the lowest and the highest score of each column is beyond a limit."""
     if trials.reach <= np.min(limit, initial=np.inf):
         return np.zeros(len(limit), np.bool_)
-    ends = [_range(trials, k) for k in range(len(trials.columns))]
-    return np.array([0.5 * high - 0.5 * low for low, high in ends]) > limit
+    low, high = _ranges(trials)
+    return np.asarray(0.5 * high - 0.5 * low > limit)
 
 
 def clipped(trials: Trials, center: FloatArray, width: FloatArray, *, at: float = 50.0) -> Trials:
@@ -81,23 +78,29 @@ def clipped(trials: Trials, center: FloatArray, width: FloatArray, *, at: float 
     return replace(trials, columns=near, matrix=None)
 
 
-def _range(trials: Trials, k: int) -> tuple[float, float]:
-    low, high = np.inf, -np.inf
-    for i in range(0, len(trials), _BLOCK):
-        values = trials.columns[k][i : i + _BLOCK]
-        low, high = min(low, float(np.min(values))), max(high, float(np.max(values)))
-    return low, high
+def _blocks(trials: Trials) -> Iterator[tuple[slice, FloatArray]]:
+    """Some trials at a time, and their scores (n_columns, n)."""
+    size = max(_BLOCK // max(len(trials.columns), 1), 1)
+    for i in range(0, len(trials), size):
+        rows = slice(i, i + size)
+        yield rows, np.array([column[rows] for column in trials.columns], np.float64)
 
 
-def _mean(trials: Trials, k: int, middle: float, size: float, *, power: int) -> float:
-    """Mixture mean of a power of ``(s - middle) / size``."""
-    total, amount = 0.0, 0.0
+def _ranges(trials: Trials) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest score of each column."""
+    ends = [(values.min(axis=1), values.max(axis=1)) for _, values in _blocks(trials)]
+    return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+
+
+def _means(trials: Trials, middle: FloatArray, size: FloatArray, *, power: int) -> FloatArray:
+    """Mixture mean of a power of ``(s - middle) / size`` of each column."""
+    total, amount = np.zeros(len(middle)), 0.0
     non, tar = trials.class_weights
-    for i in range(0, len(trials), _BLOCK):
-        weight = np.where(trials.is_target[i : i + _BLOCK], tar, non)
+    for rows, values in _blocks(trials):
+        weight = np.where(trials.is_target[rows], tar, non)
         if trials.weights is not None:
-            weight = weight * trials.weights[i : i + _BLOCK]
-        values = (np.asarray(trials.columns[k][i : i + _BLOCK], np.float64) - middle) / size
-        total += float(weight @ values**power)
+            weight = weight * trials.weights[rows]
+        apart = (values - middle[:, None]) / size[:, None]
+        total += apart**power @ weight
         amount += float(weight.sum())
     return total / amount

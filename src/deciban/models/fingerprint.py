@@ -45,7 +45,7 @@ def fingerprint(
             mixed = is_target[rows].astype(np.uint64)
             mixed *= of_label
             if isinstance(columns, np.ndarray):
-                mixed += _bits(columns[rows]) @ factors
+                mixed += factors @ _bits(columns[rows]).T  # half as long as the other way round
             else:
                 for column, factor in zip(columns, factors, strict=True):
                     mixed += _bits(column[rows]) * factor
