@@ -19,7 +19,7 @@ from deciban.types import FloatArray
 INFORMATIVE = 12
 """One of so many trials is in the second sample, if memory allows: those that pull most at the first optimum."""
 
-_SAMPLE_BYTES = 2.2
+_SAMPLE_BYTES = 2.0
 """Memory of both samples together, per trial of all."""
 
 LARGE = 1 << 16

@@ -24,7 +24,7 @@ from deciban.core.rule_kernels import Terms, kernel, slope
 from deciban.core.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
-_BYTES = (4.0, 3.2)
+_BYTES = (4.0, 3.0)
 """Temporary memory per trial that a block may take, with one column and with several."""
 
 _SIZES = (32_000, 400_000)

@@ -99,7 +99,7 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
     weights: AnyArray = np.empty(capacity, level.dtype)
     is_raw = isinstance(level, LinearObjective) and level.trials.matrix is not None and level.suits_rows
     matrix = np.empty((capacity, trials.matrix.shape[1]), level.dtype) if is_raw else None
-    blocks = level.blocks(share=0.5)  # the sample needs memory, too
+    blocks = level.blocks(share=0.45)  # the sample needs memory, too
     # Multiples of the golden ratio spread evenly over [0, 1), and so does any run of them.
     even = _EVEN * size / n
     threshold = np.modf(np.arange(1, blocks[0].stop + 1) * _GOLDEN)[0].astype(level.dtype)
