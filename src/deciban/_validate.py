@@ -46,11 +46,11 @@ def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
     """
     table = matrix(values, name, "system")
     if not all_finite(table):
-        refuse_nan(table, name)
+        require_no_nan(table, name)
     return table
 
 
-def refuse_nan(table: ScoreArray, name: str) -> None:
+def require_no_nan(table: ScoreArray, name: str) -> None:
     """Refuse a matrix of scores that holds NaN.
 
     Raises

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.proper import beta_cost_non, beta_cost_non_slope, beta_cost_tar
-from deciban.core.proper_table import cost_table
-from deciban.core.rule_kernels import Terms, kernel, slope
+from deciban.core.proper_table import CHUNK, cost_table
+from deciban.core.rule_kernels import Terms, kernel, slope_kernel
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "rule_derivatives.json").read_text())
 RULES = sorted({(row[0], row[1]) for row in GOLDEN["rows"]})
@@ -127,7 +127,7 @@ def test_without_curvature_the_rest_is_the_same(alpha, beta):
     assert one.curvature is None
     np.testing.assert_array_equal(cost_of(one), cost_of(two))
     np.testing.assert_allclose(one.slope, two.slope, rtol=2e-14)
-    np.testing.assert_allclose(slope(alpha, beta)(z), two.slope, rtol=2e-14)
+    np.testing.assert_allclose(slope_kernel(alpha, beta)(z), two.slope, rtol=2e-14)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [*CLOSED, (0.7, 3.0)])
@@ -144,3 +144,19 @@ def test_arrays_are_new_and_arguments_untouched(alpha, beta):
     arrays = [z, *first, *second]
     assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
     assert all(a.shape == (0,) for a in function(np.zeros(0), 2) if a is not None)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [*CLOSED, (0.7, 3.0), (100.0, 100.0)])
+def test_float32_gives_what_float64_gives_and_nobody_complains(alpha, beta):
+    """In pieces, the last of which is short, as many trials come."""
+    z = np.concatenate([np.linspace(-30.0, 30.0, 2 * CHUNK + 5), FAR[np.abs(FAR) < 1e38]]).astype(np.float32)
+    exact = kernel(alpha, beta)(z.astype(np.float64), 2)
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        terms, slopes = kernel(alpha, beta)(z, 2), slope_kernel(alpha, beta)(z)
+    assert {term.dtype for term in (*terms, slopes) if term is not None} == {np.dtype(np.float32)}
+    absolute, largest = 2e-7 if (alpha, beta) in [(1.0, 1.0), (2.0, 1.0)] else 1e-37, 3e38
+    for short, long in ((cost_of(terms), cost_of(exact)), (terms.slope, exact.slope), (slopes, exact.slope)):
+        fits = long < largest
+        np.testing.assert_allclose(short[fits], long[fits], rtol=1e-5, atol=absolute)
+        assert np.all(short[~fits] == np.inf)

@@ -1,5 +1,6 @@
 """Samples and bins stand for all trials: same expectations, nearly the same optimum, every class in them."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -156,6 +157,18 @@ def test_no_informative_sample_is_better_than_one_that_was_chosen_blindly():
     trials = trials_of(scores, is_target)
     certain = trials_of(np.where(is_target[:SIZE, None], 9.0, -9.0) * np.ones(2), is_target[:SIZE])
     assert informative(level_of(trials), np.ones(3), certain, SIZE) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("distance", [9.0, 60.0, 1000.0])
+def test_there_is_no_informative_sample_where_all_slopes_are_next_to_0(distance, dtype):
+    scores, is_target = gaussian(N, 2)
+    scores = scores + np.where(is_target, distance, -distance)[:, None]
+    trials = trials_of(scores, is_target)
+    level = level_of(trials, rule=(100.0, 100.0), dtype=dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert informative(level, np.ones(3), sample(trials, SIZE), SIZE) is None
 
 
 def bins_of(scores, is_target, log_odds, rows):

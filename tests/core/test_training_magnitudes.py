@@ -1,12 +1,16 @@
 """Scores of any size, far scores and hopeless priors: the same answer as without, as often through all trials."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from deciban import metrics
+from deciban.core.linear_objective import Trials
 from deciban.core.linear_training import train
+from deciban.core.moments import moments
 from deciban.errors import InputError
 from support.training_reference import gaussian, masses, optimum
 
@@ -136,3 +140,34 @@ def test_a_column_that_is_constant_where_the_sample_looks_is_not_constant(n_syst
     fit = train(scores, is_target, **LOG)
     assert abs(best[0]) > 1e-3
     np.testing.assert_allclose([*fit.weights, fit.offset], best, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("p_target", [0.2, 1e-30])
+@pytest.mark.parametrize("ridge", [1e9, 1e12, 1e100, 1e300])
+def test_a_large_penalty_leaves_the_offset_alone(ridge, p_target):
+    """Weights are next to 0, each as the objective falls there: with llr 0 throughout, that is known."""
+    scores, is_target = gaussian(2000, 2)
+    fit = train(scores, is_target, alpha=1.0, beta=1.0, log_odds=float(logit(p_target)), ridge=ridge)
+    assert fit.converged
+    assert fit.flat == 0
+    assert abs(fit.offset) < 1e-6
+    mass = masses(is_target, logit(p_target))
+    fall = (mass * (is_target - p_target)) @ scores / (mass @ (scores - mass @ scores) ** 2)
+    # Of the largest penalties only that nothing is left of the weights.
+    np.testing.assert_allclose(fit.weights, fall / ridge, rtol=1e-4, atol=0.0 if ridge < 1e50 else 1e-60)
+
+
+def test_moments_of_several_columns_are_those_of_each():
+    """In many blocks, with a constant column, a huge one and a tiny one among them, and weights."""
+    scores, is_target = gaussian(100_000, 5)
+    scores[:, 1], scores[:, 2], scores[:, 3] = 3.0, scores[:, 2] * 1e300, scores[:, 3] * 1e-300 + 5e-299
+    weights = np.random.default_rng(2).random(len(scores))
+    class_weights = (0.3 / weights[~is_target].sum(), 0.7 / weights[is_target].sum())
+    center, width = moments(replace(Trials.of(scores, is_target, weights=weights), class_weights=class_weights))
+    mass = weights * np.where(is_target, class_weights[1], class_weights[0])
+    unit = np.array([1.0, 1.0, 1e300, 1e-300, 1.0])
+    mean = mass @ (scores / unit)
+    np.testing.assert_allclose(center / unit, mean, rtol=1e-11)
+    deviation = np.sqrt(mass @ (scores / unit - mean) ** 2)
+    np.testing.assert_allclose(width / unit, deviation, rtol=1e-11, atol=1e-12)
+    assert width[1] == 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 _PART = 1 << 15
@@ -14,8 +16,9 @@ def length_bound(array: object) -> float:
 
     Infinite if one is infinite or NaN, or where they do not lie together in memory.
     """
-    if not isinstance(array, np.ndarray) or not array.flags.forc or not array.size:
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.flags.forc or not array.size:
         return np.inf
     flat = array.ravel(order="K")
-    square = np.max([flat[i : i + _PART] @ flat[i : i + _PART] for i in range(0, len(flat), _PART)])
-    return float(np.sqrt(square)) if np.isfinite(square) else np.inf
+    square = float(np.max([flat[i : i + _PART] @ flat[i : i + _PART] for i in range(0, len(flat), _PART)]))
+    lost = _PART * float(np.finfo(array.dtype).tiny)  # squares that are too small for a float
+    return math.sqrt(square + lost) if math.isfinite(square) else math.inf

@@ -20,7 +20,7 @@ import numpy as np
 from deciban.core.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, suits_raw_block
 from deciban.core.bounds import length_bound
 from deciban.core.proper import beta_cost_non
-from deciban.core.rule_kernels import Terms, kernel, slope
+from deciban.core.rule_kernels import Terms, kernel, slope_kernel
 from deciban.core.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -96,14 +96,14 @@ class Trials:
         *,
         weights: FloatArray | None = None,
         base: Column | None = None,
-        reach: float | None = None,
+        reach: float = np.inf,
     ) -> Trials:
         """Trials from columns, or from a matrix of them; without class weights yet."""
         matrix = None
         if isinstance(columns, np.ndarray):
             matrix = columns if columns.flags.c_contiguous and columns.shape[1] > 1 else None
             columns = tuple(columns.T)
-        if reach is None:
+        if not reach < np.inf:
             arrays = tuple(columns) if matrix is None else (matrix,)
             reach = max((length_bound(array) for array in arrays), default=np.inf)
         return cls(tuple(columns), is_target, (0.0, 0.0), weights, base, matrix, reach)
@@ -233,7 +233,7 @@ class LinearObjective:
         with np.errstate(all="ignore"):
             block, places, non, tar = self._log_odds(self._point(parameters), rows)
             own = None if self.trials.weights is None else self.trials.weights[rows]
-            of_non, of_tar = slope(self.alpha, self.beta)(non), slope(self.beta, self.alpha)(tar)
+            of_non, of_tar = slope_kernel(self.alpha, self.beta)(non), slope_kernel(self.beta, self.alpha)(tar)
             return self._joined(of_non, of_tar, places, own), block
 
     def _log_odds(self, point: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
@@ -254,7 +254,7 @@ class LinearObjective:
         return block, places, z, tar
 
     def _terms(self, z: AnyArray, alpha: float, beta: float, order: int) -> Terms:
-        """Cost and derivatives of non-targets, in the type of the log odds."""
+        """Cost and derivatives of non-targets."""
         terms = kernel(alpha, beta)(z, order)
         if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
             terms = terms._replace(linear=beta_cost_non(z, alpha, beta), factor=None)

@@ -53,7 +53,7 @@ def train(
     ridge: float = 0.0,
     intercept: bool = True,
     base: ScoreArray | None = None,
-    reach: float | None = None,
+    reach: float = np.inf,
 ) -> LinearFit:
     """Minimize the expected cost of a linear combination of columns.
 
@@ -73,7 +73,7 @@ def train(
     base : (n_trials,) array, optional
         What is added to the llr as it is.
     reach : float, optional
-        No number of the columns is farther from 0, if that is known already.
+        No number of the columns is farther from 0; infinite if that is not known yet.
 
     Raises
     ------
@@ -90,7 +90,10 @@ def train(
     trials, lost, ridge = replace(trials, class_weights=_divided(trials.class_weights, unit)), lost / unit, ridge / unit
     few = sample(trials, SAMPLE)
     center, width = _standard(trials, few, ridge=ridge, intercept=intercept)
-    penalty = np.append(np.full(n_columns, ridge), np.zeros(int(intercept)))
+    stretch = np.sqrt(1.0 + ridge)  # of the parameters, or a large penalty would make all else look flat
+    width = width * stretch
+    own = 1.0 / (1.0 + 1.0 / ridge) if ridge > 0.0 else 0.0
+    penalty = np.append(np.full(n_columns, own), np.zeros(int(intercept)))
     objective = LinearObjective(trials, center, width, intercept, alpha, beta, log_odds, penalty, constant=lost)
     if len(few) < len(trials):
         few = shortened(few, objective)
@@ -100,7 +103,7 @@ def train(
     inside = found.polished[:n_columns]
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
-        standardized = inside if ridge > 0.0 else raw * moments(few)[1]
+        standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]
     require_scales(raw, "scores")
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
     # The last step, which leads to the weights, gains the decrement.

@@ -59,13 +59,13 @@ def kernel(alpha: float, beta: float) -> Kernel:
     return _CLOSED_FORMS.get((alpha, beta)) or _general(alpha, beta)
 
 
-def slope(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray]:
+def slope_kernel(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray]:
     """Return the function that evaluates only the slope of ``C(z | non; alpha, beta)``, which may cost less.
 
     Examples
     --------
     >>> import numpy as np
-    >>> slope(1.0, 1.0)(np.array([0.0, np.inf]))
+    >>> slope_kernel(1.0, 1.0)(np.array([0.0, np.inf]))
     array([0.5, 1. ])
     """
     if (alpha, beta) == (1.0, 1.0):
@@ -73,7 +73,7 @@ def slope(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray]:
     if (alpha, beta) in _CLOSED_FORMS:
         return lambda z: _CLOSED_FORMS[alpha, beta](z, 1).slope
     table = cost_table(alpha, beta)
-    return lambda z: _by_chunks(table, z, slice(1, 2))[0]
+    return lambda z: _by_chunks(table, z, 1, 1)[0]
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")
@@ -172,18 +172,19 @@ def _general(alpha: float, beta: float) -> Kernel:
     table = cost_table(alpha, beta)
 
     def evaluate(z: FloatArray, order: int) -> Terms:
-        cost, slope, *more = _by_chunks(table, z, slice(order + 1))
+        cost, slope, *more = _by_chunks(table, z, 0, order)
         return Terms(cost, None, slope, *more or (None,))
 
     return evaluate
 
 
-def _by_chunks(table: CostTable, z: FloatArray, wanted: slice) -> FloatArray:
-    """Some of cost, slope and curvature, in the type of ``z``; chunks are fastest, and their temporaries small."""
-    terms = np.empty((wanted.stop - (wanted.start or 0), len(z)), z.dtype)
+@_quiet
+def _by_chunks(table: CostTable, z: FloatArray, first: int, last: int) -> FloatArray:
+    """Derivatives of the cost from order ``first`` to ``last``, in the type of ``z``; small chunks are fastest."""
+    terms = np.empty((1 + last - first, len(z)), z.dtype)
     for i in range(0, len(z), CHUNK):
-        values = table.derivatives(z[i : i + CHUNK].astype(np.float64, copy=False), wanted.stop - 1)
-        for term, value in zip(terms, values[wanted], strict=True):
+        values = table.derivatives(z[i : i + CHUNK].astype(np.float64, copy=False), last)
+        for term, value in zip(terms, values[first:], strict=True):
             term[i : i + CHUNK] = value
     return terms
 

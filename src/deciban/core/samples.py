@@ -30,6 +30,9 @@ _GLANCE = 1 << 10
 
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
+_LARGEST = {np.float64: 1e150, np.float32: 1e18}
+"""Factors beyond this, or below its inverse, could make products with slopes infinite or 0."""
+
 _EVEN = 0.1
 """Share of a sample that is drawn evenly."""
 
@@ -91,17 +94,18 @@ def informative(level: Any, point: FloatArray, few: Any, size: int) -> Any:
         None if the sample told so little that far more trials would come.
     """
     trials, n = level.trials, len(level.trials)
-    factor = _factor(level, point, few, size)
-    if not 0.0 < factor < np.inf:
+    factor, limit = _factor(level, point, few, size), _LARGEST[level.dtype]
+    if not 1.0 / limit < factor < limit:
         return None
     capacity, count = size + size // 10, 0
     rows: AnyArray = np.empty(capacity, np.int32 if n < 1 << 31 else np.int64)
     weights: AnyArray = np.empty(capacity, level.dtype)
     is_raw = isinstance(level, LinearObjective) and level.trials.matrix is not None and level.suits_rows
     matrix = np.empty((capacity, trials.matrix.shape[1]), level.dtype) if is_raw else None
-    blocks = level.blocks(share=0.45)  # the sample needs memory, too
-    # Multiples of the golden ratio spread evenly over [0, 1), and so does any run of them.
+    blocks = level.blocks(share=0.4)  # the sample needs memory, too
     even = _EVEN * size / n
+    # Multiples of the golden ratio spread evenly over [0, 1), and so does any run of them. A trial comes if its
+    # probability is above; that is, if its slope is above what has this probability.
     threshold = np.modf(np.arange(1, blocks[0].stop + 1) * _GOLDEN)[0].astype(level.dtype)
     threshold -= even
     threshold /= factor
@@ -131,12 +135,11 @@ def _factor(level: Any, point: FloatArray, few: Any, size: int) -> float:
     slopes = replace(level, trials=few).slopes(point, slice(None))[0].astype(np.float64)
     copies = level.trials.stand_ins(few)
     with np.errstate(all="ignore"):
-        total = float(slopes.sum())
-        factor = size / total
+        factor = size / slopes.sum()
         for _ in range(10):
             expected = float((copies * np.minimum(factor * slopes / copies, 1.0)).sum())
             factor *= (1.0 - _EVEN) * size / expected
-    return factor
+    return float(factor)
 
 
 def binned(objective: LinearObjective, few: Trials) -> Trials | None:

@@ -55,7 +55,7 @@ class LabelledSystems(LabelledTrials):
         if missing:
             matrix = with_one_nan(matrix)
         elif not reach < np.inf:
-            _validate.refuse_nan(matrix, "scores")
+            _validate.require_no_nan(matrix, "scores")
         return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)), reach)
 
     def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
