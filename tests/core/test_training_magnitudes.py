@@ -171,3 +171,13 @@ def test_moments_of_several_columns_are_those_of_each():
     deviation = np.sqrt(mass @ (scores / unit - mean) ** 2)
     np.testing.assert_allclose(width / unit, deviation, rtol=1e-11, atol=1e-12)
     assert width[1] == 0.0
+
+
+@pytest.mark.parametrize("n", [2000, 70_000])
+def test_costs_that_do_not_fit_a_float_are_refused(n):
+    """Scores keep their scale here, and a rule with beta < 1 costs exp(x) and more on the wrong side."""
+    scores, is_target = gaussian(n)
+    base = scores[:, 0]
+    base[np.argmin(is_target)] = 1e4
+    with pytest.raises(InputError, match=r"rule \(0.5, 0.5\) does not fit a float: .* far on the wrong side"):
+        train([], is_target, alpha=0.5, beta=0.5, log_odds=0.0, base=base)

@@ -181,7 +181,8 @@ class LinearObjective:
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         point = self._point(parameters)
         rows = np.array([self._block(point, block, known is None) for block in self.blocks(with_hessian=known is None)])
-        total = rows[:, 1:].sum(axis=0)
+        with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+            total = rows[:, 1:].sum(axis=0)
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:
             own = products.reshape(n, n)

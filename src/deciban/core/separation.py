@@ -45,13 +45,19 @@ def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
 
 
 def require_finite(objective: LinearObjective, found: Minimum) -> None:
-    """Refuse an answer where the best weights are infinite.
+    """Refuse an answer where the best weights are infinite, or all costs too large for a float.
 
     Raises
     ------
     InputError
         If they are.
     """
+    if not found.at.is_finite:
+        raise InputError(
+            f"scores: wherever the search looked, the expected cost by the rule ({objective.alpha:g}, "
+            f"{objective.beta:g}) does not fit a float: some scores are far on the wrong side. Take a rule with alpha "
+            "and beta of at least 1, train a scale as well, or bring such scores near."
+        )
     if objective.penalty[: len(objective.center)].all():
         return  # as it is without any column
     is_convex = max(objective.alpha, objective.beta) <= 1.0

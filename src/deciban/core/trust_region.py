@@ -219,7 +219,7 @@ def _smallest(
     return point - vectors[:, flat] @ along[flat], flat
 
 
-@np.errstate(over="ignore")  # where the function is nearly level, or very steep
+@np.errstate(over="ignore", divide="ignore")  # where the function is nearly level, or very steep
 def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: float) -> FloatArray:
     """The step that minimizes the model in a ball, in the coordinates of the eigenvectors."""
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
