@@ -228,6 +228,18 @@ def test_missing_segments(files, run):
     assert "segments without scores were given 0 for every class" in err
 
 
+def test_segments_that_the_first_file_of_a_fusion_lacks_are_counted_once(files, run):
+    loglik, _ = files
+    write_table("sysC.csv", loglik + np.random.default_rng(3).normal(size=loglik.shape))
+    words = "sysA.csv sysB.csv sysC.csv --key key.csv -o fusion.json"
+    assert run("fuse", *words.split())[0] == 0
+    write_table("sysA.csv", loglik[:80])
+    code, _, err = run("apply", "fusion.json", "sysA.csv", "sysB.csv", "sysC.csv", "-o", "out.csv")
+    assert code == 0, err
+    assert "note  10 segments that sysA.csv does not have left out" in err.splitlines()
+    assert len(Path("out.csv").read_text().splitlines()) == 81
+
+
 def test_infinite_scores_are_words(files, run):
     loglik, label = files
     loglik = loglik.copy()

@@ -181,8 +181,45 @@ def test_a_fusion_for_every_set_of_systems(run):
     assert len(read_scores("llr.txt")) == N
     assert run("fuse a.txt part.txt --key key.csv -o m.json --missing subset=1")[0] == 0
     assert set(load_model("m.json").fusions_) == {(0,), (1,), (0, 1)}
-    assert run("apply m.json part.txt a.txt -o few.txt")[0] == 0
-    assert len(read_scores("few.txt")) == 250
+    assert run("apply m.json part.txt a.txt -o all.txt")[0] == 0
+    assert len(read_scores("all.txt")) == N
+
+
+@pytest.mark.parametrize("more", ["", "--cross-validate speaker:3"])
+def test_llrs_of_subsets_do_not_depend_on_the_order_of_the_files(run, more):
+    write("x.txt", SCORES[:, 0], range(200))
+    write("y.txt", SCORES[:, 1], range(N - 1, 99, -1))
+    write("z.txt", SCORES[:, 2], [*range(50, 150), *range(220, 290)])
+    found = []
+    for order in ("x.txt y.txt z.txt", "z.txt y.txt x.txt"):
+        command = f"fuse {order} --key key.csv -o m.json --missing subset=2 --ridge 0.01 --llrs llr.txt {more}"
+        code, out, err = run(command)
+        assert code == 0, err
+        assert "join  300 trials · 50 have all scores · 250 have not" in err.splitlines()
+        row = next(line.split() for line in out.splitlines() if line.startswith("fusion of what there is"))
+        lines = [line.split() for line in Path("llr.txt").read_text().splitlines()]
+        assert len(lines) == int(row[5]) == N
+        found.append({(m, s): float(llr) for m, s, llr in lines})
+        assert run(f"apply m.json {' '.join(reversed(order.split()))} -o again.txt")[0] == 0
+        if not more:
+            assert sorted(Path("again.txt").read_text().split("\n")) == sorted(Path("llr.txt").read_text().split("\n"))
+    assert set(found[0]) == set(NAMES)
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+    assert "note  80 trials of y.txt that z.txt does not have, after the others" in err.splitlines()
+    assert "note  50 trials of x.txt that no file before it has, after the others" in err.splitlines()
+
+
+def test_llrs_of_other_trials_that_some_systems_lack(run):
+    for name, k, rows in (("a2.txt", 0, range(80)), ("part2.txt", 1, range(40, 120))):
+        write(name, SCORES[:, k], rows)
+    command = "fuse a.txt part.txt --key key.csv -o m.json --missing subset=1 --llrs llr.txt"
+    assert run(f"{command} --apply-to a2.txt --apply-to part2.txt")[0] == 0
+    first = [line.split()[1] for line in Path("llr.txt").read_text().splitlines()]
+    assert first == [f"s{i}" for i in range(120)]
+    for old, new in (("a2.txt", "a.txt"), ("part2.txt", "part.txt")):
+        Path(old).replace(new)
+    assert run("apply m.json part.txt a.txt -o other.txt")[0] == 0
+    assert sorted(Path("other.txt").read_text().splitlines()) == sorted(Path("llr.txt").read_text().splitlines())
 
 
 def test_selected_systems_are_found_again(run):

@@ -1,4 +1,7 @@
-"""Fusions applied to files: the trials and the form of the first, matched by name, whatever order they come in."""
+"""Fusions applied to files: the trials and the form of the first, matched by name, whatever order they come in.
+
+Fusions of what there is, which take the trials of all: test_united.
+"""
 
 import numpy as np
 import pytest
@@ -100,7 +103,7 @@ def test_trials_that_a_system_lacks(folder, fusion):
 def test_trials_that_the_first_lacks_are_left_out_and_counted(folder, fusion):
     (folder / "few.txt").write_text(lines(0, [7, 3]))
     facts = apply_files(fusion, [folder / "few.txt", folder / "b.txt"], folder / "out.txt")
-    assert f"note  118 scores of trials that {folder / 'few.txt'} does not have left out" in facts
+    assert f"note  118 trials that {folder / 'few.txt'} does not have left out" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES[[7, 3]]))
 
 

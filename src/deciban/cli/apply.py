@@ -47,8 +47,10 @@ def apply_command(
 
     Lines of text come out as they came in, but for the score; other formats with all that they hold. Several SCORES are
     written one by one into a folder if the model is a calibration. For a fusion, name the files of all its systems:
-    under the names that they had in training, or in the same order. OUT has the form and the trials of the first one.
-    A model of many classes puts log-likelihoods in place of class scores.
+    under the names that they had in training, or in the same order. OUT has the form and the trials of the first one. A
+    fusion that was trained with --missing subset fuses every trial that one of its systems scored: OUT has those of the
+    first file, then those that only the second has, and so on. A model of many classes puts log-likelihoods in place of
+    class scores.
 
     \b
     deciban apply model.json eval.txt -o eval_llr.txt

@@ -91,7 +91,7 @@ def fuse_command(
 
     Prints what each system is worth alone, what the fusion loses without it, and what the fusion is worth. With
     --missing subset there is a fusion for every set of systems that scored a trial (subset=N: and for every set that
-    lacks up to N of them).
+    lacks up to N of them), and --llrs are of every trial that one of them scored, whatever the order of the files.
 
     Many classes, such as languages: a score file has a column for each class. The fusion has one weight for each system
     and an offset for each class, trained at --prior; its output are log-likelihoods of the classes. Options about

@@ -60,12 +60,15 @@ def apply_files(
     out : path
         The file to write; ``-`` is standard output. For several inputs of a calibrator: a folder that gets a file of
         the same name for each; a name that ends in ``/`` is a folder that may be made. What a fusion makes of several
-        inputs has the form, the trials and the order of the first.
+        inputs has the form, the trials and the order of the first, unless ``missing`` says more.
     quality : path, or mapping of side to path, optional
         Quality measures for a fusion that was trained with some; see `deciban.fuse_files`.
     missing : {"error", "drop"} or float
         For a fusion, what to do about trials of the first file that another one does not have: refuse, leave them out,
-        or take this score. A fusion that was trained with ``missing="subset"`` fuses what there is.
+        or take this score. Instead of refusing, a fusion that was trained with ``missing="subset"`` fuses what there
+        is: every trial that at least one of its systems scored, those of the first file in its order, then those that
+        only the second has, and so on. The order of the files does not change which trials get llrs, nor the llrs.
+        Condition columns are those of the first file, and labels stay if all have them.
     duplicates : {"error", "keep-one"}
         For a fusion, as in `deciban.align`.
     to : str, optional

@@ -27,11 +27,12 @@ from deciban.recipes.classes_models import (
     require_class_model,
     require_same_posteriors,
 )
-from deciban.recipes.systems import order_of_training, refuse_twice
+from deciban.recipes.systems import counted, order_of_training, refuse_twice
 from deciban.trials import ClassScores, Index
 from deciban.trials.join import Duplicates, Missing
 from deciban.trials.lookup import Wanted
 from deciban.trials.matching import match, match_by_order, picked
+from deciban.trials.union import new_rows
 from deciban.types import AnyArray
 
 
@@ -169,8 +170,9 @@ def _joined(
     n_left_out = len(systems[0].trials) - len(found.key.trials)
     if n_left_out:
         facts.append(fact("note", f"{n_left_out:,} segments of {name} left out, without all scores or surplus copies"))
-    if report.extra:
-        facts.append(fact("note", f"{report.extra:,} scores of segments that {name} does not have left out"))
+    if report.extra:  # scores of several systems: a segment may have more than one
+        n_others = sum(map(len, new_rows([one.trials for one in systems])[1:]))
+        facts.append(fact("note", f"{counted(n_others, 'segment')} that {name} does not have left out"))
     aligned = [
         replace(one, trials=found.key.trials, score=picked(one.score, rows, missing))
         for one, rows in zip(systems, found.rows, strict=True)

@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 
 from deciban.evaluation.joined import fact, named_apart, read_fact
 from deciban.fusion.measures import Kind
+from deciban.io.contents import Contents
 from deciban.io.formats import by_name
 from deciban.io.inputs import Input
 from deciban.recipes.combination import taken_of
@@ -21,9 +22,11 @@ from deciban.recipes.fusers import (
     ways_of_trials,
 )
 from deciban.recipes.systems import counted, order_of_training
+from deciban.recipes.united import United, trials_of
 from deciban.trials import Scores, SegmentQuality, Trials
 from deciban.trials.join import Aligned, Duplicates, Missing, align_incomplete, align_systems
 from deciban.trials.lookup import Wanted
+from deciban.trials.union import new_rows
 
 
 class Joining(TypedDict):
@@ -44,7 +47,7 @@ def fused_input(
     measured: Mapping[Kind, SegmentQuality] | None,
     **joining: Unpack[Joining],
 ) -> tuple[Input, Scores, list[str]]:
-    """Fuse systems on the trials of the first input.
+    """Fuse systems on the trials of the first input, or on those of all of them.
 
     Parameters
     ----------
@@ -53,15 +56,17 @@ def fused_input(
         With one system or more each.
     measured : mapping of side to SegmentQuality, optional
     **joining
-        How trials meet: ``missing`` is what to do about trials of the first input that another system did not score. A
-        fusion that was trained for subsets of systems takes the one of those that are there instead of refusing.
+        How trials meet: ``missing`` is what to do about trials of the first input that another system did not score.
+        Instead of refusing, a fusion that was trained for subsets of systems fuses every trial that one of its systems
+        scored: those of the first input in its order, then those that only the second one has, and so on.
 
     Returns
     -------
     Input
-        The first one, as it is to be written again; without the lines of text if they cannot stay.
+        The first one (that holds a system of such a fusion), as it is to be written again: with the trials that got
+        llrs, without the lines of text if they cannot stay.
     Scores
-        Log-likelihood ratios on its trials.
+        Log-likelihood ratios on these trials.
     list of str
         What is to be said about it.
 
@@ -75,41 +80,50 @@ def fused_input(
     facts += [fact("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
     trained = () if model.training_ is None else model.training_.systems
     order, told = order_of_training([system.name for system in systems], trained, model.n_systems_)
-    aligned = _aligned(model, systems, **joining)
+    chosen = [systems[k] for k in order]
+    united = _united(model, inputs, order, joining)
+    if united is None:
+        every = align_systems(systems, systems[0].index, **joining)
+        aligned, met = [every[k] for k in order], _met(every[0], inputs, joining)
+    else:
+        aligned = align_incomplete(chosen, united.index, duplicates=joining["duplicates"])
+        met = united.facts(aligned[0].report) if united.has_more else _met(aligned[0], united.inputs, joining)
     require_quality(model, is_given=measured is not None)
-    data, said = data_of([aligned[k] for k in order], measured, measures_needed(model))
-    chosen, trials = [systems[k].name for k in order], aligned[0].trials
-    ways = ways_of_trials(model, data, chosen, trials)
-    with named_fused(data, chosen, trials):
+    data, said = data_of(aligned, measured, measures_needed(model))
+    names, trials = [system.name for system in chosen], aligned[0].trials
+    ways = ways_of_trials(model, data, names, trials)
+    with named_fused(data, names, trials):
         llr = replace(aligned[0].scores, score=data.transform(model), name="fusion", log10=False)
-    facts += [*told, *_met(aligned[0], systems[0], joining), *ways, *said, *taken_of(model, measured)]
-    return _to_write_again(inputs[0], llr.trials), llr, facts
+    if united is not None and united.has_more:
+        written, lost = _with_more(united, trials)
+    else:
+        written, lost = _to_write_again(inputs[0] if united is None else united.inputs[0], trials), []
+    return written, llr, [*facts, *told, *met, *ways, *said, *lost, *taken_of(model, measured)]
 
 
-def _aligned(
-    model: Fuser, systems: Sequence[Scores], missing: Missing, *, duplicates: Duplicates, by_order: bool
-) -> list[Aligned]:
-    """All systems on the trials of the first."""
-    wanted = systems[0].index
-    if missing == "error" and takes_incomplete(model):
-        return align_incomplete(systems, wanted, duplicates=duplicates, by_order=by_order)
-    return align_systems(systems, wanted, missing, duplicates=duplicates, by_order=by_order)
+def _united(model: Fuser, inputs: Sequence[Input], systems: Sequence[int], joining: Joining) -> United | None:
+    """The trials of all inputs with one of these systems, for a fusion of what there is; None if the first decides."""
+    if joining["missing"] != "error" or joining["by_order"] or not takes_incomplete(model):
+        return None
+    held_by = [k for k, one in enumerate(inputs) for _ in one.contents.systems]
+    return United.of([inputs[k] for k in sorted({held_by[system] for system in systems})])
 
 
-def _met(aligned: Aligned, first: Scores, joining: Joining) -> list[str]:
+def _met(aligned: Aligned, inputs: Sequence[Input], joining: Joining) -> list[str]:
     """How the trials of the first file and those of the others met."""
-    report, name, missing = aligned.report, first.trials.origin.name, joining["missing"]
+    report, missing, trials = aligned.report, joining["missing"], trials_of(inputs[0])
+    name = trials.origin.name
     facts = [fact("join", "by order: the names of the trials were not compared")] if joining["by_order"] else []
     facts.append(fact("join", f"{report.matched:,} trials of {name} have all scores · {report.missing:,} have not"))
     if report.missing and not isinstance(missing, str):
         facts.append(fact("fill", f"trials without a score were given {missing:g}"))
-    n_left_out = len(first) - len(aligned.trials)
+    n_left_out = len(trials) - len(aligned.trials)
     if n_left_out:
         words = f"{counted(n_left_out, 'trial')} of {name} left out, without all scores or surplus copies"
         facts.append(fact("note", words))
-    if report.extra:
-        words = f"{counted(report.extra, 'score')} of trials that {name} does not have left out"
-        facts.append(fact("note", words))
+    if report.extra:  # scores of several systems: a trial may have more than one
+        n_others = sum(map(len, new_rows([trials_of(one) for one in inputs])[1:]))
+        facts.append(fact("note", f"{counted(n_others, 'trial')} that {name} does not have left out"))
     return facts
 
 
@@ -123,6 +137,17 @@ def _to_write_again(first: Input, trials: Trials) -> Input:
         rows = Wanted(trials).find(contents.systems[0].trials).rows
         fields = {name: getattr(contents, name) for name in ("index", "key", "class_scores", "class_key")}
         contents = replace(contents, **{name: one.take(rows) for name, one in fields.items() if one is not None})
+    return _as_a_table(first, contents)
+
+
+def _with_more(united: United, trials: Trials) -> tuple[Input, list[str]]:
+    """The first input with the trials of all; what was lost on the way."""
+    changed, said = united.contents_changed(trials)
+    return _as_a_table(united.inputs[0], replace(united.inputs[0].contents, **changed)), said
+
+
+def _as_a_table(first: Input, contents: Contents) -> Input:
+    """Other contents in the format of the first input, not in its lines."""
     form = first.format
     if form.name == "table" and first.layout is not None:
         form = by_name(_DELIMITED.get(first.layout.delimiter, form.name))

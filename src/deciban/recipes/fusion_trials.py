@@ -94,17 +94,23 @@ class FusionTrials:
     def _with_scores(self) -> FusionTrials:
         """Without the trials that no system scored; says how many have which scores."""
         there = ~np.isnan(self.data.scores)
-        some: BoolArray = np.asarray(there.any(axis=1))
         facts = [*self.facts]
         for system, scored in zip(self.systems, there.T, strict=True):
             n_missing = int(np.count_nonzero(~scored))
             if n_missing:
                 facts.append(fact("note", f"{counted(n_missing, 'trial')} without a score of {system}"))
+        return replace(self, facts=tuple(facts)).scored_only("any score")
+
+    def scored_only(self, of_what: str) -> FusionTrials:
+        """Without the trials that none of the systems scored; says how many these were."""
+        some: BoolArray = np.zeros(len(self.data.scores), np.bool_)
+        for column in self.data.scores.T:
+            some |= ~np.isnan(column)
         n_none = int(np.count_nonzero(~some))
         if not n_none:
-            return replace(self, facts=tuple(facts))
-        facts.append(fact("note", f"{counted(n_none, 'trial')} without any score left out"))
-        return replace(self.take(some), facts=tuple(facts))
+            return self
+        told = fact("note", f"{counted(n_none, 'trial')} without {of_what} left out")
+        return replace(self.take(some), facts=(*self.facts, told))
 
     def take(self, rows: BoolArray) -> FusionTrials:
         """Some of the trials."""
@@ -123,8 +129,9 @@ class FusionTrials:
         return self if self.labelled.weight is None else self.take(self.labelled.weight > 0)
 
     def choose(self, systems: Sequence[int]) -> FusionTrials:
-        """Some of the systems, in this order."""
-        return replace(self, labelled=self.labelled.choose(systems), systems=tuple(self.systems[k] for k in systems))
+        """Some of the systems, in this order, on the trials that one of them scored at least."""
+        chosen = replace(self, labelled=self.labelled.choose(systems), systems=tuple(self.systems[k] for k in systems))
+        return chosen.scored_only(f"a score of {' or '.join(chosen.systems)}")
 
     def ordered_as(self, trained: Sequence[str]) -> FusionTrials:
         """The same with the systems in the order of training.
@@ -135,7 +142,8 @@ class FusionTrials:
             As in `order_of_training`.
         """
         order, facts = order_of_training(self.systems, trained, len(trained))
-        return replace(self.choose(order), facts=(*self.facts, *facts))
+        chosen = self.choose(order)
+        return replace(chosen, facts=(*chosen.facts, *facts))
 
     def with_scores(self, llr: FloatArray, name: str) -> Scores:
         """Log-likelihood ratios of these trials, without those that have none (NaN)."""
