@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deciban import read_scores
+from deciban import metrics, read_scores
 from deciban.evaluation import select_systems
 from deciban.fusion import LinearFusion, QualityFusion
 from deciban.models import load_model
@@ -269,7 +269,7 @@ def test_a_system_that_is_constant_where_all_systems_have_scores(run):
     write("part.txt", SCORES[:, 1], range(200))
     code, out, err = run("fuse h.txt part.txt c.txt --key key.csv --missing subset -o m.json")
     assert code == 0, err
-    trials = {line.split()[0]: line.split()[1] for line in out.splitlines()[3:10]}
+    trials = {line.split()[0]: line.split()[1] for line in out.splitlines()[2:9]}
     assert trials["h"] == trials["part"] == trials["c"] == trials["fusion"] == "200"
     assert ["fusion", "of", "what", "there", "is", "300"] in [line.split()[:6] for line in out.splitlines()]
 
@@ -294,7 +294,7 @@ def test_names_of_other_rows(run):
         Path(f"{name}.txt").write_bytes(Path(f"{old}.txt").read_bytes())
     code, out, err = run("fuse", "fusion.txt", "without fusion.txt", "c.txt", "--key", "key.csv", "-o", "m.json")
     assert code == 0, err
-    rows = [line[:17].strip() for line in out.splitlines()[3:10]]
+    rows = [line[:17].strip() for line in out.splitlines()[2:9]]
     assert len(set(rows)) == 7
     assert rows[0] == "fusion"
     noted = {line.partition(":")[0] for line in out.splitlines() if "Rule of 30" in line}
@@ -369,6 +369,74 @@ def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):
     assert [(step.name, step.cost) for step in expected.steps] == costs
     other = select_systems(SCORES, TRUTH, names=["a", "b", "c"], groups=speakers)
     assert other.cost != expected.cost
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("", "enroll and test, 5 parts"),
+        ("--cross-validate 4", "enroll and test, 4 parts"),
+        ("--cross-validate speaker:9", "speaker, 9 parts"),
+        ("--cross-validate test,speaker", "test and speaker, 5 parts"),
+    ],
+)
+def test_what_a_selection_holds_out_is_told(run, asked, told):
+    code, out, err = run(f"fuse a.txt b.txt --key key.csv -o m.json --select {asked}")
+    assert code == 0, err
+    assert out.startswith(f"Selection by cross-validated Cllr in bits, on 300 trials; held out: {told}\n")
+    code, out, err = run(f"fuse a.txt b.txt --key key.csv -o m.json --select {asked} --json")
+    assert json.loads(out)["selection"]["held_out"] == told
+
+
+def test_systems_left_out_have_rows_of_their_own(run):
+    write("noise.txt", RNG.normal(size=N))
+    others = "--apply-to noise.txt --apply-to a.txt --apply-to b.txt --apply-key key.csv"
+    code, out, err = run(f"fuse noise.txt a.txt b.txt --key key.csv -o m.json --select --json {others}")
+    assert code == 0, err
+    assert load_model("m.json").training_.systems == ("a", "b")
+    noise = read_scores("noise.txt").score
+    llr = LinearFusion().fit_transform(noise[:, None], TRUTH)
+    for rows in (json.loads(out)["dev"], json.loads(out)["eval"]):
+        assert [row["name"] for row in rows] == ["a", "b", "noise, left out", "fusion"]
+        assert rows[2]["cllr"] == pytest.approx(metrics.cllr(llr[TRUTH], llr[~TRUTH]), rel=1e-6)
+
+
+def test_a_useless_system_makes_the_fusion_no_better(run):
+    write("const.txt", np.ones(N))
+    code, out, err = run("fuse a.txt const.txt --key key.csv -o m.json")
+    assert code == 0, err
+    assert "fusion: objective no better than that of a, the best single system\n" in out
+    assert "0.0 %" not in out.partition("Weights")[2]
+
+
+def test_nothing_stands_before_the_first_heading_and_one_line_between_two(run):
+    for words in ("", "--select", "--apply-to a.txt --apply-to b.txt --apply-key key.csv"):
+        code, out, err = run(f"fuse -q a.txt b.txt --key key.csv -o m.json {words}")
+        assert code == 0, err
+        assert err == ""
+        assert out.splitlines()[0].startswith(("Trials of training", "Selection"))
+        assert "\n\n\n" not in out
+        assert "\n\nWeights\n" in out
+        assert "\n\nDivergence" in out
+
+
+def test_near_copies_are_told_once(run):
+    write("r.txt", SCORES[:, 0].round(3))
+    others = "--apply-to a.txt --apply-to r.txt --apply-to b.txt --apply-key key.csv"
+    code, out, err = run(f"fuse a.txt r.txt b.txt --key key.csv -o m.json {others}")
+    assert code == 0, err
+    assert out.count("fusion: a + r say nearly the same") == 1
+    assert "--ridge 1e-3" in out
+
+
+def test_weights_of_measures_are_told_in_the_units_of_the_penalty(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt --ridge 0.01")
+    assert code == 0, err
+    model = load_model("m.json")
+    (line,) = [line for line in out.splitlines() if line.startswith("q1 of test ")]
+    assert float(line.split()[-1]) == pytest.approx(model.standardized_quality_weights_[-1, 0], rel=1e-3)
+    (line,) = [line for line in out.splitlines() if line.startswith("without quality: offset ")]
+    assert len(line.split()) == 4  # an offset has no unit
 
 
 def test_the_fusion_without_quality_is_told(run):

@@ -154,6 +154,51 @@ def test_rows_are_called_as_the_model_calls_its_systems(files):
     assert taken == list(found.names)
 
 
+def test_what_the_selection_held_out_is_said(files):
+    scores = three(files, "eval", "def", 3)
+    for name in ("eval.d.txt", "eval.e.txt", "eval.f.txt", "eval.key", "dev.key"):  # several enrolled speakers
+        lines = (files / name).read_text().splitlines()
+        (files / name).write_text("".join(f"m{i % 7}{line[1:]}\n" for i, line in enumerate(lines)))
+    model = LinearFusion().fit(scores, TRUTH)
+    for words, told in (((), "enroll and test, 5 parts"), (("--cross-validate", "test:4"), "test, 4 parts")):
+        done, page = report(files, model, "def", "def", "--select", *words)
+        assert done.exit_code == 0, done.output
+        assert f"held out: {told}." in page
+
+
+def test_weights_have_digits_that_count_as_on_the_terminal(files):
+    model = LinearFusion().fit(SCORES["dev"], TRUTH)
+    for name in ("a", HOSTILE):
+        path = files / f"eval.{name}.txt"
+        lines = [line.split() for line in path.read_text().splitlines()]
+        path.write_text("".join(f"{m} {s} {float(x) * 1e7}\n" for m, s, x in lines))
+    large = LinearFusion().fit(SCORES["dev"] * 1e7, TRUTH)
+    large.save(files / "large.json")
+    done = run(files, "--model", "large.json")
+    assert done.exit_code == 0, done.output
+    shown, standardized = cells((files / "o.html").read_text(), "system 1")
+    assert float(shown.replace("\N{MINUS SIGN}", "-")) == pytest.approx(model.weights_[1] / 1e7, rel=1e-5)
+    assert float(standardized) == pytest.approx(model.standardized_weights_[1], rel=1e-3)
+
+
+def test_raw_and_calibrated_systems_are_told_apart_where_both_are(files):
+    said = "with their scores as they came"
+    for words, count in (((), 0), (train("a", HOSTILE), 1)):
+        assert run(files, "--model", "linear.json", *words).exit_code == 0
+        assert (files / "o.html").read_text().count(said) == count
+
+
+def test_near_copies_are_told(files):
+    scores = three(files, "eval", "def", 3)
+    rng = np.random.default_rng(8)
+    near = scores[:, 0] + 1e-5 * rng.normal(size=N)
+    (files / "eval.e.txt").write_text("".join(f"m s{i} {x!r}\n" for i, x in enumerate(near.tolist())))
+    model = LinearFusion().fit(np.column_stack((scores[:, 0], near, scores[:, 2])), TRUTH)
+    done, page = report(files, model, "def", "def")
+    assert done.exit_code == 0, done.output
+    assert "<li>fusion: eval.d + eval.e say nearly the same" in page
+
+
 def test_a_model_of_other_trials_has_a_row_of_its_own(files):
     scores = three(files, "eval", "def", 3)
     others = three(files, "dev", "def", 4)

@@ -167,6 +167,60 @@ def test_a_penalty_holds_weights_and_matrix_and_not_the_offset():
     assert np.isfinite(fused(fitted(separated, ridge=1e-3), separated)).all()
 
 
+def test_the_penalty_is_on_the_standardized_weights():
+    t = planted()
+    for symmetric in (True, False):
+        fusion = fitted(t, symmetric=symmetric, ridge=0.01)
+        matrix = fusion.standardized_quality_weights_
+        assert matrix.shape == fusion.quality_weights_.shape
+        assert matrix[-1, -1] == 0.0
+        independent = matrix[np.triu_indices(3)] if symmetric else matrix
+        squares = np.sum(fusion.standardized_weights_**2) + np.sum(independent**2)
+        assert fusion.penalized_objective_ - fusion.objective_ == pytest.approx(0.005 * squares, rel=1e-9)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_standardized_weights_of_linear_terms_are_those_of_linear_fusion(symmetric):
+    t = planted()
+    linear = LinearFusion().fit(np.hstack((t.scores, t.q)), t.is_target)
+    of_trial = QualityFusion().fit(t.scores, t.is_target, trial_quality=t.q)
+    expected = linear.standardized_weights_[2:]
+    np.testing.assert_allclose(of_trial.standardized_trial_quality_weights_, expected, rtol=1e-6)
+    of_test = QualityFusion(symmetric=symmetric).fit(t.scores, t.is_target, test_quality=t.q)
+    np.testing.assert_allclose(of_test.standardized_quality_weights_[-1, :-1], expected, rtol=1e-6)
+    assert of_test.standardized_quality_weights_.shape == of_test.quality_weights_.shape
+
+
+def test_standardized_weights_come_back_from_a_file_that_has_them(tmp_path):
+    t = planted()
+    fusion = QualityFusion().fit(
+        t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r, trial_quality=t.scores[:, :1] ** 2
+    )
+    fusion.save(tmp_path / "m.json")
+    back = deciban.load_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(back.standardized_quality_weights_, fusion.standardized_quality_weights_)
+    np.testing.assert_array_equal(back.standardized_trial_quality_weights_, fusion.standardized_trial_quality_weights_)
+    content = json.loads((tmp_path / "m.json").read_text())
+    damaged = json.loads((tmp_path / "m.json").read_text())
+    damaged["parameters"]["standardized_trial_quality_weights"].append(1.0)
+    (tmp_path / "damaged.json").write_text(json.dumps(damaged))
+    with pytest.raises(FormatError, match="standardized_trial_quality_weights: not as many as there are weights"):
+        deciban.load_model(tmp_path / "damaged.json")
+    damaged["parameters"]["standardized_quality_weights"][0][1] += 1.0
+    (tmp_path / "damaged.json").write_text(json.dumps(damaged))
+    with pytest.raises(FormatError, match="standardized_quality_weights: not symmetric"):
+        deciban.load_model(tmp_path / "damaged.json")
+    for name in ("standardized_quality_weights", "standardized_trial_quality_weights"):
+        del content["parameters"][name]
+    (tmp_path / "earlier.json").write_text(json.dumps(content))
+    earlier = deciban.load_model(tmp_path / "earlier.json")
+    assert earlier.standardized_quality_weights_ is None
+    measures = {"enroll_quality": t.q, "test_quality": t.r, "trial_quality": t.scores[:, :1] ** 2}
+    np.testing.assert_array_equal(earlier.transform(t.scores, **measures), fusion.transform(t.scores, **measures))
+    earlier.save(tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["parameters"] == content["parameters"]
+
+
 @pytest.mark.parametrize("layout", ["F", "float32", "list"])
 def test_any_layout_gives_the_same_fusion(layout):
     t = planted()

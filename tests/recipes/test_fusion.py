@@ -187,11 +187,18 @@ def test_a_symmetric_matrix_is_told_once():
     assert told["q2 of enroll * q2 of test"] == matrix[1, 1]
     assert told["q1 of either side"] == matrix[0, 2]
     assert len(told) == 3 + 1 + 5 + 4
+    standardized = {row.name: row.standardized for row in weights_of(fusion)}
+    units = fusion.standardized_quality_weights_
+    assert standardized["q1 of enroll * q2 of test, and the reverse"] == units[0, 1] == units[1, 0] != 0
+    assert standardized["q1 of either side"] == units[0, 2] != 0
+    assert [name for name, value in standardized.items() if value is None] == ["offset", "without quality: offset"]
     different = QualityFusion(symmetric=False).fit(SCORES, TRUTH, trial_quality=QUALITY[:, None], **n_measures)
     told = {row.name: row.value for row in weights_of(different)}
     assert told["q2 of enroll * q1 of test"] == different.quality_weights_[1, 0]
     assert told["q1 of enroll"] == different.quality_weights_[0, 2]
     assert told["q1 of the trial"] == different.trial_quality_weights_[0]
+    of_trial = [row.standardized for row in weights_of(different) if row.name == "q1 of the trial"]
+    assert of_trial == different.standardized_trial_quality_weights_.tolist()
     assert len(told) == 3 + 1 + 8 + 1 + 4
 
 

@@ -21,40 +21,47 @@ if TYPE_CHECKING:
 def print_fused(done: Fused, out: Console) -> None:
     """Print what a fusion is worth beside its systems, its weights, and how training went."""
     if done.selection is not None:
-        _print_selection(done.selection, out)
+        _print_selection(done.selection, done.held_out, out)
+        out.print()
     told = [("Trials of training", done.dev, "dev"), ("Other trials", done.eval, "eval")]
     for heading, results, part in told:
         if results is not None:
             _say(out, heading)
             _print_rows(results, done.figures.rows, part, out)
+            out.print()
     _say(out, "Weights")
     out.print(_weights(done))
     for line in done.summary:
         out.print(Text(line), soft_wrap=True)
     analysis = done.analysis
     if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
+        out.print()
         _say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial")
         out.print(_divergence(analysis.names, analysis.divergence))
 
 
 def _say(out: Console, heading: str) -> None:
-    out.print(Text(f"\n{heading}", style="bold"), soft_wrap=True)
+    out.print(Text(heading, style="bold"), soft_wrap=True)
 
 
 def _print_rows(results: Results, rows: Sequence[FigureRow], part: str, out: Console) -> None:
-    """Figures of one set of trials, with notes on the fusion only: those on what it is compared with say the same."""
+    """Figures of one set of trials, with notes on the fusion only: those on what it is compared with say the same.
+
+    What is to be said of a row is said once, but for why it has no figures.
+    """
     fused = {row.name for row in rows if row.role in ("fusion", "cross-validated")}
     systems = tuple(one if one.name in fused else replace(one, notes=()) for one in results.systems)
     shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems}
     print_results(replace(results, systems=systems), out, order=shown, with_trials=len(sizes) > 1)
     for row in rows:
-        if row.note:
+        if row.note and (part == "dev" or getattr(row, part) is None):
             out.print(Text(f"{row.name}: {row.note}", style="yellow"), soft_wrap=True)
 
 
-def _print_selection(selection: Selection, out: Console) -> None:
-    _say(out, f"Selection by cross-validated {selection.criterion}, on {selection.n_trials:,} trials")
+def _print_selection(selection: Selection, held_out: str, out: Console) -> None:
+    what = f"cross-validated {selection.criterion}, on {selection.n_trials:,} trials"
+    _say(out, f"Selection by {what}; held out: {held_out}")
     out.print(_steps(selection))
     for one in selection.untrained:
         out.print(Text(f"{one.name}: left out, {one.reason}", style="yellow"), soft_wrap=True)
@@ -73,8 +80,7 @@ def _weights(done: Fused) -> Table:
 
     table = _table(["", "weight", "on standardized scores"])
     for row in weights_of(done.model):
-        standardized = "" if row.standardized is None else f"{row.standardized:z.4g}"
-        table.add_row(Text(row.name), f"{row.value:z.6g}", standardized)
+        table.add_row(Text(row.name), *row.texts)
     return table
 
 

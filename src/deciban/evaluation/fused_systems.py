@@ -11,7 +11,7 @@ from deciban.evaluation.result import Evaluation, Results, plain
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.types import FloatArray
 
-Role: TypeAlias = Literal["single", "leave-one-out", "without quality", "fusion", "cross-validated"]
+Role: TypeAlias = Literal["single", "left out", "leave-one-out", "without quality", "fusion", "cross-validated"]
 """What a row of a table is there for; names of systems are free, and may be those of other rows."""
 
 
@@ -24,7 +24,8 @@ class FigureRow:
     name : str
         What tables and legends call it.
     role : str
-        ``single``, ``leave-one-out``, ``without quality``, ``fusion`` or ``cross-validated``.
+        ``single``, ``left out`` (by a selection), ``leave-one-out``, ``without quality``, ``fusion`` or
+        ``cross-validated``.
     dev : Evaluation or None
         On the trials of training, which flatters; None if there is nothing to evaluate.
     eval : Evaluation or None

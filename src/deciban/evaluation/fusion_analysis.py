@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -10,6 +11,7 @@ from deciban.core.operating import PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.fused_systems import FusionAnalysis
 from deciban.evaluation.fusion_data import Fuser, LabelledData
+from deciban.evaluation.fusion_notes import on_cancelling_weights
 from deciban.evaluation.fusion_rows import FusionTask
 from deciban.evaluation.single import DEFAULT_POINTS
 from deciban.fusion import LinearFusion, QualityFusion
@@ -169,6 +171,8 @@ def analysed(
     else:
         left = ()
     unaware = work.without_quality(every, plainer, fusion) if is_of_quality else None
+    note = on_cancelling_weights(fusion, names, left or singles[::-1], dev.complete.counting)
+    fusion = replace(fusion, note=note)
     return FusionAnalysis(names, singles, left, fusion, work.divergence(singles), unaware)
 
 

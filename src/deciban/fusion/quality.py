@@ -20,6 +20,8 @@ from deciban.models.model import Training
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
+_MATRIX = {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}}
+_LATER = "standardized_quality_weights", "standardized_trial_quality_weights"
 
 
 class QualityFusion(TrainedByRule):
@@ -58,6 +60,9 @@ class QualityFusion(TrainedByRule):
         had the same number of measures, all 0: ``W`` is 0 but for its last row and column.
     trial_quality_weights_ : (n_trial_measures,) array
         Factors of measures of the trial as a whole.
+    standardized_quality_weights_, standardized_trial_quality_weights_ : arrays or None
+        In the same places the weights that the penalty is on: of measures relative to their mean and of products of
+        such, divided by their standard deviation. None in a model from a file that does not tell them.
     quality_sides_ : tuple of str
         Which of ``enroll`` and ``test`` have measures.
     backoff_ : LinearFusion
@@ -105,17 +110,23 @@ class QualityFusion(TrainedByRule):
         "weights": {**_NUMBERS, "minItems": 1},
         "standardized_weights": _NUMBERS,
         "offset": {"type": "number"},
-        "quality_weights": {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}},
+        "quality_weights": _MATRIX,
         "trial_quality_weights": _NUMBERS,
+        "standardized_quality_weights": _MATRIX,
+        "standardized_trial_quality_weights": _NUMBERS,
         "quality_sides": {"type": "array", "uniqueItems": True, "items": {"enum": ["enroll", "test"]}},
         "backoff": {"type": "object"},
     }
+
+    optional_parameters: ClassVar[tuple[str, ...]] = _LATER
 
     weights_: FloatArray
     standardized_weights_: FloatArray
     offset_: float
     quality_weights_: FloatArray
     trial_quality_weights_: FloatArray
+    standardized_quality_weights_: FloatArray | None
+    standardized_trial_quality_weights_: FloatArray | None
     quality_sides_: tuple[str, ...]
     backoff_: LinearFusion
     penalized_objective_: float
@@ -202,7 +213,9 @@ class QualityFusion(TrainedByRule):
         n_systems, n_linear = data.scores.shape[1], data.scores.shape[1] + len(side_scores)
         self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
         self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
+        self.standardized_trial_quality_weights_ = fit.standardized[n_systems:n_linear]
         self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
+        self.standardized_quality_weights_ = terms.standardized(fit.standardized[n_linear:])
         self.quality_sides_ = tuple(side for side in ("enroll", "test") if measures.n_measures[side])
         self.offset_ = fit.offset + offset
         self.penalized_objective_ = penalized(fit, self.ridge)
@@ -305,12 +318,14 @@ class QualityFusion(TrainedByRule):
         """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
         from deciban.models.files import content_of
 
+        later = {name: getattr(self, f"{name}_") for name in _LATER}
         return {
             "weights": self.weights_.tolist(),
             "standardized_weights": self.standardized_weights_.tolist(),
             "offset": self.offset_,
             "quality_weights": self.quality_weights_.tolist(),
             "trial_quality_weights": self.trial_quality_weights_.tolist(),
+            **{name: values.tolist() for name, values in later.items() if values is not None},
             "quality_sides": list(self.quality_sides_),
             "backoff": content_of(self.backoff_),
         }
@@ -330,5 +345,21 @@ class QualityFusion(TrainedByRule):
         matrix = matrix_of_file(parameters["quality_weights"], sides, symmetric=self._is_symmetric())
         self.weights_, self.standardized_weights_, self.offset_ = weights, standardized, float(parameters["offset"])
         self.quality_weights_, self.trial_quality_weights_ = matrix, of_trial
+        self.standardized_quality_weights_, self.standardized_trial_quality_weights_ = _later(
+            parameters, matrix, of_trial, sides, symmetric=self._is_symmetric()
+        )
         self.quality_sides_, self.backoff_ = sides, backoff
         require_fitting(self.combine, self._n_measures())
+
+
+def _later(
+    parameters: Mapping[str, Any], matrix: FloatArray, of_trial: FloatArray, sides: tuple[str, ...], *, symmetric: bool
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Standardized weights of measures, of which files of earlier versions tell nothing."""
+    given = [parameters.get(name) for name in _LATER]
+    found = None if given[0] is None else matrix_of_file(given[0], sides, symmetric=symmetric, name=_LATER[0])
+    trial = None if given[1] is None else np.array(given[1], np.float64)
+    for name, one, like in zip(_LATER, (found, trial), (matrix, of_trial), strict=True):
+        if one is not None and one.shape != like.shape:
+            raise InputError(f"{name}: not as many as there are weights.")
+    return found, trial

@@ -109,21 +109,39 @@ class QualityTerms:
     def matrix(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """``W`` for measures as they are, with its last corner 0, and what that adds to the offset instead."""
         enroll, test = self.centers
+        raw = _relative_to(enroll).T @ self._placed(weights) @ _relative_to(test)
+        offset, raw[-1, -1] = float(raw[-1, -1]), 0.0
+        if self._is_of_both:
+            raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
+        return self._whole(raw), offset
+
+    def standardized(self, weights: FloatArray) -> FloatArray:
+        """The weights of terms divided by their standard deviation, where ``W`` has those of the terms."""
+        return self._whole(self._placed(weights))
+
+    @property
+    def _is_of_both(self) -> bool:
+        """Whether the same weights are for both sides."""
+        return self.symmetric and all(len(center) > 0 for center in self.centers)
+
+    def _placed(self, weights: FloatArray) -> FloatArray:
+        """Parameters where they stand in the matrix."""
+        enroll, test = self.centers
         own = np.zeros((len(enroll) + 1, len(test) + 1))
-        both = self.symmetric and len(enroll) > 0 and len(test) > 0
         for (i, j), weight in zip(self.indices, weights.tolist(), strict=True):
             own[i, j] = weight
-            if both:
+            if self._is_of_both:
                 own[j, i] = weight
-        raw = _relative_to(enroll).T @ own @ _relative_to(test)
-        offset, raw[-1, -1] = float(raw[-1, -1]), 0.0
-        if both:
-            raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
-        elif self.symmetric:
-            line = raw.ravel()
-            raw = np.zeros((len(line), len(line)))
-            raw[-1] = raw[:, -1] = line
-        return raw, offset
+        return own
+
+    def _whole(self, own: FloatArray) -> FloatArray:
+        """The same as a symmetric matrix, if it must be one and only one side has measures."""
+        if not self.symmetric or self._is_of_both:
+            return own
+        line = own.ravel()
+        whole = np.zeros((len(line), len(line)))
+        whole[-1] = whole[:, -1] = line
+        return whole
 
 
 def _terms(
@@ -182,8 +200,10 @@ def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
     return total
 
 
-def matrix_of_file(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool) -> FloatArray:
-    """``W`` of a file.
+def matrix_of_file(
+    rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str = "quality_weights"
+) -> FloatArray:
+    """``W`` of a file, or a matrix of the same form.
 
     Raises
     ------
@@ -191,15 +211,15 @@ def matrix_of_file(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, s
         If it does not have the form that it must have.
     """
     if len({len(row) for row in rows}) > 1:
-        raise InputError("quality_weights: rows of different lengths.")
+        raise InputError(f"{name}: rows of different lengths.")
     matrix = np.array(rows, np.float64)
     if matrix[-1, -1] != 0.0:
-        raise InputError("quality_weights: the last corner is not 0, but the offset stands elsewhere.")
+        raise InputError(f"{name}: the last corner is not 0, but the offset stands elsewhere.")
     if symmetric and not np.array_equal(matrix, matrix.T):
-        raise InputError("quality_weights: not symmetric, but the setting says so.")
+        raise InputError(f"{name}: not symmetric, but the setting says so.")
     one_sided = symmetric and len(sides) == 1 and matrix[:-1, :-1].any()
     both_ways = symmetric and sides
     for side, size in zip(("enroll", "test"), matrix.shape, strict=True):
         if (size > 1) != bool(both_ways or side in sides) or one_sided:
-            raise InputError("quality_weights: contradicts quality_sides.")
+            raise InputError(f"{name}: contradicts quality_sides.")
     return matrix

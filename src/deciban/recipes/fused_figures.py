@@ -9,6 +9,8 @@ from typing import Any
 from deciban.core.operating import PointLike, as_operating_point
 from deciban.evaluation import Evaluation, FigureRow, FusionAnalysis, Results, Selection
 from deciban.evaluation.fusion_analysis import analysed, fusion_name, names_apart
+from deciban.evaluation.fusion_data import LabelledData
+from deciban.evaluation.fusion_rows import FusionTask
 from deciban.evaluation.result import CONVENTIONS, SCHEMA
 from deciban.fusion import QualityFusion, SubsetFusion
 from deciban.io.source import PathLike
@@ -19,6 +21,9 @@ from deciban.recipes.systems import require_same_places
 from deciban.trials import Scores
 from deciban.trials.join import JoinReport
 from deciban.types import FloatArray
+
+_NOTHING = 0.0005
+"""Share of an objective that is shown as 0.0 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +56,36 @@ class FusionFigures:
         """Evaluations on other trials, where there are any."""
         return tuple(row.eval for row in self.rows if row.eval is not None)
 
+    def with_left_out(
+        self,
+        model: Fuser,
+        dev: FusionTrials,
+        others: FusionTrials | None,
+        chosen: Sequence[int],
+        operating_points: Iterable[PointLike],
+    ) -> FusionFigures:
+        """The same with rows, below the single systems, for those that were read and not chosen.
+
+        Parameters
+        ----------
+        model : fusion
+            Whose settings they are calibrated with.
+        dev, others : FusionTrials
+            With all systems.
+        chosen : sequence of int
+        operating_points : iterable
+        """
+        left = [k for k in range(len(dev.systems)) if k not in chosen]
+        if not left:
+            return self
+        wanted = [f"{dev.systems[k]}, left out" for k in left]
+        names = names_apart(wanted, [row.name for row in self.rows])
+        points = tuple(as_operating_point(point) for point in operating_points)
+        work = FusionTask(model, dev.systems, dev.labelled, _comparable(others), points)
+        more = [work.row("left out", (k,), name) for k, name in zip(left, names, strict=True)]
+        n = sum(row.role == "single" for row in self.rows)
+        return replace(self, rows=(*self.rows[:n], *more, *self.rows[n:]))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused:
@@ -65,6 +100,8 @@ class Fused:
     figures : FusionFigures
     selection : Selection or None
         How systems were selected.
+    held_out : str
+        What the selection held out, and in how many parts; empty without one.
     cross_validated_llr : Scores or None
         In nats, of fusions that had not seen the speakers of the trial.
     report : JoinReport
@@ -77,6 +114,7 @@ class Fused:
     chosen: tuple[int, ...]
     figures: FusionFigures
     selection: Selection | None
+    held_out: str
     cross_validated_llr: Scores | None
     report: JoinReport
     facts: tuple[str, ...]
@@ -125,7 +163,7 @@ class Fused:
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "dev": results["systems"],
             "eval": [one.to_dict() for one in self.figures.eval] or None,
-            "selection": None if self.selection is None else self.selection.to_dict(),
+            "selection": None if self.selection is None else {**self.selection.to_dict(), "held_out": self.held_out},
             "join": results["join"],
             "inputs": results["inputs"],
             "conventions": CONVENTIONS,
@@ -171,8 +209,9 @@ def _gain(analysis: FusionAnalysis, *, on_complete: bool) -> list[str]:
         return []
     share = gain / best.penalized_objective if best.penalized_objective > 0.0 else 0.0
     less = f"{share:.1%}".replace("%", " %")
+    compared = "no better than" if share < _NOTHING else f"{less} below"
     where = ", on the trials that all systems scored" if on_complete else ""
-    return [f"{analysis.fusion.name}: objective {less} below that of {best.name}, the best single system{where}"]
+    return [f"{analysis.fusion.name}: objective {compared} that of {best.name}, the best single system{where}"]
 
 
 def figures_of(
@@ -240,12 +279,13 @@ def figures_of_model(
     fused, *_ = names_apart([fusion_name(model)], analysis.names)
     found = [None if one is None else one.fused(model, fused, points) for one in sets]
     is_of_training = dev.is_of_training(model)
+    note = ""
     if is_of_training is False:
         (name,) = names_apart([f"{fusion_name(model)}, trained on these trials"], [row.name for row in rows])
         rows[-1] = replace(rows[-1], name=name)
     else:
-        rows.pop()
-    rows.append(FigureRow(name=fused, role="fusion", dev=found[0], eval=found[1]))
+        note = rows.pop().note
+    rows.append(FigureRow(name=fused, role="fusion", dev=found[0], eval=found[1], note=note))
     if _lack_scores(dev, others):
         rows.append(_whole(model, dev, others, points, [row.name for row in rows]))
     return FusionFigures(analysis, tuple(rows), is_of_training)
@@ -276,7 +316,9 @@ def _analysis(
     """Analyse a fusion; None if no trials of both classes were scored by all systems."""
     if not dev.labelled.complete.has_both_classes:
         return None
-    tested = None if others is None else others.labelled
-    if tested is not None and not tested.complete.has_both_classes:
-        tested = None
-    return analysed(model, dev.systems, dev.labelled, tested, points, trained=trained)
+    return analysed(model, dev.systems, dev.labelled, _comparable(others), points, trained=trained)
+
+
+def _comparable(others: FusionTrials | None) -> LabelledData | None:
+    """Other trials, if all systems scored some of both classes."""
+    return others.labelled if others is not None and others.labelled.complete.has_both_classes else None

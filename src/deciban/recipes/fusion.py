@@ -128,24 +128,27 @@ def fuse_files(
         folds: dict[str, Any] = {"groups": held_out.groups(dev.scores.trials), "n_folds": held_out.parts}
         with dev.with_names():
             crossed = dev.labelled.cross_validated(model, **folds)
-    others = None
+    others = every = None
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         sides = measures_needed(model) or None
         lenient: Reading = {**reading, "weights_required": False}
         others = FusionTrials.read(test_scores, test_key, lenient, measured=other, sides=sides, **how)
-        others = others.ordered_as(read.systems).choose(chosen)
+        every = others.ordered_as(read.systems)
+        others = every.choose(chosen)
         with others.with_names():
             others.counting.data.transform(model)  # figures would refuse the same trials, without their names
     say("evaluating")
-    figures = figures_of(model, dev, others, crossed, operating_points)
+    points = list(operating_points)
+    figures = figures_of(model, dev, others, crossed, points).with_left_out(model, read, every, chosen, points)
     facts = (*dev.all_facts(), *combining)
     if held_out is not None:
         facts += (held_out.fact(dev.scores.trials, "fuses"),)
     if others is not None:
         facts += ("other trials", *others.all_facts())
     llr = None if crossed is None else dev.with_scores(crossed, "fusion")
-    return Fused(model, chosen, figures, selection, llr, dev.joined.report, facts)
+    told = (held_out or HoldOut(n_folds)).words(dev.scores.trials) if select else ""
+    return Fused(model, chosen, figures, selection, told, llr, dev.joined.report, facts)
 
 
 @contextmanager

@@ -35,9 +35,17 @@ class HoldOut:
         """Whose trials stay together; see `groups_of`."""
         return groups_of(trials, self.by)
 
+    def words(self, trials: Trials) -> str:
+        """Say what is held out, and in how many parts."""
+        return f"{' and '.join(self._named(trials)) or 'single trials'}, {self.parts} parts"
+
+    def _named(self, trials: Trials) -> tuple[str, ...]:
+        """Whose names nobody who is held out shares with training."""
+        by = self.by
+        return (by,) if isinstance(by, str) else by if isinstance(by, tuple) else pairs_of(trials)
+
     def fact(self, trials: Trials, verb: str) -> str:
         """Say what was done: that no model has seen what it calibrates, or fuses."""
-        by = self.by
-        named: tuple[str, ...] = (by,) if isinstance(by, str) else by if isinstance(by, tuple) else pairs_of(trials)
+        named = self._named(trials)
         seen = f"{' or '.join(named)} of the trials" if named else "trials"
         return fact("folds", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}")

@@ -22,12 +22,23 @@ class Weight:
         System, or what else the parameter is a factor of.
     value : float
     standardized : float or None
-        For scores divided by their standard deviation, if it is the weight of a system.
+        For what it is multiplied by, divided by its standard deviation; None for offsets, which have none.
+
+    Examples
+    --------
+    >>> Weight("A", 2.34567891e-08, 3.14159).texts, Weight("offset", -0.0).texts
+    (('2.34568e-08', '3.142'), ('0', ''))
     """
 
     name: str
     value: float
     standardized: float | None = None
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both as tables show them: with digits that count, for a weight is as small as scores are large."""
+        standardized = "" if self.standardized is None else f"{self.standardized:z.4g}"
+        return f"{self.value:z.6g}", standardized
 
 
 def weights_of(fusion: Fuser) -> tuple[Weight, ...]:
@@ -110,7 +121,8 @@ def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
 def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]:
     """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
     measures = {side: [name for name, _ in told] for side, told in sums_of_measures(fusion).items()}
-    matrix = fusion.quality_weights_
+    matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
+    n_trial = len(fusion.trial_quality_weights_)
     n_enroll, n_test = (size - 1 for size in matrix.shape)
     both = fusion.symmetric and len(fusion.quality_sides_) == 2
     for i, row in enumerate(matrix.tolist()):
@@ -121,9 +133,11 @@ def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]
                 name = " * ".join(f"{measures[side][k]} of {side}" for side, k in factors.items())
                 if both and i != j:
                     name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
-                yield Weight(name, value)
-    for name, value in zip(measures.get("trial", []), fusion.trial_quality_weights_.tolist(), strict=True):
-        yield Weight(f"{name} of the trial", value)
+                yield Weight(name, value, None if standardized is None else float(standardized[i, j]))
+    of_trial = fusion.standardized_trial_quality_weights_
+    known = [None] * n_trial if of_trial is None else of_trial.tolist()
+    for name, *values in zip(measures.get("trial", []), fusion.trial_quality_weights_.tolist(), known, strict=True):
+        yield Weight(f"{name} of the trial", *values)
     alone = fusion.backoff_
     for one in _linear(names, alone.weights_.tolist(), alone.standardized_weights_.tolist(), alone.offset_):
         yield Weight(f"without quality: {one.name}", one.value, one.standardized)

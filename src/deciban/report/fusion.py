@@ -10,7 +10,7 @@ from deciban.recipes.fused_figures import FusionFigures
 from deciban.recipes.fusers import Fuser
 from deciban.recipes.weights import sums_of_measures, weights_of
 from deciban.report.tables import MISSING, figures_of, points_of
-from deciban.report.words import WEIGHTED, count, number
+from deciban.report.words import WEIGHTED, count, number, typeset
 
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
 
@@ -33,6 +33,10 @@ _CAPTIONS = {
     ),
 }
 _STANDARDIZED = "Weights on scores divided by their standard deviation say how much each system moves the result."
+_STANDARDIZED_QUALITY = (
+    "Those of quality measures are for measures relative to their mean, and their products, divided by their standard "
+    "deviation; a penalty is on weights in these units."
+)
 
 
 _TRAINING = (
@@ -114,22 +118,23 @@ class FusionSection:
     choice : Choice or None
     """
 
-    weights: tuple[tuple[str, str, str], ...]
+    weights: tuple[tuple[str, ...], ...]
     caption: str
     worth: Worth | None = None
     choice: Choice | None = None
 
     @classmethod
-    def of(cls, model: Fuser, figures: FusionFigures | None, selection: Selection | None) -> FusionSection:
+    def of(
+        cls, model: Fuser, figures: FusionFigures | None, selection: Selection | None, held_out: str = ""
+    ) -> FusionSection:
         """Write it for a trained fusion, and what was found about it on its trials of training, if that is known."""
-        weights = tuple(
-            (row.name, number(row.value, 5), "" if row.standardized is None else number(row.standardized))
-            for row in weights_of(model)
-        )
+        weights = tuple((row.name, *map(typeset, row.texts)) for row in weights_of(model))
         analysis = None if figures is None else figures.analysis
         worth = None if figures is None or analysis is None else _worth(model, figures, analysis)
-        caption = " ".join([_CAPTIONS[_kind(model)], *_combined(model), _STANDARDIZED])
-        return cls(weights, caption, worth, None if selection is None else _choice(selection))
+        kind = _kind(model)
+        of_measures = [_STANDARDIZED_QUALITY] if kind == "quality" else []
+        caption = " ".join([_CAPTIONS[kind], *_combined(model), _STANDARDIZED, *of_measures])
+        return cls(weights, caption, worth, None if selection is None else _choice(selection, held_out))
 
 
 def _kind(model: Fuser) -> str:
@@ -188,13 +193,13 @@ def _figures(system: Evaluation) -> list[tuple[str, str]]:
     return [(one.name, one.text) for one in figures_of(system, points_of([system])) if one.name.startswith(_SHOWN)]
 
 
-def _choice(selection: Selection) -> Choice:
+def _choice(selection: Selection, held_out: str) -> Choice:
     steps = [("taken", step) for step in selection.steps] + [("left out", step) for step in selection.left_out]
     return Choice(
         tuple(
             (step.name, (word, number(step.cost, 4), number(step.gain, 4), number(step.same_data_cost, 4)))
             for word, step in steps
         ),
-        f"{selection.criterion}, on {count(selection.n_trials)} trials",
+        f"{selection.criterion}, on {count(selection.n_trials)} trials{f'; held out: {held_out}' if held_out else ''}",
         tuple(f"{one.name}: left out, {one.reason}" for one in selection.untrained),
     )

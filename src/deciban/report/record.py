@@ -10,7 +10,7 @@ from deciban.fusion import QualityFusion
 from deciban.models import Model
 from deciban.models.by_classes import ClassModel
 from deciban.recipes.fusers import Fuser
-from deciban.report.words import count
+from deciban.report.words import count, typeset
 
 _COUNTS = {"n_tar": "target", "n_non": "non-target"}
 _RESULTS = {
@@ -83,7 +83,7 @@ def _listed(values: dict[str, Any]) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}".replace("-", "\N{MINUS SIGN}")
+        return typeset(f"{value:.6g}")
     if isinstance(value, list) and value and all(isinstance(entry, float) for entry in value):
         return f"({len(value)} values from {_text(min(value))} to {_text(max(value))})"
     text = str(value)

@@ -159,6 +159,15 @@ def number(value: float, digits: int = 3) -> str:
     return text
 
 
+def typeset(text: str) -> str:
+    """Write a number that is text already with a true minus sign.
+
+    >>> typeset("-1.5e-07")
+    '−1.5e−07'
+    """
+    return text.replace("-", MINUS)
+
+
 def percent(fraction: float) -> str:
     """Write a fraction in percent, with two decimals or, where that would hide it, two digits.
 
