@@ -15,8 +15,8 @@ from deciban.calibration import (
     PavCalibrator,
     cross_validated,
 )
-from deciban.errors import InputError
-from deciban.fusion import LinearFusion
+from deciban.errors import DecibanWarning, InputError
+from deciban.fusion import LinearFusion, QualityFusion
 
 
 class Recorder(Calibrator):
@@ -310,3 +310,99 @@ def test_infinite_scores_are_told_by_their_own_place():
     at = f"Training without fold . of 3: .* the first at index {np.flatnonzero(is_target)[5]}:"
     with pytest.raises(InputError, match=at):
         cross_validated(AffineCalibrator(), scores, is_target, groups=speaker, n_folds=3)
+
+
+def of_quality(seed=7):
+    """Two systems whose scores follow the noise of both sides, which measures of other units tell; and a side score."""
+    rng = np.random.default_rng(seed)
+    _, is_target, speaker = trials(12, 30)
+    enroll, test = rng.random((2, len(is_target), 1))
+    quality = {"enroll_quality": 20 * enroll, "test_quality": 20 * test, "trial_quality": rng.normal(size=enroll.shape)}
+    noise = rng.normal(size=(len(is_target), 2))
+    return np.where(is_target, 1.0, -1.0)[:, None] + 3 * (enroll + test) + noise, is_target, speaker, quality
+
+
+@pytest.mark.parametrize("names", [["test_quality"], ["enroll_quality", "test_quality"], ["trial_quality"], []])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_fusing_with_quality_fold_by_fold_by_hand(names, weighted):
+    scores, is_target, speaker, quality = of_quality()
+    quality = {name: quality[name] for name in names}
+    weight = np.linspace(0.5, 2.0, len(scores)) if weighted else None
+    how = {"groups": speaker, "n_folds": 12, "sample_weight": weight}
+    llr = cross_validated(QualityFusion(), scores, is_target, **how, **quality)
+    for name in np.unique(speaker):
+        own = speaker == name
+        fusion = QualityFusion().fit(
+            scores[~own],
+            is_target[~own],
+            sample_weight=None if weight is None else weight[~own],
+            **{argument: values[~own] for argument, values in quality.items()},
+        )
+        expected = fusion.transform(scores[own], **{argument: values[own] for argument, values in quality.items()})
+        np.testing.assert_array_equal(llr[own], expected)
+
+
+@given(st.permutations(range(60)), st.booleans())
+def test_the_order_of_trials_with_quality_does_not_matter(order, weighted):
+    rng = np.random.default_rng(11)
+    is_target = np.arange(60) % 2 == 0
+    scores = np.round(rng.normal(is_target)[:, None])  # trials that differ in their measures only
+    quality, weight = rng.random((60, 1)), np.linspace(0.5, 2.0, 60) if weighted else None
+    order = np.array(order)
+    llr = cross_validated(QualityFusion(), scores, is_target, test_quality=quality, sample_weight=weight)
+    shuffled = cross_validated(
+        QualityFusion(),
+        scores[order],
+        is_target[order],
+        test_quality=quality[order],
+        sample_weight=None if weight is None else weight[order],
+    )
+    np.testing.assert_allclose(shuffled, llr[order], rtol=1e-6, atol=1e-6)
+
+
+def test_trials_without_measures_are_told_once_by_their_own_place():
+    scores, is_target, speaker, quality = of_quality()
+    table = quality["test_quality"].copy()
+    table[[17, 40, 41]] = np.nan
+    with pytest.warns(DecibanWarning, match=r"^QualityFusion: 3 of 360 .* the first at index 17: ") as told:
+        llr = cross_validated(QualityFusion(), scores, is_target, groups=speaker, n_folds=12, test_quality=table)
+    assert len(told) == 1
+    own = speaker == speaker[17]
+    alone = LinearFusion().fit(scores[~own], is_target[~own]).transform(scores[own])
+    assert llr[17] == pytest.approx(alone[17 - np.flatnonzero(own)[0]], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda table: table[:-1], r"^test_quality: 359 rows for 360 trials"),
+        (lambda table: table[:, 0], r"^test_quality: "),
+        (lambda table: np.where(np.arange(360)[:, None] == 200, np.inf, table), "measure 0 is infinite .* index 200"),
+        (lambda table: [["loud"]] * len(table), r"^test_quality: "),
+    ],
+)
+def test_measures_are_refused_in_the_words_of_fit(change, words):
+    scores, is_target, speaker, quality = of_quality()
+    table = change(quality["test_quality"])
+    with pytest.raises(InputError, match=words) as found:
+        cross_validated(QualityFusion(), scores, is_target, groups=speaker, test_quality=table)
+    with pytest.raises(InputError) as of_fit:
+        QualityFusion().fit(scores, is_target, test_quality=table)
+    assert str(found.value) == str(of_fit.value)
+
+
+def test_measures_that_a_fold_lacks_are_told_with_its_name():
+    scores, is_target, speaker, quality = of_quality()
+    table = quality["test_quality"].copy()
+    table[(speaker != "spk03") & is_target] = np.nan
+    with pytest.raises(
+        InputError, match="Training without fold .* of 12: quality: no target trial that counts has all"
+    ):
+        cross_validated(QualityFusion(), scores, is_target, groups=speaker, n_folds=12, test_quality=table)
+
+
+@pytest.mark.parametrize("calibrator", [AffineCalibrator(), LinearFusion()])
+def test_measures_for_what_takes_none_are_refused(calibrator):
+    scores, is_target, _, quality = of_quality()
+    with pytest.raises(InputError, match=rf"^test_quality: given, but {type(calibrator).__name__} takes no"):
+        cross_validated(calibrator, scores, is_target, test_quality=quality["test_quality"])

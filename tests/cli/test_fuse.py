@@ -30,7 +30,7 @@ def write(name, score, rows=range(N)):
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for k, name in enumerate("abc"):
-        write(f"{name}.txt", SCORES[:, k], RNG.permutation(N))
+        write(f"{name}.txt", SCORES[:, k], np.random.default_rng(7).permutation(N))
     write("part.txt", SCORES[:, 1], range(50, N))
     write("const.txt", np.ones(N))
     write("notar.txt", SCORES[:, 1], np.flatnonzero(~TRUTH))
@@ -223,7 +223,7 @@ def test_llrs_of_other_trials_that_some_systems_lack(run):
 
 
 def test_selected_systems_are_found_again(run):
-    write("noise.txt", RNG.normal(size=N))
+    write("noise.txt", np.random.default_rng(7).normal(size=N))
     for name in "abc":
         Path(f"e_{name}.txt").write_bytes(Path(f"{name}.txt").read_bytes())
     Path("e_noise.txt").write_bytes(Path("noise.txt").read_bytes())
@@ -253,7 +253,7 @@ def test_a_constant_system_is_told_and_costs_nothing(run):
 
 
 def test_systems_that_cannot_stand_together_are_left_out_of_a_selection(run):
-    common = 5 * RNG.normal(size=N)
+    common = 5 * np.random.default_rng(7).normal(size=N)
     sign = np.where(TRUTH, 1.0, -1.0)
     write("one.txt", sign + common)
     write("other.txt", sign - common)
@@ -302,7 +302,7 @@ def test_names_of_other_rows(run):
 
 
 def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
-    rows = RNG.random((N, 3))
+    rows = np.random.default_rng(7).random((N, 3))
     Path("q3.txt").write_text("3\n" + "".join(f"s{i} {' '.join(map(repr, rows[i].tolist()))}\n" for i in range(N)))
     Path("matrix.txt").write_text("# sum and difference\n1 1\n0.5, -2\n")
     command = "fuse a.txt b.txt --key key.csv -o m.json --quality q3.txt --measures q3,1 --combine matrix.txt"
@@ -324,7 +324,7 @@ def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
 
 
 def test_measures_are_called_by_what_is_taken(run):
-    rows = RNG.random((N, 2)).round(3)
+    rows = np.random.default_rng(7).random((N, 2)).round(3)
     Path("q2.txt").write_text("2\n" + "".join(f"s{i} {x} {y}\n" for i, (x, y) in enumerate(rows.tolist())))
     Path("matrix.txt").write_text("0 1\n1 -2\n")
     command = "fuse a.txt b.txt --key key.csv -o m.json --quality q2.txt"
@@ -389,7 +389,7 @@ def test_what_a_selection_holds_out_is_told(run, asked, told):
 
 
 def test_systems_left_out_have_rows_of_their_own(run):
-    write("noise.txt", RNG.normal(size=N))
+    write("noise.txt", np.random.default_rng(7).normal(size=N))
     others = "--apply-to noise.txt --apply-to a.txt --apply-to b.txt --apply-key key.csv"
     code, out, err = run(f"fuse noise.txt a.txt b.txt --key key.csv -o m.json --select --json {others}")
     assert code == 0, err

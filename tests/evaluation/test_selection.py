@@ -263,3 +263,22 @@ def test_infinite_costs_are_no_gain_over_each_other():
     found = select_systems(scores, is_target, fusion=LinearFusion(alpha=0.5, beta=0.5))
     assert [(step.cost, step.gain) for step in found.steps] == [(np.inf, -np.inf)]
     assert [(step.cost, step.gain) for step in found.left_out] == [(np.inf, 0.0)]
+
+
+def test_progress_tells_how_many_trainings_are_ahead():
+    scores, is_target, speaker = problem()
+    said = []
+    found = select_systems(scores, is_target, groups=speaker, n_folds=4, progress=said.append)
+    assert said[0] == "selecting systems: 0 of at most 60 trainings done, 0 chosen"  # 4 (5 + 4 + 3 + 2 + 1)
+    assert said[1] == "selecting systems: 4 of at most 60 trainings done, 0 chosen"
+    assert said[5] == "selecting systems: 20 of at most 60 trainings done, 1 chosen"
+    assert len(said) == sum(5 - k for k in range(len(found.steps) + 1))
+
+
+def test_of_systems_that_differ_by_rounding_the_first_is_taken():
+    scores, is_target, speaker = problem()
+    for factor in (3.0, 0.1, 7.7):
+        twins = np.column_stack((scores[:, 0], scores[:, 1] * factor + 1.0, scores[:, 1], scores[:, 1] / 3.0))
+        found = select_systems(twins, is_target, groups=speaker)
+        assert found.systems == (1,)
+        assert [step.system for step in found.left_out] == [2, 3, 0]

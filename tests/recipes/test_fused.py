@@ -26,7 +26,7 @@ def lines(system, rows):
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "a.txt").write_text(lines(0, range(N)))
-    (tmp_path / "b.txt").write_text(lines(1, RNG.permutation(N)))
+    (tmp_path / "b.txt").write_text(lines(1, np.random.default_rng(7).permutation(N)))
     (tmp_path / "short.txt").write_text(lines(1, range(N - 1, 19, -1)))
     return tmp_path
 
@@ -145,7 +145,7 @@ def test_by_order_if_asked(folder, fusion):
 
 
 def test_quality_from_a_file(folder):
-    quality = RNG.random((N, 1))
+    quality = np.random.default_rng(7).random((N, 1))
     quality[5:10] = np.nan
     fusion = QualityFusion()
     with pytest.warns(match="5 of 120 trials lack quality"):

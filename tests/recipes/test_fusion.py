@@ -28,7 +28,7 @@ def rows(system, which):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("fusion")
     for k, name in enumerate("abc"):
-        (path / f"{name}.txt").write_text(rows(k, RNG.permutation(N)))
+        (path / f"{name}.txt").write_text(rows(k, np.random.default_rng(9).permutation(N)))
     (path / "part.txt").write_text(rows(1, range(60, N)))
     labels = ["target" if t else "nontarget" for t in TRUTH]
     table = zip(NAMES, labels, SPEAKERS, strict=True)
@@ -179,7 +179,10 @@ def test_the_record_for_machines(folder):
 
 
 def test_a_symmetric_matrix_is_told_once():
-    n_measures = {"enroll_quality": RNG.random((N, 2)), "test_quality": RNG.random((N, 2))}
+    n_measures = {
+        "enroll_quality": np.random.default_rng(7).random((N, 2)),
+        "test_quality": np.random.default_rng(9).random((N, 2)),
+    }
     fusion = QualityFusion().fit(SCORES, TRUTH, **n_measures)
     told = {row.name: row.value for row in weights_of(fusion)}
     matrix = fusion.quality_weights_
@@ -203,7 +206,10 @@ def test_a_symmetric_matrix_is_told_once():
 
 
 def test_measures_that_differ_by_side_are_called_so():
-    measures = {"enroll_quality": RNG.random((N, 3)), "test_quality": RNG.random((N, 3))}
+    measures = {
+        "enroll_quality": np.random.default_rng(7).random((N, 3)),
+        "test_quality": np.random.default_rng(9).random((N, 3)),
+    }
     combine = {"enroll": [[1, 0, 0], [0, 2, 0]], "test": [[0, 0, 1], [1, 1, 0]]}
     told = [row.name for row in weights_of(QualityFusion(combine=combine).fit(SCORES, TRUTH, **measures))]
     assert told[4:9] == [

@@ -240,7 +240,10 @@ def test_rows_without_names_are_known_by_their_number(folder):
 
 
 def test_selected_systems_and_trials_that_only_others_scored(folder):
-    lines = [f"{m} {s} {value!r}\n" for (m, s), value in zip(NAMES, RNG.normal(size=N).tolist(), strict=True)]
+    lines = [
+        f"{m} {s} {value!r}\n"
+        for (m, s), value in zip(NAMES, np.random.default_rng(7).normal(size=N).tolist(), strict=True)
+    ]
     (folder / "noise.txt").write_text("".join(lines))
     paths = [folder / f"{name}.txt" for name in ("noise", "a", "b")]
     done = fuse_files(paths, folder / "key.csv", SubsetFusion(missing="subset", max_missing=1), select=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,7 @@ def held_out(
     folds: IntArray,
     *,
     require: Callable[[str, IntArray], None] | None = None,
+    along: Mapping[str, AnyArray] | None = None,
     **fitting: Any,
 ) -> FloatArray:
     """What copies of a model make of every trial, each trained on the trials that share no fold with it.
@@ -74,6 +75,8 @@ def held_out(
     folds : (n_sides, n_trials) int array
     require : function, optional
         Called with words for what is held out and the rows that are left, to refuse what cannot be trained on.
+    along : mapping of str to (n_trials, ...) array, optional
+        What else ``fit`` and ``transform`` take of every trial, by argument.
     **fitting
         More arguments of ``fit``.
 
@@ -86,19 +89,25 @@ def held_out(
     InputError
         If training fails; the message names the fold.
     """
+
+    def of(rows: IntArray) -> dict[str, AnyArray]:
+        return {argument: values[rows] for argument, values in (along or {}).items()}
+
     llr: FloatArray | None = None
-    for name, inside, outside in _splits(folds, int(folds.max()) + 1):
+    for name, inside, outside in splits(folds, int(folds.max()) + 1):
         if require is not None:
             require(name, outside)
         own = None if weight is None else weight[outside]
         try:
-            fitted = copy.deepcopy(model).fit(scores[outside], label[outside], sample_weight=own, **fitting)
+            fitted = copy.deepcopy(model).fit(
+                scores[outside], label[outside], sample_weight=own, **of(outside), **fitting
+            )
         except TrialError as error:
             raise error.among(outside, before=f"Training without {name}: ") from error
         except InputError as error:
             raise InputError(f"Training without {name}: {error}") from error
         try:
-            part = fitted.transform(scores[inside])
+            part = fitted.transform(scores[inside], **of(inside))
         except TrialError as error:
             raise error.among(inside) from None
         if llr is None:
@@ -206,7 +215,7 @@ def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | Non
     return folds
 
 
-def _splits(folds: IntArray, n_folds: int) -> Iterator[tuple[str, IntArray, IntArray]]:
+def splits(folds: IntArray, n_folds: int) -> Iterator[tuple[str, IntArray, IntArray]]:
     """Words for each part, its trials, and the trials that share no fold with it."""
     low, high = folds.min(axis=0), folds.max(axis=0)
     for i in range(n_folds):

@@ -15,7 +15,8 @@ from deciban.evaluation.fusion_analysis import analyse_fusion
 from deciban.evaluation.joined import Joined, Reading, read_joined
 from deciban.evaluation.presets import Preset, preset, presets
 from deciban.evaluation.result import Curves, Evaluation, PointResult, Results
-from deciban.evaluation.selection import Selection, SelectionStep, Untrained, select_systems
+from deciban.evaluation.selection import Selection, select_systems
+from deciban.evaluation.selection_search import SelectionStep, Untrained
 from deciban.evaluation.single import evaluate
 
 __all__ = [

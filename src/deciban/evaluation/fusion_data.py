@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.calibration import cross_validated
+from deciban.calibration.cross import Parts
 from deciban.core.operating import PointLike
-from deciban.errors import DecibanWarning, InputError, TrialError
+from deciban.errors import InputError, TrialError
 from deciban.evaluation.result import Evaluation
 from deciban.evaluation.single import evaluate_labelled
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.fusion.fuser import LabelledSystems
 from deciban.fusion.measures import KINDS, Measures
 from deciban.models.labelled import LabelledTrials
+from deciban.models.measures import ARGUMENTS, missing_measures_are_known
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 Fuser: TypeAlias = LinearFusion | QualityFusion | SubsetFusion
 """The models that make one log-likelihood ratio of the scores of several systems."""
-
-_ARGUMENTS = tuple(f"{kind}_quality" for kind in KINDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,17 +62,17 @@ class FusionData:
         """All numbers of the trials, as training records them."""
         return [
             *self.scores.T,
-            *(column for name in _ARGUMENTS for column in self.quality.get(name, np.empty((0, 0))).T),
+            *(column for name in ARGUMENTS for column in self.quality.get(name, np.empty((0, 0))).T),
         ]
 
     def fit(self, fusion: Any, is_target: BoolArray, *, sample_weight: ArrayLike | None = None) -> Any:
         """Train a fusion on these trials."""
-        with _missing_measures_are_known():
+        with missing_measures_are_known():
             return fusion.fit(self.scores, is_target, sample_weight=sample_weight, **self.quality)
 
     def transform(self, fusion: Any) -> FloatArray:
         """Fuse these trials."""
-        with _missing_measures_are_known():
+        with missing_measures_are_known():
             llr: FloatArray = fusion.transform(self.scores, **self.quality)
         return llr
 
@@ -120,8 +117,8 @@ class LabelledData(LabelledTrials):
                 f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Measures "
                 "belong to QualityFusion, and it needs some."
             )
-        if unknown := set(given) - set(_ARGUMENTS):
-            raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(_ARGUMENTS)}, as `fit` calls them.")
+        if unknown := set(given) - set(ARGUMENTS):
+            raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
         measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in KINDS})
         tables = {name: table for name in given if (table := getattr(measures, name.partition("_")[0])) is not None}
         return cls(FusionData(checked.scores, tables), checked.is_target, checked.weight)
@@ -183,27 +180,48 @@ class LabelledData(LabelledTrials):
         (n_trials,) array
             In nats. NaN for trials of weight 0 in folds where a fusion refuses one of these.
         """
+        return self.held_out(**folds).llr(fusion, systems)
+
+    def held_out(self, **folds: Any) -> HeldOut:
+        """Make the folds of `cross_validated` once, for any number of fusions."""
         keys = [*self.data.columns, self.is_target]
         order = np.lexsort(keys if self.weight is None else [self.weight, *keys])
         rank = np.empty(len(order))
         rank[order] = np.arange(len(order))
-        data = self.data if systems is None else self.data.choose(systems)
-        counts = np.ones(len(order), np.bool_) if self.weight is None else self.weight > 0
-        by_rank: Any = _ByRank(fusion, data, order, counts)
-        return cross_validated(by_rank, rank, self.is_target, sample_weight=self.weight, **folds)
+        parts = Parts.of(rank, self.is_target, sample_weight=self.weight, **folds)
+        return HeldOut(self, order, rank, parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Trials with their folds.
+
+    Attributes
+    ----------
+    trials : LabelledData
+    order : (n_trials,) int array
+        The trials in an order that follows from their data alone.
+    rank : (n_trials,) array
+        The place of each trial in it.
+    parts : Parts
+    """
+
+    trials: LabelledData
+    order: IntArray
+    rank: FloatArray
+    parts: Parts
+
+    def llr(self, fusion: Any, systems: Sequence[int] | None = None) -> FloatArray:
+        """Fuse every trial by a model that was trained without its group; see `LabelledData.cross_validated`."""
+        data, weight = self.trials.data, self.trials.weight
+        counts = np.ones(len(self.order), np.bool_) if weight is None else weight > 0
+        by_rank: Any = _ByRank(fusion, data if systems is None else data.choose(systems), self.order, counts)
+        return self.parts.llr(by_rank, self.rank)
 
 
 def copied(fusion: Fuser) -> Fuser:
     """A fusion with the same settings, not trained."""
     return type(fusion)(**fusion.settings)
-
-
-@contextmanager
-def _missing_measures_are_known() -> Iterator[None]:
-    """Without the warning about trials that lack measures: their number is among the facts."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
-        yield
 
 
 class _ByRank:

@@ -11,57 +11,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.operating import PointLike
 from deciban.errors import InputError
 from deciban.evaluation.fusion_analysis import system_names
-from deciban.evaluation.fusion_data import Fuser, LabelledData, copied
+from deciban.evaluation.fusion_data import Fuser, LabelledData
+from deciban.evaluation.joined import Progress
 from deciban.evaluation.result import plain
+from deciban.evaluation.selection_search import Criterion, Search, SelectionStep, Untrained
 from deciban.fusion import LinearFusion
-from deciban.metrics import SortedScores
-from deciban.types import FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionStep:
-    """A system that was added, or could have been added, to those before.
-
-    Attributes
-    ----------
-    system : int
-        Column of the scores.
-    name : str
-    cost : float
-        Cross-validated cost with this system added, relative to that of llr 0.
-    same_data_cost : float
-        The same by one fusion trained on all trials and evaluated on them, which flatters.
-    gain : float
-        By how much the cross-validated cost falls: from that of the systems before, and for the first system from 1,
-        the cost of llr 0. Negative if it rises.
-    """
-
-    system: int
-    name: str
-    cost: float
-    same_data_cost: float
-    gain: float
-
-
-@dataclass(frozen=True, slots=True)
-class Untrained:
-    """A system that could not be added.
-
-    Attributes
-    ----------
-    system : int
-        Column of the scores.
-    name : str
-    reason : str
-        Why there is no fusion of it and the systems chosen.
-    """
-
-    system: int
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +83,7 @@ def select_systems(
     quality: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
     least_gain: float = 1e-6,
+    progress: Progress | None = None,
 ) -> Selection:
     """Choose systems one after the other: always the one that lowers the cross-validated cost most, until none does.
 
@@ -154,6 +112,8 @@ def select_systems(
         Which of the many ways to make folds is taken; all sets of systems are compared on the same folds.
     least_gain : float
         A system is added if the cost falls by more than this. Smaller gains than the default are rounding.
+    progress : function, optional
+        Called with a few words before every system that is tried: how many models were trained, and how many are ahead.
 
     Returns
     -------
@@ -193,78 +153,18 @@ def select_systems(
     data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
     named = system_names(names, data.data.scores.shape[1])
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
-    criterion = _Criterion.of(prototype, operating_point)
-    search = _Search(data, criterion, {"groups": groups, "n_folds": n_folds, "seed": seed}, named)
+    criterion = Criterion.of(prototype, operating_point)
+    held = data.held_out(groups=groups, n_folds=n_folds, seed=seed)
+    search = Search(held, criterion, named, progress)
     steps: list[SelectionStep] = []
     while True:
-        chosen = [step.system for step in steps]
-        before = steps[-1].cost if steps else 1.0
-        candidates, untrained = search.around(chosen, before)
-        if not candidates and not steps:
-            raise InputError(untrained[0].reason)
-        if not candidates or (steps and not candidates[0].gain > least_gain):
-            n_trials = len(data.is_target)
-            return Selection(tuple(steps), tuple(candidates), criterion.words, tuple(untrained), n_trials)
-        steps.append(candidates[0])
-
-
-@dataclass(frozen=True, slots=True)
-class _Criterion:
-    """What selection makes small."""
-
-    fusion: Fuser
-    point: OperatingPoint | None
-
-    @classmethod
-    def of(cls, fusion: Fuser, point: PointLike | None) -> _Criterion:
-        return cls(fusion, None if point is None else as_operating_point(point))
-
-    @property
-    def words(self) -> str:
-        if self.point is not None:
-            return f"normalized actual DCF at {self.point}"
-        alpha, beta, prior = self.fusion.alpha, self.fusion.beta, self.fusion.p_target
-        if alpha == beta == 1 and prior == 0.5:
-            return "Cllr in bits"
-        return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
-
-    def __call__(self, llr: FloatArray, data: LabelledData) -> float:
-        if data.weight is not None:  # those of weight 0 may have no llr
-            llr, data = llr[data.weight > 0], data.counting
-        tar, non = data.is_target, ~data.is_target
-        scores = SortedScores(llr[tar], llr[non], tar_weights=data.tar_weight, non_weights=data.non_weight)
-        if self.point is not None:
-            p = self.point
-            return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
-        rule, p_target = (self.fusion.alpha, self.fusion.beta), self.fusion.p_target
-        nothing = SortedScores([0.0], [0.0]).trials.scoring_rule_cost(*rule, p_target=p_target)
-        return float(scores.trials.scoring_rule_cost(*rule, p_target=p_target) / nothing)
-
-
-class _Search:
-    """Costs of sets of systems, all on the same folds."""
-
-    def __init__(self, data: LabelledData, cost: _Criterion, folds: dict[str, Any], names: tuple[str, ...]) -> None:
-        self.data, self.cost, self.folds, self.names = data, cost, folds, names
-
-    def around(self, chosen: list[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
-        """What it brings to add each of the other systems, the best one first, and which of them cannot be trained."""
-        found, untrained = [], []
-        for k in range(len(self.names)):
-            if k in chosen:
-                continue
-            try:
-                found.append(self._step(chosen, k, before))
-            except InputError as error:
-                systems = " + ".join(self.names[i] for i in sorted((*chosen, k)))
-                untrained.append(Untrained(k, self.names[k], f"{systems}: {error}"))
-        return sorted(found, key=lambda step: step.cost), untrained
-
-    def _step(self, chosen: list[int], added: int, before: float) -> SelectionStep:
-        systems, fusion = sorted((*chosen, added)), self.cost.fusion
-        crossed = self.data.cross_validated(fusion, systems, **self.folds)
-        own = self.data.choose(systems)
-        same = own.fit(copied(fusion))
-        cost = self.cost(crossed, own)
-        gain = 0.0 if cost == before else before - cost  # infinity from infinity is no gain
-        return SelectionStep(added, self.names[added], cost, self.cost(own.data.transform(same), own), gain)
+        candidates, untrained = search.around([step.system for step in steps], steps[-1].cost if steps else 1.0)
+        finished = search.finished(candidates, untrained)
+        best = next(finished, None)
+        if best is None and not steps:
+            raise InputError(min(untrained, key=lambda one: one.system).reason)
+        if best is None or (steps and not best.gain > least_gain):
+            left_out = () if best is None else (best, *finished)
+            reasons = tuple(sorted(untrained, key=lambda one: one.system))
+            return Selection(tuple(steps), left_out, criterion.words, reasons, len(data.is_target))
+        steps.append(best)

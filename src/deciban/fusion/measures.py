@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
-from deciban.errors import InputError, warn
+from deciban.errors import InputError
 from deciban.fusion.fuser import LabelledSystems, with_one_nan
+from deciban.models.measures import measure_table, tell_missing
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Measures:
         checked: dict[Kind, ScoreArray | None] = dict.fromkeys(KINDS)
         for name, values in zip(KINDS, (enroll, test, trial), strict=True):
             if values is not None:
-                table = checked[name] = _table(values, f"{name}_quality", n_trials)
+                table = checked[name] = with_one_nan(measure_table(values, f"{name}_quality", n_trials))
                 for column in table.T:
                     present &= ~np.isnan(column)
         return cls(**checked, present=present)
@@ -107,12 +107,7 @@ class Measures:
 
     def tell_missing(self, consequence: str) -> None:
         """Warn if trials lack a measure, with the number of them."""
-        lacking = np.flatnonzero(~self.present)
-        if len(lacking):
-            warn(
-                f"QualityFusion: {len(lacking)} of {len(self.present)} trials lack quality measures, the first at "
-                f"index {lacking[0]}: {consequence}."
-            )
+        tell_missing("QualityFusion", self.present, consequence)
 
 
 def with_all_measures(data: LabelledSystems, measures: Measures) -> tuple[LabelledSystems, Measures]:
@@ -133,20 +128,6 @@ def with_all_measures(data: LabelledSystems, measures: Measures) -> tuple[Labell
                 "measure that is missing."
             )
     return data.take(counting), measures.take(counting)
-
-
-def _table(values: ArrayLike, name: str, n_trials: int) -> ScoreArray:
-    table = _validate.matrix(values, name, "measure")
-    if len(table) != n_trials:
-        raise InputError(f"{name}: {len(table)} rows for {n_trials} trials. Give one row of measures per trial.")
-    for k, column in enumerate(table.T):
-        infinite = np.isinf(column)
-        if infinite.any():
-            raise InputError(
-                f"{name}: measure {k} is infinite in {np.count_nonzero(infinite)} of {n_trials} trials, the first at "
-                f"index {int(np.argmax(infinite))}. Measures are finite; NaN stands for a trial that has none."
-            )
-    return with_one_nan(table)
 
 
 def quality_vectors(quality: Quality, trials: Trials | Key) -> tuple[FloatArray | None, FloatArray | None]:

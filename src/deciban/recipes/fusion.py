@@ -172,7 +172,6 @@ class _How(TypedDict):
 
 def selection_of(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progress) -> Selection:
     """Choose systems on the trials that all of them scored."""
-    say("selecting systems")
     whole = read.take(read.data.complete).counting
     if not whole.labelled.has_both_classes:
         raise InputError(
@@ -189,6 +188,7 @@ def selection_of(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progr
             n_folds=held_out.parts,
             sample_weight=whole.labelled.weight,
             quality=whole.data.quality or None,
+            progress=say,
         )
 
 
