@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.proper import beta_cost_non, beta_cost_non_slope, beta_cost_tar
-from deciban.core.proper_table import CHUNK, cost_table
+from deciban.core.proper_table import _CHUNK, cost_table
 from deciban.core.rule_kernels import Terms, kernel, slope_kernel
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "rule_derivatives.json").read_text())
@@ -149,7 +149,7 @@ def test_arrays_are_new_and_arguments_untouched(alpha, beta):
 @pytest.mark.parametrize(("alpha", "beta"), [*CLOSED, (0.7, 3.0), (100.0, 100.0)])
 def test_float32_gives_what_float64_gives_and_nobody_complains(alpha, beta):
     """In pieces, the last of which is short, as many trials come."""
-    z = np.concatenate([np.linspace(-30.0, 30.0, 2 * CHUNK + 5), FAR[np.abs(FAR) < 1e38]]).astype(np.float32)
+    z = np.concatenate([np.linspace(-30.0, 30.0, 2 * _CHUNK + 5), FAR[np.abs(FAR) < 1e38]]).astype(np.float32)
     exact = kernel(alpha, beta)(z.astype(np.float64), 2)
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")

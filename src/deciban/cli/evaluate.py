@@ -184,7 +184,6 @@ def _fused(
     shown["figures"] = figures_of_model(model, dev, trials, options["operating_points"])
     if select is not None:
         shown["selection"] = selection_of(model, dev, select, say)
-        shown["held_out"] = select.words(dev.scores.trials)
     return results, shown
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def print_fused(done: Fused, out: Console) -> None:
     """Print what a fusion is worth beside its systems, its weights, and how training went."""
     if done.selection is not None:
-        _print_selection(done.selection, done.held_out, out)
+        _print_selection(done.selection, out)
         out.print()
     told = [("Trials of training", done.dev, "dev"), ("Other trials", done.eval, "eval")]
     for heading, results, part in told:
@@ -59,9 +59,9 @@ def _print_rows(results: Results, rows: Sequence[FigureRow], part: str, out: Con
             out.print(Text(f"{row.name}: {row.note}", style="yellow"), soft_wrap=True)
 
 
-def _print_selection(selection: Selection, held_out: str, out: Console) -> None:
+def _print_selection(selection: Selection, out: Console) -> None:
     what = f"cross-validated {selection.criterion}, on {selection.n_trials:,} trials"
-    _say(out, f"Selection by {what}; held out: {held_out}")
+    _say(out, f"Selection by {what}; held out: {selection.held_out}")
     out.print(_steps(selection))
     for one in selection.untrained:
         out.print(Text(f"{one.name}: left out, {one.reason}", style="yellow"), soft_wrap=True)

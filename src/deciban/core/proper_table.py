@@ -24,7 +24,7 @@ from deciban.types import FloatArray
 EDGE = 40
 """Beyond +-40 nats a sigmoid is one exponential: what is left out is below 200 exp(-40) < 1e-15."""
 
-CHUNK = 8192
+_CHUNK = 8192
 """Values evaluated together: every temporary stays in cache."""
 
 HUGE = 1e300
@@ -70,11 +70,20 @@ class CostTable:
 
     def cost(self, z: FloatArray) -> FloatArray:
         """Return the cost at ``z``, of any shape; infinite ``z`` allowed."""
-        flat = np.ravel(z)
-        cost = np.empty(flat.shape)
-        for i in range(0, len(flat), CHUNK):
-            (cost[i : i + CHUNK],) = self.derivatives(flat[i : i + CHUNK], 0)
-        return cost.reshape(np.shape(z))
+        return self.piecewise(np.ravel(z).astype(np.float64, copy=False), 0, 0).reshape(np.shape(z))
+
+    def piecewise(self, z: FloatArray, first: int, last: int) -> FloatArray:
+        """Return derivatives of order ``first`` to ``last``, (n_orders, n), in the type of ``z`` (n,).
+
+        Values beyond that type are ``inf`` or 0.
+        """
+        terms = np.empty((1 + last - first, len(z)), z.dtype)
+        with np.errstate(over="ignore", under="ignore"):
+            for i in range(0, len(z), _CHUNK):
+                values = self.derivatives(z[i : i + _CHUNK].astype(np.float64, copy=False), last)
+                for term, value in zip(terms, values[first:], strict=True):
+                    term[i : i + _CHUNK] = value
+        return terms
 
     def derivatives(self, z: FloatArray, order: int) -> list[FloatArray]:
         """Return cost, slope and curvature, or the first ``order + 1`` of them, as new arrays.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deciban.core.proper_table import CHUNK, CostTable, cost_table
+from deciban.core.proper_table import cost_table
 from deciban.types import FloatArray
 
 
@@ -73,7 +73,7 @@ def slope_kernel(alpha: float, beta: float) -> Callable[[FloatArray], FloatArray
     if (alpha, beta) in _CLOSED_FORMS:
         return lambda z: _CLOSED_FORMS[alpha, beta](z, 1).slope
     table = cost_table(alpha, beta)
-    return lambda z: _by_chunks(table, z, 1, 1)[0]
+    return lambda z: table.piecewise(z, 1, 1)[0]
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")
@@ -172,21 +172,10 @@ def _general(alpha: float, beta: float) -> Kernel:
     table = cost_table(alpha, beta)
 
     def evaluate(z: FloatArray, order: int) -> Terms:
-        cost, slope, *more = _by_chunks(table, z, 0, order)
+        cost, slope, *more = table.piecewise(z, 0, order)
         return Terms(cost, None, slope, *more or (None,))
 
     return evaluate
-
-
-@_quiet
-def _by_chunks(table: CostTable, z: FloatArray, first: int, last: int) -> FloatArray:
-    """Derivatives of the cost from order ``first`` to ``last``, in the type of ``z``; small chunks are fastest."""
-    terms = np.empty((1 + last - first, len(z)), z.dtype)
-    for i in range(0, len(z), CHUNK):
-        values = table.derivatives(z[i : i + CHUNK].astype(np.float64, copy=False), last)
-        for term, value in zip(terms, values[first:], strict=True):
-            term[i : i + CHUNK] = value
-    return terms
 
 
 _CLOSED_FORMS: dict[tuple[float, float], Kernel] = {

@@ -37,6 +37,8 @@ class Selection:
         Systems of which and those chosen no fusion can be trained: separated classes, for example.
     n_trials : int
         How many trials the costs are of: those that all systems scored.
+    held_out : str
+        What was held out, and in how many parts; empty where only groups of trials are known.
     """
 
     steps: tuple[SelectionStep, ...]
@@ -44,6 +46,7 @@ class Selection:
     criterion: str
     untrained: tuple[Untrained, ...] = ()
     n_trials: int = 0
+    held_out: str = ""
 
     @property
     def systems(self) -> tuple[int, ...]:

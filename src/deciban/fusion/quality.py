@@ -21,7 +21,6 @@ from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _MATRIX = {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}}
-_LATER = "standardized_quality_weights", "standardized_trial_quality_weights"
 
 
 class QualityFusion(TrainedByRule):
@@ -60,9 +59,9 @@ class QualityFusion(TrainedByRule):
         had the same number of measures, all 0: ``W`` is 0 but for its last row and column.
     trial_quality_weights_ : (n_trial_measures,) array
         Factors of measures of the trial as a whole.
-    standardized_quality_weights_, standardized_trial_quality_weights_ : arrays or None
+    standardized_quality_weights_, standardized_trial_quality_weights_ : arrays
         In the same places the weights that the penalty is on: of measures relative to their mean and of products of
-        such, divided by their standard deviation. None in a model from a file that does not tell them.
+        such, divided by their standard deviation.
     quality_sides_ : tuple of str
         Which of ``enroll`` and ``test`` have measures.
     backoff_ : LinearFusion
@@ -118,15 +117,13 @@ class QualityFusion(TrainedByRule):
         "backoff": {"type": "object"},
     }
 
-    optional_parameters: ClassVar[tuple[str, ...]] = _LATER
-
     weights_: FloatArray
     standardized_weights_: FloatArray
     offset_: float
     quality_weights_: FloatArray
     trial_quality_weights_: FloatArray
-    standardized_quality_weights_: FloatArray | None
-    standardized_trial_quality_weights_: FloatArray | None
+    standardized_quality_weights_: FloatArray
+    standardized_trial_quality_weights_: FloatArray
     quality_sides_: tuple[str, ...]
     backoff_: LinearFusion
     penalized_objective_: float
@@ -318,14 +315,14 @@ class QualityFusion(TrainedByRule):
         """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
         from deciban.models.files import content_of
 
-        later = {name: getattr(self, f"{name}_") for name in _LATER}
         return {
             "weights": self.weights_.tolist(),
             "standardized_weights": self.standardized_weights_.tolist(),
             "offset": self.offset_,
             "quality_weights": self.quality_weights_.tolist(),
             "trial_quality_weights": self.trial_quality_weights_.tolist(),
-            **{name: values.tolist() for name, values in later.items() if values is not None},
+            "standardized_quality_weights": self.standardized_quality_weights_.tolist(),
+            "standardized_trial_quality_weights": self.standardized_trial_quality_weights_.tolist(),
             "quality_sides": list(self.quality_sides_),
             "backoff": content_of(self.backoff_),
         }
@@ -342,24 +339,19 @@ class QualityFusion(TrainedByRule):
         if not len(weights) == len(standardized) == len(backoff.weights_):
             raise InputError("weights, standardized_weights and those of backoff are not equally many.")
         sides = tuple(side for side in ("enroll", "test") if side in parameters["quality_sides"])
-        matrix = matrix_of_file(parameters["quality_weights"], sides, symmetric=self._is_symmetric())
+        matrix, units = (
+            matrix_of_file(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
+            for name in ("quality_weights", "standardized_quality_weights")
+        )
+        of_trial_units = np.array(parameters["standardized_trial_quality_weights"], np.float64)
+        for name, one, like in (
+            ("standardized_quality_weights", units, matrix),
+            ("standardized_trial_quality_weights", of_trial_units, of_trial),
+        ):
+            if one.shape != like.shape:
+                raise InputError(f"{name}: not as many as there are weights.")
         self.weights_, self.standardized_weights_, self.offset_ = weights, standardized, float(parameters["offset"])
         self.quality_weights_, self.trial_quality_weights_ = matrix, of_trial
-        self.standardized_quality_weights_, self.standardized_trial_quality_weights_ = _later(
-            parameters, matrix, of_trial, sides, symmetric=self._is_symmetric()
-        )
+        self.standardized_quality_weights_, self.standardized_trial_quality_weights_ = units, of_trial_units
         self.quality_sides_, self.backoff_ = sides, backoff
         require_fitting(self.combine, self._n_measures())
-
-
-def _later(
-    parameters: Mapping[str, Any], matrix: FloatArray, of_trial: FloatArray, sides: tuple[str, ...], *, symmetric: bool
-) -> tuple[FloatArray | None, FloatArray | None]:
-    """Standardized weights of measures, of which files of earlier versions tell nothing."""
-    given = [parameters.get(name) for name in _LATER]
-    found = None if given[0] is None else matrix_of_file(given[0], sides, symmetric=symmetric, name=_LATER[0])
-    trial = None if given[1] is None else np.array(given[1], np.float64)
-    for name, one, like in zip(_LATER, (found, trial), (matrix, of_trial), strict=True):
-        if one is not None and one.shape != like.shape:
-            raise InputError(f"{name}: not as many as there are weights.")
-    return found, trial

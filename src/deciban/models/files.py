@@ -216,7 +216,7 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
             "parameters": {
                 "type": "object",
                 "properties": parameters,
-                "required": [name for name in parameters if name not in model_class.optional_parameters],
+                "required": list(parameters),
                 "additionalProperties": False,
             },
             "training": {

@@ -64,9 +64,6 @@ class Model(ABC):
     parameter_schema: ClassVar[dict[str, Any]]
     """JSON schema of each parameter: how it stands in a file."""
 
-    optional_parameters: ClassVar[tuple[str, ...]] = ()
-    """Those that files of earlier versions do not have."""
-
     fit_call: ClassVar[str] = "fit(scores, is_target)"
     """What messages advise to call first."""
 
@@ -99,7 +96,7 @@ class Model(ABC):
     @property
     def is_fitted(self) -> bool:
         """Whether there are parameters."""
-        return all(hasattr(self, f"{name}_") for name in self.parameter_schema if name not in self.optional_parameters)
+        return all(hasattr(self, f"{name}_") for name in self.parameter_schema)
 
     def require_fitted(self) -> None:
         """Refuse to go on without parameters.

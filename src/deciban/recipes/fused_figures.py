@@ -100,8 +100,6 @@ class Fused:
     figures : FusionFigures
     selection : Selection or None
         How systems were selected.
-    held_out : str
-        What the selection held out, and in how many parts; empty without one.
     cross_validated_llr : Scores or None
         In nats, of fusions that had not seen the speakers of the trial.
     report : JoinReport
@@ -114,7 +112,6 @@ class Fused:
     chosen: tuple[int, ...]
     figures: FusionFigures
     selection: Selection | None
-    held_out: str
     cross_validated_llr: Scores | None
     report: JoinReport
     facts: tuple[str, ...]
@@ -163,7 +160,7 @@ class Fused:
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "dev": results["systems"],
             "eval": [one.to_dict() for one in self.figures.eval] or None,
-            "selection": None if self.selection is None else {**self.selection.to_dict(), "held_out": self.held_out},
+            "selection": None if self.selection is None else self.selection.to_dict(),
             "join": results["join"],
             "inputs": results["inputs"],
             "conventions": CONVENTIONS,

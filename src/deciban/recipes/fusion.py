@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from deciban.core.operating import PointLike
@@ -147,8 +148,7 @@ def fuse_files(
     if others is not None:
         facts += ("other trials", *others.all_facts())
     llr = None if crossed is None else dev.with_scores(crossed, "fusion")
-    told = (held_out or HoldOut(n_folds)).words(dev.scores.trials) if select else ""
-    return Fused(model, chosen, figures, selection, told, llr, dev.joined.report, facts)
+    return Fused(model, chosen, figures, selection, llr, dev.joined.report, facts)
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def selection_of(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progr
             "Leave the system out that lacks most."
         )
     with whole.with_names():
-        return select_systems(
+        found = select_systems(
             whole.data.scores,
             whole.labelled.is_target,
             fusion=model,
@@ -190,6 +190,7 @@ def selection_of(model: Fuser, read: FusionTrials, held_out: HoldOut, say: Progr
             quality=whole.data.quality or None,
             progress=say,
         )
+    return replace(found, held_out=held_out.words(whole.scores.trials))
 
 
 def _combining(

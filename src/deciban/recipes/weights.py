@@ -122,7 +122,6 @@ def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]
     """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
     measures = {side: [name for name, _ in told] for side, told in sums_of_measures(fusion).items()}
     matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
-    n_trial = len(fusion.trial_quality_weights_)
     n_enroll, n_test = (size - 1 for size in matrix.shape)
     both = fusion.symmetric and len(fusion.quality_sides_) == 2
     for i, row in enumerate(matrix.tolist()):
@@ -133,10 +132,9 @@ def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]
                 name = " * ".join(f"{measures[side][k]} of {side}" for side, k in factors.items())
                 if both and i != j:
                     name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
-                yield Weight(name, value, None if standardized is None else float(standardized[i, j]))
-    of_trial = fusion.standardized_trial_quality_weights_
-    known = [None] * n_trial if of_trial is None else of_trial.tolist()
-    for name, *values in zip(measures.get("trial", []), fusion.trial_quality_weights_.tolist(), known, strict=True):
+                yield Weight(name, value, float(standardized[i, j]))
+    of_trial = fusion.trial_quality_weights_.tolist(), fusion.standardized_trial_quality_weights_.tolist()
+    for name, *values in zip(measures.get("trial", []), *of_trial, strict=True):
         yield Weight(f"{name} of the trial", *values)
     alone = fusion.backoff_
     for one in _linear(names, alone.weights_.tolist(), alone.standardized_weights_.tolist(), alone.offset_):

@@ -124,9 +124,7 @@ class FusionSection:
     choice: Choice | None = None
 
     @classmethod
-    def of(
-        cls, model: Fuser, figures: FusionFigures | None, selection: Selection | None, held_out: str = ""
-    ) -> FusionSection:
+    def of(cls, model: Fuser, figures: FusionFigures | None, selection: Selection | None) -> FusionSection:
         """Write it for a trained fusion, and what was found about it on its trials of training, if that is known."""
         weights = tuple((row.name, *map(typeset, row.texts)) for row in weights_of(model))
         analysis = None if figures is None else figures.analysis
@@ -134,7 +132,7 @@ class FusionSection:
         kind = _kind(model)
         of_measures = [_STANDARDIZED_QUALITY] if kind == "quality" else []
         caption = " ".join([_CAPTIONS[kind], *_combined(model), _STANDARDIZED, *of_measures])
-        return cls(weights, caption, worth, None if selection is None else _choice(selection, held_out))
+        return cls(weights, caption, worth, None if selection is None else _choice(selection))
 
 
 def _kind(model: Fuser) -> str:
@@ -193,13 +191,14 @@ def _figures(system: Evaluation) -> list[tuple[str, str]]:
     return [(one.name, one.text) for one in figures_of(system, points_of([system])) if one.name.startswith(_SHOWN)]
 
 
-def _choice(selection: Selection, held_out: str) -> Choice:
+def _choice(selection: Selection) -> Choice:
+    held_out = f"; held out: {selection.held_out}" if selection.held_out else ""
     steps = [("taken", step) for step in selection.steps] + [("left out", step) for step in selection.left_out]
     return Choice(
         tuple(
             (step.name, (word, number(step.cost, 4), number(step.gain, 4), number(step.same_data_cost, 4)))
             for word, step in steps
         ),
-        f"{selection.criterion}, on {count(selection.n_trials)} trials{f'; held out: {held_out}' if held_out else ''}",
+        f"{selection.criterion}, on {count(selection.n_trials)} trials{held_out}",
         tuple(f"{one.name}: left out, {one.reason}" for one in selection.untrained),
     )

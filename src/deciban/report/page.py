@@ -35,7 +35,6 @@ def render(
     model: Model | None = None,
     figures: FusionFigures | None = None,
     selection: Selection | None = None,
-    held_out: str = "",
 ) -> str:
     """Write results as one HTML page that needs nothing else: no network, no scripts, no other files.
 
@@ -57,8 +56,6 @@ def render(
         What a fusion is worth beside its systems, on its trials of training and maybe on others.
     selection : Selection, optional
         Which of the systems of a fusion help, in which order.
-    held_out : str, optional
-        What the selection held out, and in how many parts.
 
     Returns
     -------
@@ -96,7 +93,7 @@ def render(
         comparison=comparison,
         blocks=comparison.blocks(colors) if comparison else [],
         record=record_of(model) if model else [],
-        fusion=FusionSection.of(model, figures, selection, held_out) if isinstance(model, Fuser) else None,
+        fusion=FusionSection.of(model, figures, selection) if isinstance(model, Fuser) else None,
         model_figures=_of_model(model, sides, results) if model else [],
         notes=[(name, color, system.notes) for name, color, system in named if system.notes],
         errors=tables.errors(systems, colors),
