@@ -28,22 +28,13 @@ if TYPE_CHECKING:
         report,
         trials,
     )
-    from deciban.core.operating import OperatingPoint
+    from deciban.core.ranks.operating import OperatingPoint
     from deciban.errors import DecibanError, DecibanWarning, FormatError, InputError, KeyMismatchError
-    from deciban.evaluation import (
-        ClassEvaluation,
-        ClassResults,
-        Evaluation,
-        Results,
-        evaluate,
-        evaluate_class_files,
-        evaluate_classes,
-        evaluate_files,
-    )
+    from deciban.evaluation import ClassEvaluation, ClassResults, Evaluation, Results, evaluate, evaluate_classes
     from deciban.io import read_index, read_key, read_scores, write
     from deciban.models import load_model
-    from deciban.recipes import apply_files, calibrate_files, fuse_files
     from deciban.trials import Index, Key, Scores, align
+    from deciban.workflows import apply_files, calibrate_files, evaluate_class_files, evaluate_files, fuse_files
 
 # Everything is imported when it is first used: `import deciban` alone costs nothing.
 _HOMES = {
@@ -57,17 +48,17 @@ _HOMES = {
     "InputError": "deciban.errors",
     "Key": "deciban.trials",
     "KeyMismatchError": "deciban.errors",
-    "OperatingPoint": "deciban.core.operating",
+    "OperatingPoint": "deciban.core.ranks.operating",
     "Results": "deciban.evaluation",
     "Scores": "deciban.trials",
     "align": "deciban.trials",
-    "apply_files": "deciban.recipes",
-    "calibrate_files": "deciban.recipes",
+    "apply_files": "deciban.workflows",
+    "calibrate_files": "deciban.workflows",
     "evaluate": "deciban.evaluation",
-    "evaluate_class_files": "deciban.evaluation",
+    "evaluate_class_files": "deciban.workflows",
     "evaluate_classes": "deciban.evaluation",
-    "evaluate_files": "deciban.evaluation",
-    "fuse_files": "deciban.recipes",
+    "evaluate_files": "deciban.workflows",
+    "fuse_files": "deciban.workflows",
     "load_model": "deciban.models",
     "read_index": "deciban.io",
     "read_key": "deciban.io",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,3 +23,5 @@ CountArray: TypeAlias = NDArray[Any]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 AnyArray: TypeAlias = NDArray[Any]
+
+Progress: TypeAlias = Callable[[str], None]

@@ -26,10 +26,11 @@ PUBLIC_MODULES = [
     "deciban.models",
     "deciban.multiclass",
     "deciban.evaluation",
+    "deciban.analysis",
     "deciban.trials",
     "deciban.io",
     "deciban.plots",
-    "deciban.recipes",
+    "deciban.workflows",
     "deciban.report",
     "deciban.sklearn",
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deciban import calibration, fusion
 from deciban.calibration import ClassMap
-from deciban.models.by_classes import ClassModel
+from deciban.models.multiclass import ClassModel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "multiclass.md").read_text()
 

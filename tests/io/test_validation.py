@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import FormatError
-from deciban.io import inputs
+from deciban.io import reader as inputs
 from deciban.io.validation import validate
 
 TRIALS = "modelid\tsegmentid\tside\nann\tx\ta\nann\tx\tb\nbob\ty\ta\n"

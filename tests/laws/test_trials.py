@@ -19,11 +19,10 @@ from deciban.trials import (
     Trials,
     align,
     align_classes,
-    lookup,
     merge,
-    ordering,
     stack,
 )
+from deciban.trials.joining import lookup, ordering
 from support import joins
 
 PATHS = {"table": 10**9, "sorted": 0}

@@ -10,8 +10,7 @@ from matplotlib import font_manager
 from deciban import plots
 from deciban.errors import DecibanWarning, InputError
 from deciban.plots import fonts
-
-from .conftest import gaussian
+from support.evaluated import gaussian
 
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
 

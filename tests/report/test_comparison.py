@@ -11,9 +11,10 @@ from deciban.calibration import AffineCalibrator, BoundCalibrator, Chain, PavCal
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
 from deciban.report import page as page_module
-from deciban.report import render, words
+from deciban.report import render
+from deciban.report import text as words
 from deciban.report.comparison import compare
-from deciban.report.record import record_of
+from deciban.report.model_card import record_of
 from deciban.report.tables import MISSING
 
 from .test_page import Reader

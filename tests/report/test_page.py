@@ -12,9 +12,10 @@ import deciban
 from deciban import plots
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
-from deciban.evaluation.result import CONVENTIONS
+from deciban.evaluation.results import CONVENTIONS
 from deciban.report import page as page_module
-from deciban.report import render, words
+from deciban.report import render
+from deciban.report import text as words
 
 from .conftest import HOSTILE
 

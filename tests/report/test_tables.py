@@ -1,7 +1,8 @@
 """Rows of the tables."""
 
 from deciban.evaluation import evaluate
-from deciban.report import tables, words
+from deciban.report import tables
+from deciban.report import text as words
 
 NAMES = ["#111111", "#222222"]
 

@@ -12,7 +12,7 @@ import pytest
 
 import deciban
 import deciban.sklearn
-from deciban.models.by_classes import ClassModel
+from deciban.models.multiclass import ClassModel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scikit-learn.md").read_text()
 

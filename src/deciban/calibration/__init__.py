@@ -8,19 +8,19 @@ from deciban.calibration.bounds import BoundCalibrator, ElubCalibrator, elub_bou
 from deciban.calibration.calibrator import Calibrator
 from deciban.calibration.chain import Chain
 from deciban.calibration.cross import cross_validated
-from deciban.calibration.design import PointWeight, RuleWeighting, rule_weighting
 from deciban.calibration.gaussian import GaussianCalibrator
-from deciban.calibration.multiclass import (
+from deciban.calibration.multiclass.affine import (
     MulticlassCalibrator,
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,
 )
-from deciban.calibration.multiclass_gaussian import GaussianBackend
-from deciban.calibration.multiclass_map import ClassMap
-from deciban.calibration.multiclass_pav import DetectionPavTransformation
-from deciban.calibration.multiclass_transformations import ClassScaleTransformation, MatrixTransformation
+from deciban.calibration.multiclass.base import ClassMap
+from deciban.calibration.multiclass.gaussian import GaussianBackend
+from deciban.calibration.multiclass.pav import DetectionPavTransformation
+from deciban.calibration.multiclass.transformations import ClassScaleTransformation, MatrixTransformation
 from deciban.calibration.pav import PavCalibrator
-from deciban.calibration.suggestion import Rule, suggest_rule
+from deciban.calibration.rule_suggestion import Rule, suggest_rule
+from deciban.calibration.rule_weighting import PointWeight, RuleWeighting, rule_weighting
 
 __all__ = [
     "AffineCalibrator",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban.calibration.calibrator import Calibrator, Labelled
-from deciban.core.linear_training import LinearFit
+from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
 from deciban.models.by_rule import TrainedByRule, results_of
 from deciban.models.model import Plain

@@ -10,7 +10,7 @@ from scipy.special import log_expit
 
 from deciban import _validate
 from deciban.calibration.calibrator import Calibrator, Labelled
-from deciban.core.linear_training import LinearFit, train
+from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import TrainedByRule, results_of
 from deciban.models.model import Plain

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.calibration.calibrator import Calibrator, Labelled
-from deciban.calibration.outcome import outcome
-from deciban.core.counts import SortedClass
+from deciban.calibration.fit_record import outcome
+from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
 from deciban.models.model import Plain

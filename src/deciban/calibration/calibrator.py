@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.models.labelled import LabelledTrials
 from deciban.models.model import Model, Plain, Training
+from deciban.models.weighted_scores import LabelledTrials
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
 

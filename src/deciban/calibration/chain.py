@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban.calibration.calibrator import Calibrator, Labelled
-from deciban.calibration.outcome import outcome
+from deciban.calibration.fit_record import outcome
 from deciban.errors import InputError
 from deciban.models.model import Plain
 from deciban.types import FloatArray
@@ -82,13 +82,13 @@ class Chain(Calibrator):
 
     def parameters(self) -> dict[str, Any]:
         """The steps, each as it would stand in a file of its own."""
-        from deciban.models.files import content_of
+        from deciban.models.loading import content_of
 
         return {"steps": [content_of(step) for step in self.steps]}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take the steps from a file."""
-        from deciban.models.files import model_of
+        from deciban.models.loading import model_of
 
         contents = parameters["steps"]
         if any(isinstance(content, dict) and content.get("kind") == self.kind for content in contents):

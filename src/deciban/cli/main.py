@@ -16,18 +16,18 @@ import deciban
 from deciban.errors import DecibanError, DecibanWarning
 
 _COMMANDS = {
-    "demo": ("deciban.cli.demo", "Write synthetic scores and a key, and evaluate them."),
-    "eval": ("deciban.cli.evaluate", "Evaluate score files: a table, or JSON."),
-    "report": ("deciban.cli.evaluate", "Evaluate score files into one HTML page with plots."),
-    "calibrate": ("deciban.cli.calibrate", "Train a map from scores to log-likelihood ratios: a model file."),
-    "fuse": ("deciban.cli.fuse", "Train a fusion of several systems, and tell what each is worth."),
-    "apply": ("deciban.cli.apply", "Put the log-likelihood ratios of a model in place of scores."),
-    "plot": ("deciban.cli.plot", "Draw one plot of score files as SVG, PNG or PDF."),
-    "design": ("deciban.cli.design", "Tell what a calibration objective cares for, or suggest one."),
-    "convert": ("deciban.cli.convert", "Convert a file to another format."),
-    "validate": ("deciban.cli.validate", "See whether a submission scores the trials of a list."),
-    "formats": ("deciban.cli.formats", "List the file formats that are known."),
-    "inspect": ("deciban.cli.inspect", "Say what a file holds and what looks wrong."),
+    "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
+    "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
+    "report": ("deciban.cli.commands.evaluate", "Evaluate score files into one HTML page with plots."),
+    "calibrate": ("deciban.cli.commands.calibrate", "Train a map from scores to log-likelihood ratios: a model file."),
+    "fuse": ("deciban.cli.commands.fuse", "Train a fusion of several systems, and tell what each is worth."),
+    "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
+    "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
+    "design": ("deciban.cli.commands.design", "Tell what a calibration objective cares for, or suggest one."),
+    "convert": ("deciban.cli.commands.convert", "Convert a file to another format."),
+    "validate": ("deciban.cli.commands.validate", "See whether a submission scores the trials of a list."),
+    "formats": ("deciban.cli.commands.formats", "List the file formats that are known."),
+    "inspect": ("deciban.cli.commands.inspect", "Say what a file holds and what looks wrong."),
 }
 """Where each command lives; it is imported only when it is called, so that help answers at once."""
 

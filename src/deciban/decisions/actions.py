@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from deciban.core.class_counts import chosen
-from deciban.core.loglik import relative
+from deciban.core.classes.counts import chosen
+from deciban.core.classes.loglik import relative
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _TIE = 2.0**-46
 """Expected costs that agree to this relative difference (1.4e-14) are equal.
 
 What separates them is then the rounding of logarithms, exponentials and sums, which would decide a tie by chance.
-`deciban.core.class_counts.chosen`, which needs no sums, compares exactly: see `deciban.multiclass.error_rate`.
+`deciban.core.classes.counts.chosen`, which needs no sums, compares exactly: see `deciban.multiclass.error_rate`.
 """
 
 _ONE_THREAD = 1 << 18
@@ -25,7 +25,7 @@ def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray)
     Parameters
     ----------
     loglik : (n_trials, n_classes) array
-        Log-likelihoods in nats, checked; what infinite ones mean is said in `deciban.core.loglik`.
+        Log-likelihoods in nats, checked; what infinite ones mean is said in `deciban.core.classes.loglik`.
     costs : (n_actions, n_classes) array
         Finite and at least 0.
     prior : (n_classes,) array

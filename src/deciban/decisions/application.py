@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate, _validate_classes
-from deciban.core.operating import OperatingPoint
+from deciban import _validate
+from deciban._validate import classes as _validate_classes
+from deciban.core.ranks.operating import OperatingPoint
 from deciban.decisions.actions import least_cost_actions
 from deciban.errors import InputError
 from deciban.types import FloatArray

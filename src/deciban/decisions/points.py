@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.core.operating import OperatingPoint
+from deciban.core.ranks.operating import OperatingPoint
 
 
 def effective_prior(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:

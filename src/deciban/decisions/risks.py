@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate, _validate_classes
-from deciban.core.class_counts import tally
+from deciban import _validate
+from deciban._validate import classes as _validate_classes
+from deciban.core.classes.counts import tally
 from deciban.decisions.actions import least_cost_actions
 from deciban.decisions.application import Application
 from deciban.errors import InputError

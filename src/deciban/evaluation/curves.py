@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtr
 
-from deciban.core.counts import CountTable, SortedClass, corners
-from deciban.evaluation.result import Curves, PointResult
+from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.evaluation.results import Curves, PointResult
 from deciban.metrics import SortedScores
 from deciban.metrics.scored_trials import ScoredTrials
 from deciban.types import CountArray, FloatArray

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
-from deciban.evaluation.result import Curves, PointResult
+from deciban.evaluation.results import Curves, PointResult
 from deciban.metrics import SortedScores
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from deciban.core.operating import OperatingPoint
+from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 
 

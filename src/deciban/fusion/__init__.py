@@ -5,10 +5,10 @@ from __future__ import annotations
 from deciban.fusion.divergence import posterior_divergence
 from deciban.fusion.hull_vertices import HullVertex, RandomizedRule
 from deciban.fusion.linear import LinearFusion
-from deciban.fusion.measures import quality_vectors
-from deciban.fusion.missing import SubsetFusion
 from deciban.fusion.multiclass import MulticlassFusion
 from deciban.fusion.quality import QualityFusion
+from deciban.fusion.quality_measures import quality_vectors
+from deciban.fusion.subset import SubsetFusion
 from deciban.fusion.union_hull import UnionHull
 
 __all__ = [

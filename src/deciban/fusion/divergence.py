@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban import _validate
-from deciban.core.sums import MeanCost
+from deciban.core.rules.sums import MeanCost
 from deciban.fusion.fuser import LabelledSystems
 from deciban.types import FloatArray
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.bounds import length_bound
-from deciban.core.fit import Fit
+from deciban.core.training.bounds import length_bound
+from deciban.core.training.fit import Fit
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled import LabelledTrials
+from deciban.models.weighted_scores import LabelledTrials
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate, _validate_classes
-from deciban.core.class_training import train_classes
-from deciban.core.loglik import row_blocks
-from deciban.core.overflow import overflown, refuse_overflow
+from deciban import _validate
+from deciban._validate import classes as _validate_classes
+from deciban.core.classes.loglik import row_blocks
+from deciban.core.training.multiclass_training import train_classes
+from deciban.core.training.overflow import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.fusion.fuser import penalized, require_systems
-from deciban.models.by_classes import NAMES, VECTOR, ClassModel, require_classes
+from deciban.models.multiclass import NAMES, VECTOR, ClassModel, require_classes
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _WEIGHTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "number"}}

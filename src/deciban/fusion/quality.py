@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.errors import InputError, TrialError
-from deciban.fusion.combination import combined_measures, plain_combination, raw_sizes, require_fitting
 from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
 from deciban.fusion.linear import LinearFusion
-from deciban.fusion.measures import Measures, with_all_measures
+from deciban.fusion.quality_combination import combined_measures, plain_combination, raw_sizes, require_fitting
+from deciban.fusion.quality_measures import Measures, with_all_measures
 from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
 from deciban.models.by_rule import TrainedByRule, results_of
 from deciban.models.model import Training
@@ -313,7 +313,7 @@ class QualityFusion(TrainedByRule):
 
     def parameters(self) -> dict[str, Any]:
         """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
-        from deciban.models.files import content_of
+        from deciban.models.loading import content_of
 
         return {
             "weights": self.weights_.tolist(),
@@ -329,7 +329,7 @@ class QualityFusion(TrainedByRule):
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""
-        from deciban.models.files import model_of
+        from deciban.models.loading import model_of
 
         backoff = model_of(parameters["backoff"], "backoff")
         if not isinstance(backoff, LinearFusion):

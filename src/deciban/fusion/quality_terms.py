@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.linear_objective import Trials
-from deciban.core.moments import equal_classes, moments
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.moments import equal_classes, moments
 from deciban.errors import InputError
-from deciban.fusion.measures import Measures
+from deciban.fusion.quality_measures import Measures
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 _BLOCK = 1 << 14

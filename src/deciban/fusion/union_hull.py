@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.hull import Rocch
-from deciban.core.operating import effective_log_odds
-from deciban.core.pav import pool
+from deciban.core.ranks.hull import Rocch
+from deciban.core.ranks.operating import effective_log_odds
+from deciban.core.ranks.pav import pool
 from deciban.errors import InputError
 from deciban.fusion.fuser import LabelledSystems, require_systems
 from deciban.fusion.hull_vertices import HullVertex, RandomizedRule, counts, rocch_of, union_vertices
-from deciban.models.files import NUMBER
+from deciban.models.loading import NUMBER
 from deciban.models.model import Model, Training
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from deciban.io.atomic import atomic_write
 from deciban.io.contents import Contents
-from deciban.io.inputs import read_contents
 from deciban.io.read import (
     read_class_key,
     read_class_scores,
@@ -15,6 +14,7 @@ from deciban.io.read import (
     read_scores,
     read_segment_quality,
 )
+from deciban.io.reader import read_contents
 from deciban.io.synthetic import write_demo
 from deciban.io.writing import write
 

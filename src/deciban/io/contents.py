@@ -21,7 +21,7 @@ from deciban.trials import (
     SegmentQuality,
     TrialTable,
 )
-from deciban.trials.frames import check_same_trials
+from deciban.trials.frames.to_frames import check_same_trials
 
 Kind: TypeAlias = Literal["index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"]
 Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap

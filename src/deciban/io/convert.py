@@ -11,12 +11,12 @@ from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import Contents, Kind, Written, field_of
 from deciban.io.format import Format
-from deciban.io.inputs import read_contents
+from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import put, target_name
 from deciban.trials import Key
-from deciban.trials.join import refuse_conflicts
-from deciban.trials.matching import match
+from deciban.trials.joining.join import refuse_conflicts
+from deciban.trials.joining.matching import match
 
 
 def convert(

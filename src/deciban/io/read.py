@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import KIND_OF, field_of
-from deciban.io.inputs import read_contents
+from deciban.io.reader import read_contents
 from deciban.io.source import PathLike
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
-from deciban.io.inputs import read_contents, text_faults
+from deciban.io.reader import read_contents, text_faults
 from deciban.io.source import PathLike
 from deciban.trials import Trials
-from deciban.trials.lookup import Wanted
+from deciban.trials.joining.lookup import Wanted
 from deciban.types import IntArray
 
 _SHOWN = 5

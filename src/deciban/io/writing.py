@@ -17,7 +17,7 @@ from deciban.io.format import BinaryFormat, Format
 from deciban.io.formats import SILENT_ENDINGS, by_name, for_ending, formats
 from deciban.io.packing import CODECS, codec_for, unpacked_name
 from deciban.io.source import PathLike, display_name
-from deciban.io.text.lines import write_text
+from deciban.io.text.writer import write_text
 
 
 def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None = None) -> Format:  # noqa: A002

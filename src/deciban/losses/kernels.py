@@ -1,6 +1,6 @@
 """Cost and slope of a non-target under the beta family, in the array library and on the device of the trials.
 
-``C(x | non; alpha, beta)`` and its derivative by ``x`` (thesis 7.38), as in `deciban.core.proper`; targets are
+``C(x | non; alpha, beta)`` and its derivative by ``x`` (thesis 7.38), as in `deciban.core.rules.proper`; targets are
 ``C(x | tar; alpha, beta) = C(-x | non; beta, alpha)``. ``xp`` is an array API namespace. Slopes are made of functions
 that are smooth everywhere, so that automatic differentiation of a slope is the curvature, at 0 too: ``abs``, ``where``
 and ``maximum`` appear in costs only, which nobody differentiates.
@@ -15,7 +15,7 @@ import array_api_compat
 import numpy as np
 from scipy import special
 
-from deciban.core import proper
+from deciban.core.rules import proper
 from deciban.types import AnyArray
 
 _quiet = np.errstate(over="ignore", under="ignore")
@@ -25,7 +25,7 @@ _quiet = np.errstate(over="ignore", under="ignore")
 def cost_non(xp: Any, x: Any, alpha: float, beta: float) -> Any:
     """Return ``C(x | non; alpha, beta)`` of posterior log odds ``x``, infinite ones included.
 
-    Rules without a closed form are evaluated by `deciban.core.proper` on the host, one formula for all libraries;
+    Rules without a closed form are evaluated by `deciban.core.rules.proper` on the host, one formula for all libraries;
     the result returns to the device of ``x``.
     """
     closed_form = _CLOSED_FORMS.get((alpha, beta))

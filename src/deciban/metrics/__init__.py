@@ -8,8 +8,8 @@ is averaged by itself and weighted by the prior that is asked for: the class pro
 
 from __future__ import annotations
 
-from deciban.core.hull import Pav, Rocch
-from deciban.core.operating import OperatingPoint
+from deciban.core.ranks.hull import Pav, Rocch
+from deciban.core.ranks.operating import OperatingPoint
 from deciban.metrics.costs import (
     act_dcf,
     bayes_error,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban import _validate
-from deciban.core.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
+from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
 from deciban.metrics.sorted_scores import SortedScores
 from deciban.types import FloatArray

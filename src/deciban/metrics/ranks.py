@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from deciban.core.hull import Pav, Rocch
+from deciban.core.ranks.hull import Pav, Rocch
 from deciban.metrics.sorted_scores import Roc, SortedScores
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.proper import threshold_density
+from deciban.core.rules.proper import threshold_density
 from deciban.metrics.scored_trials import ScoredTrials
 from deciban.metrics.sorted_scores import SortedScores
 from deciban.types import FloatArray

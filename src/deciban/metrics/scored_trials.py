@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core import expected
+from deciban.core.rules import expected
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 

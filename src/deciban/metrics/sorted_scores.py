@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.counts import CountTable, SortedClass, corners
-from deciban.core.hull import Pav, Rocch
-from deciban.core.operating import detection_cost, effective_log_odds
-from deciban.core.sums import ErrorCounts
+from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.core.ranks.hull import Pav, Rocch
+from deciban.core.ranks.operating import detection_cost, effective_log_odds
+from deciban.core.rules.sums import ErrorCounts
 from deciban.metrics.scored_trials import ScoredTrials
 from deciban.types import FloatArray
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.models.files import load_model
+from deciban.models.loading import load_model
 from deciban.models.model import Model, Training
 
 __all__ = ["Model", "Training", "load_model"]

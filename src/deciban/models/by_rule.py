@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from deciban import _validate
-from deciban.core.expected import Trials as ClassScores
-from deciban.core.expected import scoring_rule_cost
-from deciban.core.fit import Fit
-from deciban.core.linear_training import LinearFit, train
+from deciban.core.rules.expected import Trials as ClassScores
+from deciban.core.rules.expected import scoring_rule_cost
+from deciban.core.training.fit import Fit
+from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.model import Model, Plain
 from deciban.types import BoolArray, FloatArray, ScoreArray

@@ -123,7 +123,7 @@ class Model(ABC):
         OSError
             If the file cannot be written; an old one is still there then.
         """
-        from deciban.models.files import to_text
+        from deciban.models.loading import to_text
 
         text = to_text(self)
         from deciban.io.atomic import atomic_write

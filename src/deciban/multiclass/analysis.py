@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
+from deciban.core.classes.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.multiclass.scored_classes import ScoredClasses

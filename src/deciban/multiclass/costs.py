@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.expected import mean_log_cost
-from deciban.core.loglik import prior_ratio, quadratic_cost, relative, row_blocks
-from deciban.core.sums import MeanCost
+from deciban.core.classes.loglik import prior_ratio, quadratic_cost, relative, row_blocks
+from deciban.core.rules.expected import mean_log_cost
+from deciban.core.rules.sums import MeanCost
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray, IntArray
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate_classes
-from deciban._validate_classes import Class
-from deciban.core import loglik as kernels
-from deciban.core.proper import softplus
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import Class
+from deciban.core.classes import loglik as kernels
+from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.class_counts import accepted
-from deciban.core.open_set_counts import accepted_open_set, non_target_priors
-from deciban.core.operating import detection_cost
+from deciban.core.classes.counts import accepted
+from deciban.core.classes.open_set import accepted_open_set, non_target_priors
+from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import CountArray, FloatArray

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate_classes
-from deciban._validate_classes import Groups
-from deciban.core import loglik as kernels
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import Groups
+from deciban.core.classes import loglik as kernels
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray, IntArray
 

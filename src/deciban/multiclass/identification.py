@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.class_counts import chosen, tally
-from deciban.core.class_counts import confusion as _confusion
+from deciban.core.classes.counts import chosen, tally
+from deciban.core.classes.counts import confusion as _confusion
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import CountArray, FloatArray
 

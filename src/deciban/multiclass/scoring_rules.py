@@ -12,12 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate, _validate_classes
-from deciban.core.class_counts import chosen, log_weights, tally
-from deciban.core.dirichlet import dirichlet_cost as _dirichlet_cost
-from deciban.core.loglik import difference, relative, row_blocks
-from deciban.core.proper import beta_cost_non, beta_cost_tar
-from deciban.core.sums import MeanCost
+from deciban import _validate
+from deciban._validate import classes as _validate_classes
+from deciban.core.classes.counts import chosen, log_weights, tally
+from deciban.core.classes.loglik import difference, relative, row_blocks
+from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
+from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.rules.sums import MeanCost
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray, IntArray

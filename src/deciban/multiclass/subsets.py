@@ -9,9 +9,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from deciban import _validate, _validate_classes
-from deciban._validate_classes import Class
-from deciban.core.class_subsets import subset_costs
+from deciban import _validate
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import Class
+from deciban.core.classes.subsets import subset_costs
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray, IntArray

@@ -17,18 +17,18 @@ system gives the new one the next colour.
 
 from __future__ import annotations
 
+from deciban.plots.axes import system_colors
 from deciban.plots.calibration import calibration_map
-from deciban.plots.classes_ape import class_ape
-from deciban.plots.classes_c_avg import c_avg_curve, subset_c_avg
-from deciban.plots.classes_losses import class_losses
-from deciban.plots.classes_matrices import confusion, pairwise_loss
-from deciban.plots.classes_simplex import simplex
+from deciban.plots.det_roc import det, roc
 from deciban.plots.files import FORMATS, save
+from deciban.plots.multiclass.ape import class_ape
+from deciban.plots.multiclass.c_avg import c_avg_curve, subset_c_avg
+from deciban.plots.multiclass.losses import class_losses
+from deciban.plots.multiclass.matrices import confusion, pairwise_loss
+from deciban.plots.multiclass.simplex import simplex
 from deciban.plots.omega import omega
-from deciban.plots.priors import ape, bayes_error, ece
-from deciban.plots.rates import det, roc
-from deciban.plots.scores import histogram, pav, tippett
-from deciban.plots.sheet import system_colors
+from deciban.plots.prior_curves import ape, bayes_error, ece
+from deciban.plots.score_plots import histogram, pav, tippett
 
 KINDS: tuple[str, ...] = ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 """Names of all plots that need nothing but results, in the order in which a report shows them."""

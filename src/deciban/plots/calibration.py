@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from deciban.calibration import Calibrator
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.plots.priors import POINT
-from deciban.plots.scores import draw_blocks, pav_limits
-from deciban.plots.sheet import Canvas, Style, System
+from deciban.plots.axes import Canvas, Style, System
+from deciban.plots.prior_curves import POINT
+from deciban.plots.score_plots import draw_blocks, pav_limits
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from deciban.calibration import RuleWeighting
 from deciban.errors import InputError
-from deciban.plots.priors import POINT, write_priors
-from deciban.plots.sheet import GREY, Canvas, Style
+from deciban.plots.axes import GREY, Canvas, Style
+from deciban.plots.prior_curves import POINT, write_priors
 
 _SIZE = (6.0, 3.6)
 _WIDEST = 20.0

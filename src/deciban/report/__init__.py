@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.report.classes import render_classes
+from deciban.report.multiclass import render_classes
 from deciban.report.page import render
 
 __all__ = ["render", "render_classes"]

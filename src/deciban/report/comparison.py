@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, Results
 from deciban.report.tables import MISSING, Figure, figures_of, points_of
-from deciban.report.words import MINUS
+from deciban.report.text import MINUS
 
 _SIZES = ("PRBEP", "targets", "non-targets", "tied across classes")
 """What grows with the number of trials: a difference would say nothing."""

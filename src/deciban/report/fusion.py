@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deciban.evaluation import Evaluation, FigureRow, FusionAnalysis, Selection
+from deciban.analysis import FigureRow, FusionAnalysis, Selection
+from deciban.evaluation import Evaluation
 from deciban.fusion import QualityFusion, SubsetFusion
-from deciban.recipes.fused_figures import FusionFigures
-from deciban.recipes.fusers import Fuser
-from deciban.recipes.weights import sums_of_measures, weights_of
 from deciban.report.tables import MISSING, figures_of, points_of
-from deciban.report.words import WEIGHTED, count, number, typeset
+from deciban.report.text import WEIGHTED, count, number, typeset
+from deciban.workflows.fused_figures import FusionFigures
+from deciban.workflows.fusers import Fuser
+from deciban.workflows.parameters import sums_of_measures, weights_of
 
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
 

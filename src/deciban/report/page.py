@@ -11,17 +11,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 import deciban
 from deciban import plots
+from deciban.analysis import Selection
 from deciban.calibration import Calibrator, Chain, rule_weighting
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, Results, Selection
-from deciban.evaluation.result import CONVENTIONS
+from deciban.evaluation import Evaluation, Results
+from deciban.evaluation.results import CONVENTIONS
 from deciban.models import Model
-from deciban.recipes.fused_figures import FusionFigures
-from deciban.recipes.fusers import Fuser
-from deciban.report import tables, words
+from deciban.report import tables
+from deciban.report import text as words
 from deciban.report.comparison import compare, matched
 from deciban.report.fusion import FusionSection
-from deciban.report.record import record_of
+from deciban.report.model_card import record_of
+from deciban.workflows.fused_figures import FusionFigures
+from deciban.workflows.fusers import Fuser
 
 
 def render(

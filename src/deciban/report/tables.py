@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from deciban.evaluation import Evaluation, PointResult
-from deciban.report.words import FEW, count, number, percent
+from deciban.report.text import FEW, count, number, percent
 
 MISSING = "\u2013"
 

@@ -24,19 +24,19 @@ from deciban.sklearn.calibrators import (
     ScaleCalibrator,
     ShiftCalibrator,
 )
-from deciban.sklearn.class_estimator import ClassEstimator
-from deciban.sklearn.class_transformations import (
-    ClassScaleTransformation,
-    DetectionPavTransformation,
-    MatrixTransformation,
-)
 from deciban.sklearn.estimator import ScoreCalibrator
-from deciban.sklearn.multiclass import (
+from deciban.sklearn.multiclass.calibrators import (
     GaussianBackend,
     MulticlassCalibrator,
     MulticlassFusion,
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,
+)
+from deciban.sklearn.multiclass.estimator import ClassEstimator
+from deciban.sklearn.multiclass.transformations import (
+    ClassScaleTransformation,
+    DetectionPavTransformation,
+    MatrixTransformation,
 )
 from deciban.sklearn.scoring import cllr, cllr_scorer, dcf, min_cllr, min_cllr_scorer, scorer
 

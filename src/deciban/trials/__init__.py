@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from deciban.trials.classes import AlignedClasses, ClassKey, ClassScores, align_classes
 from deciban.trials.combine import Stack, merge, set_missing, stack
-from deciban.trials.frames import to_arrow, to_pandas, to_polars
-from deciban.trials.from_frames import class_key_from, class_scores_from, index_from, key_from, scores_from
-from deciban.trials.join import Aligned, JoinReport, align, align_systems
+from deciban.trials.frames.from_frames import class_key_from, class_scores_from, index_from, key_from, scores_from
+from deciban.trials.frames.to_frames import to_arrow, to_pandas, to_polars
+from deciban.trials.joining.join import Aligned, JoinReport, align, align_systems
 from deciban.trials.lists import Origin, Trials
-from deciban.trials.names import IdMap
+from deciban.trials.names.codes import IdMap
 from deciban.trials.quality import AlignedQuality, Quality
 from deciban.trials.segment_quality import SegmentQuality
 from deciban.trials.tables import Index, Key, Scores, TrialTable

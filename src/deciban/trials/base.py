@@ -15,7 +15,7 @@ from deciban.trials.conditions import NO_CONDITIONS, as_text
 from deciban.trials.criteria import Where, criteria
 from deciban.trials.frozen import Frozen
 from deciban.trials.lists import Trials
-from deciban.trials.names import IdMap, positions
+from deciban.trials.names.codes import IdMap, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
 

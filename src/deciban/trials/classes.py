@@ -13,9 +13,9 @@ from deciban import _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.conditions import NO_CONDITIONS
 from deciban.trials.frozen import owned
+from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, match_by_order, picked
 from deciban.trials.lists import Trials
-from deciban.trials.matching import Duplicates, JoinReport, Missing, match, match_by_order, picked
-from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 

@@ -11,12 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import InputError, KeyMismatchError
-from deciban.trials.append import Table, concatenate
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.join import align, align_systems
-from deciban.trials.lists import Trials
-from deciban.trials.lookup import Wanted
-from deciban.trials.matching import (
+from deciban.trials.joining.append import Table, concatenate
+from deciban.trials.joining.join import align, align_systems
+from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.matching import (
     Duplicates,
     JoinReport,
     Missing,
@@ -27,6 +26,7 @@ from deciban.trials.matching import (
     require_same_sides,
     such_trials,
 )
+from deciban.trials.lists import Trials
 from deciban.trials.tables import Index, Key, Scores
 from deciban.types import BoolArray, IntArray, ScoreArray
 

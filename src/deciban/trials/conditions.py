@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deciban.errors import InputError
-from deciban.trials.names import is_text
+from deciban.trials.names.codes import is_text
 
 NO_CONDITIONS: Mapping[str, pa.Array] = MappingProxyType({})
 

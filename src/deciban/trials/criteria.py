@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from deciban.errors import InputError
 from deciban.trials.conditions import as_text
 from deciban.trials.lists import Trials
-from deciban.trials.names import plain_names
+from deciban.trials.names.codes import plain_names
 from deciban.types import BoolArray
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]

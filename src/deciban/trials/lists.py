@@ -15,7 +15,7 @@ from deciban import _validate
 from deciban.errors import InputError
 from deciban.trials.conditions import NO_CONDITIONS, condition_column
 from deciban.trials.frozen import Frozen, owned, read_only
-from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
 from deciban.trials.origins import Origin
 from deciban.types import AnyArray, BoolArray, IntArray
 

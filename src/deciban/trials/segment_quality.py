@@ -15,7 +15,7 @@ from deciban import _validate
 from deciban.errors import InputError
 from deciban.trials.frozen import Frozen, owned
 from deciban.trials.lists import Origin, Trials
-from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
 from deciban.types import BoolArray, FloatArray
 
 

@@ -15,7 +15,7 @@ from deciban.trials.base import TrialTable
 from deciban.trials.conditions import NO_CONDITIONS
 from deciban.trials.frozen import owned
 from deciban.trials.lists import Trials
-from deciban.trials.names import NamesLike
+from deciban.trials.names.codes import NamesLike
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
 __all__ = ["LOG_10", "Index", "Key", "Scores", "TrialTable"]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from deciban import FormatError
-from deciban.io.inputs import read_contents
+from deciban.io.reader import read_contents
 from support.hdf5_files import (
     ALL_PAIRS,
     KEY,

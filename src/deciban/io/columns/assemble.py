@@ -15,7 +15,7 @@ from deciban.io.format import Options
 from deciban.io.text.labels import Vocabulary
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.lists import SINGLE
-from deciban.trials.names import encode
+from deciban.trials.names.codes import encode
 from deciban.types import BoolArray, ScoreArray
 
 

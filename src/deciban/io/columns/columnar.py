@@ -37,8 +37,8 @@ from deciban.io.columns.headers import (
 from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import Options
 from deciban.trials import ClassKey, Origin, TrialTable
-from deciban.trials.frame_columns import is_text_or_bytes, of_strings
-from deciban.trials.frames import description, to_arrow
+from deciban.trials.frames.columns import is_text_or_bytes, of_strings
+from deciban.trials.frames.to_frames import description, to_arrow
 
 READS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 """What these formats hold, reading and writing."""

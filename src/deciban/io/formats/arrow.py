@@ -18,7 +18,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.columnar import READS, contents_of, table_of, written_of
 from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.guard import only_format_errors
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
 

@@ -30,7 +30,6 @@ import numpy as np
 from deciban.errors import FormatError
 from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.matrices.dense import Matrix
 from deciban.io.matrices.from_tables import (
     QualitySide,
     item_to_write,
@@ -44,6 +43,7 @@ from deciban.io.matrices.from_tables import (
 from deciban.io.matrices.hdf5 import Hdf5, opened, places, present
 from deciban.io.matrices.hdf5_arrays import optional_mask, read_flags, read_mask, read_matrix, read_names, read_word
 from deciban.io.matrices.hdf5_writing import created, write_mask, write_names
+from deciban.io.matrices.named_matrix import Matrix
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality

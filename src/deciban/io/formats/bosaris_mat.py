@@ -27,8 +27,7 @@ import pyarrow as pa
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.guard import only_format_errors
-from deciban.io.matrices.dense import Matrix, Names
+from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.from_tables import (
     item_to_write,
     matrix_of,
@@ -41,6 +40,7 @@ from deciban.io.matrices.from_tables import (
 from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.matlab5 import Value, load_struct, variables
 from deciban.io.matrices.matlab73 import read_cells, read_field, write_struct
+from deciban.io.matrices.named_matrix import Matrix, Names
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality

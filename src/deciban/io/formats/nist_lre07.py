@@ -26,9 +26,9 @@ from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options, TextFormat
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.layout import Layout, split
-from deciban.io.text.table import line_of_row, parse_table
+from deciban.io.text.reader import line_of_row, parse_table
 from deciban.trials import ClassKey, ClassScores, Index, Origin, Trials
-from deciban.trials.names import encode
+from deciban.trials.names.codes import encode
 from deciban.types import IntArray
 
 _ROLES = ("=test", "=language", "=set", "trial", "=decision", "score")

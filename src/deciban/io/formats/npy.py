@@ -28,10 +28,10 @@ from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_tru
 from deciban.io.columns.headers import parse_columns
 from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.guard import only_format_errors
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.frames import numbered_in_order
+from deciban.trials.frames.to_frames import numbered_in_order
 from deciban.types import AnyArray, IntArray
 
 

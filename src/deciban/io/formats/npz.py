@@ -37,10 +37,10 @@ from deciban.io.arrays.archives import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
 from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.guard import only_format_errors
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Trials, TrialTable
-from deciban.trials.frames import check_same_trials, numbered_in_order
+from deciban.trials.frames.to_frames import check_same_trials, numbered_in_order
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray
 

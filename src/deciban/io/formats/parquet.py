@@ -29,11 +29,11 @@ from deciban.errors import FormatError
 from deciban.io.columns.columnar import READS, check_size, contents_of, table_of, written_of
 from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
-from deciban.io.guard import only_format_errors
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
-from deciban.trials.frame_columns import is_text_or_bytes
-from deciban.trials.frames import METADATA, description
+from deciban.trials.frames.columns import is_text_or_bytes
+from deciban.trials.frames.to_frames import METADATA, description
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
 from deciban.trials import Key, Quality, SegmentQuality, Trials, TrialTable
-from deciban.trials.frames import check_same_trials
-from deciban.trials.names import encode, positions
+from deciban.trials.frames.to_frames import check_same_trials
+from deciban.trials.names.codes import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 

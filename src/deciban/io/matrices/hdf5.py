@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from deciban.errors import FormatError
-from deciban.io.guard import only_format_errors
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 
 LIBRARY_ERRORS = (

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.matrices.dense import Matrix, Names, holds_nan
 from deciban.io.matrices.hdf5 import Hdf5
 from deciban.io.matrices.hdf5_chunks import cells
 from deciban.io.matrices.hdf5_heap import strings
+from deciban.io.matrices.named_matrix import Matrix, Names, holds_nan
 from deciban.types import AnyArray, BoolArray
 
 _BLOCK = 1 << 20

@@ -1,0 +1,173 @@
+"""Which systems are worth fusing: greedy selection by cross-validated cost."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.analysis.data import Fuser, LabelledData
+from deciban.analysis.fusion import system_names
+from deciban.analysis.selection_search import Criterion, Search, SelectionStep, Untrained
+from deciban.core.ranks.operating import PointLike
+from deciban.errors import InputError
+from deciban.evaluation.results import plain
+from deciban.fusion import LinearFusion
+from deciban.types import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Systems in the order in which they help most.
+
+    Attributes
+    ----------
+    steps : tuple of SelectionStep
+        The systems chosen, in order.
+    left_out : tuple of SelectionStep
+        The others, each as if it were added to those chosen; the better ones first.
+    criterion : str
+        What the costs are, in words.
+    untrained : tuple of Untrained
+        Systems of which and those chosen no fusion can be trained: separated classes, for example.
+    n_trials : int
+        How many trials the costs are of: those that all systems scored.
+    held_out : str
+        What was held out, and in how many parts; empty where only groups of trials are known.
+    """
+
+    steps: tuple[SelectionStep, ...]
+    left_out: tuple[SelectionStep, ...]
+    criterion: str
+    untrained: tuple[Untrained, ...] = ()
+    n_trials: int = 0
+    held_out: str = ""
+
+    @property
+    def systems(self) -> tuple[int, ...]:
+        """Columns of the scores to fuse, in order of gain."""
+        return tuple(step.system for step in self.steps)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the systems chosen, in order of gain."""
+        return tuple(step.name for step in self.steps)
+
+    @property
+    def cost(self) -> float:
+        """Cross-validated cost of the fusion of the systems chosen."""
+        return self.steps[-1].cost
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
+        answer: dict[str, Any] = plain(dataclasses.asdict(self))
+        return answer
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+def select_systems(
+    scores: ArrayLike,
+    is_target: ArrayLike,
+    *,
+    fusion: Fuser | None = None,
+    names: Sequence[str] | None = None,
+    operating_point: PointLike | None = None,
+    groups: ArrayLike | Sequence[ArrayLike] | None = None,
+    n_folds: int = 5,
+    sample_weight: ArrayLike | None = None,
+    quality: Mapping[str, ArrayLike] | None = None,
+    seed: int = 0,
+    least_gain: float = 1e-6,
+    progress: Progress | None = None,
+) -> Selection:
+    """Choose systems one after the other: always the one that lowers the cross-validated cost most, until none does.
+
+    Parameters
+    ----------
+    scores : (n_trials, n_systems) array_like
+        Scores of all systems on the same trials.
+    is_target : (n_trials,) array_like
+        True (or 1) for targets, False (or 0) for non-targets.
+    fusion : LinearFusion, QualityFusion or SubsetFusion, optional
+        What to train; copies are, it stays as it is. The default is ``LinearFusion()``.
+    names : sequence of str, optional
+        Of the systems; "system 0", "system 1" and so on if left out.
+    operating_point : OperatingPoint, float or (p_target, c_miss, c_fa), optional
+        Cost is the actual DCF there. If left out, it is the cost by the rule and at the prior of ``fusion``: Cllr, with
+        the default.
+    groups : (n_trials,) array_like, or two of them, optional
+        Whose trials are held out together, such as speakers; see `deciban.calibration.cross_validated`.
+    n_folds : int
+        Number of parts, at least 2; at least 3 for groups on two sides.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    quality : mapping of str to (n_trials, n_measures) array_like, optional
+        The measures that ``QualityFusion.fit`` takes, by argument, as in `analyse_fusion`.
+    seed : int
+        Which of the many ways to make folds is taken; all sets of systems are compared on the same folds.
+    least_gain : float
+        A system is added if the cost falls by more than this. Smaller gains than the default are rounding.
+    progress : function, optional
+        Called with a few words before every system that is tried: how many models were trained, and how many are ahead.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    InputError
+        As in `deciban.calibration.cross_validated`, or if no system can be trained alone; the message names the first.
+        Later on, a system that makes training impossible is left out, with the reason.
+
+    Notes
+    -----
+    With a `SubsetFusion`, only the trials that all systems scored are used, so that costs can be compared.
+
+    Costs are divided by that of llr 0: normalized DCF, and for the logarithmic rule at prior 0.5 Cllr in bits. Every
+    trial is fused by a model that has not seen its group. The minimum over many candidates still flatters slightly:
+    evaluate what is chosen on other trials. The order of the trials does not matter; of systems with the same cost the
+    first is taken. Greedy means that two systems which only help together are not found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> is_target = np.arange(400) < 100
+    >>> good = rng.normal(size=(400, 2)) + np.where(is_target, 1.0, -1.0)[:, None]
+    >>> scores = np.column_stack((rng.normal(size=400), good))
+    >>> found = select_systems(scores, is_target, names=["noise", "A", "B"])
+    >>> for step in found.steps:
+    ...     print(f"{step.name}  {step.cost:.3f}  {step.same_data_cost:.3f}  {step.gain:.3f}")
+    A  0.474  0.470  0.526
+    B  0.278  0.231  0.195
+    >>> [step.name for step in found.left_out]
+    ['noise']
+    """
+    prototype = LinearFusion() if fusion is None else fusion
+    data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
+    named = system_names(names, data.data.scores.shape[1])
+    least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
+    criterion = Criterion.of(prototype, operating_point)
+    held = data.held_out(groups=groups, n_folds=n_folds, seed=seed)
+    search = Search(held, criterion, named, progress)
+    steps: list[SelectionStep] = []
+    while True:
+        candidates, untrained = search.around([step.system for step in steps], steps[-1].cost if steps else 1.0)
+        finished = search.finished(candidates, untrained)
+        best = next(finished, None)
+        if best is None and not steps:
+            raise InputError(min(untrained, key=lambda one: one.system).reason)
+        if best is None or (steps and not best.gain > least_gain):
+            left_out = () if best is None else (best, *finished)
+            reasons = tuple(sorted(untrained, key=lambda one: one.system))
+            return Selection(tuple(steps), left_out, criterion.words, reasons, len(data.is_target))
+        steps.append(best)

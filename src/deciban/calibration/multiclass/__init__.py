@@ -1,0 +1,1 @@
+"""Calibrations, transformations and Gaussian back-ends of many classes."""

@@ -1,0 +1,232 @@
+"""Calibration of many classes by one scale and an offset for each class, or only one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban.calibration.multiclass.base import ClassMap
+from deciban.core.classes.certainty import CountedTrials
+from deciban.core.classes.loglik import are_alike, relative, row_blocks
+from deciban.core.training.multiclass_training import ClassFit, train_classes
+from deciban.core.training.overflow import overflown, refuse_overflow
+from deciban.errors import InputError, warn
+from deciban.models.by_rule import results_of
+from deciban.models.model import Plain
+from deciban.models.multiclass import VECTOR, LabelledClasses
+from deciban.types import FloatArray, ScoreArray
+
+_SAYS_NOTHING = (
+    "all trials have the same scores, but for what is added to all classes of a trial, and what comes out says nothing "
+    "either. Is this the right file, and are these the right columns"
+)
+_FAVOURS_OTHERS = (
+    "the scores do not favour the true class, and what comes out says nothing. If they are distances, negate them; or "
+    "the columns are not in the order of the labels"
+)
+
+
+class MulticlassCalibrator(ClassMap):
+    """Log-likelihoods ``scale * loglik + offset`` (thesis 8.20; van Leeuwen and Bruemmer 2006, eq. 18).
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the objective, which sums to 1; flat if not given. Proportions of the data never matter. A class of
+        prior 0 takes no part in training, and its offset is 0.
+    ridge : float
+        Half of it times the square of ``scale`` on standardized scores (divided by their width: the root of the mean
+        variance of the differences between two classes) is added to the objective. Offsets are never penalized.
+
+    Attributes
+    ----------
+    scale_ : float
+        At least 0, in nats per unit of score.
+    offset_ : (n_classes,) array
+        In nats; their mean is 0.
+    objective_ : float
+        Cross-entropy at the prior (thesis 8.17) at the optimum, in nats, without the penalty.
+    classes_ : tuple of str, optional
+        Names of the classes, if there are any.
+    training_ : Training
+        Number of trials of each class, a fingerprint of the data, and in ``results`` the objective, also relative to
+        the entropy of the prior, the length of the gradient, the numbers of steps and passes, and a status in words.
+
+    Warns
+    -----
+    DecibanWarning
+        If the best scale is not positive: the scores do not favour the true class. Then the scale is 0, and so are the
+        offsets that are best beside it. Or if the optimum was not reached.
+
+    Notes
+    -----
+    One scale for all classes is what the evidence for one class against another allows that depends on nothing but
+    these two, and keeps its sense (thesis 8.4.1). Training is prior-weighted multi-class logistic regression. Classes
+    that are separated have no optimum: they are refused, unless there is a penalty. Of two classes, this is the map of
+    `AffineCalibrator` of the differences, as long as that has a positive scale.
+
+    Examples
+    --------
+    >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> calibrator = MulticlassCalibrator().fit(loglik, [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> round(calibrator.scale_, 3), calibrator.offset_.round(3)
+    (1.604, array([-0.043, -0.362,  0.405]))
+    >>> calibrator.transform([[1.0, 0.0, 0.0]]).round(3)
+    array([[ 1.561, -0.362,  0.405]])
+    """
+
+    kind: ClassVar[str] = "multiclass-affine"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "scale": {"type": "number", "minimum": 0},
+        **ClassMap.parameter_schema,
+    }
+
+    scale_: float
+    objective_: float
+
+    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0) -> None:
+        self._set_prior(prior)
+        self.ridge = ridge
+        self._ridge()
+
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+        return self._trained(data, scale=True, offset=True)
+
+    def _trained(self, data: LabelledClasses, *, scale: bool, offset: bool) -> Mapping[str, Plain]:
+        weights, ridge = data.float_weight, self._ridge()
+        counted = CountedTrials.of(data.scores[:, None, :], data.label, data.prior, weights).trials
+        if scale and are_alike(counted.systems[:, 0]):
+            return self._without_scale(data, _SAYS_NOTHING)
+        form: dict[str, Any] = {"ridge": ridge, "scale": scale, "offset": offset, "classes": data.classes}
+        try:
+            fit = train_classes(data.scores, data.label, prior=data.prior, weights=weights, **form)
+        except InputError:
+            if scale and not _falls(data):  # separated, but the wrong way round; or nothing to learn at all
+                return self._without_scale(data, _FAVOURS_OTHERS)
+            raise
+        if fit.weights[0] <= 0.0:
+            if fit.converged or not _falls(data):
+                return self._without_scale(data, _FAVOURS_OTHERS)
+            raise InputError(f"loglik: training found no scale above 0, where there is one: {fit.status}.")
+        return self._take(fit, self._told(fit))
+
+    def _take(self, fit: ClassFit, results: Mapping[str, Plain]) -> Mapping[str, Plain]:
+        self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective
+        return results
+
+    def _without_scale(self, data: LabelledClasses, reason: str) -> Mapping[str, Plain]:
+        """The optimum where the scale is at its limit: posteriors are the prior, so no offset helps."""
+        warn(f"{type(self).__name__}: the best scale that is not negative is 0: {reason}.")
+        possible = data.prior[data.prior > 0.0]
+        entropy = float(-(possible @ np.log(possible)))
+        at_limit = ClassFit(
+            weights=np.zeros(1),
+            offsets=np.zeros(data.n_classes),
+            standardized=np.zeros(1),
+            objective=entropy,
+            objective_at_zero=entropy,
+            gradient_norm=0.0,
+            n_steps=0,
+            n_passes=1,
+            converged=True,
+            flat=0,
+        )
+        return self._take(at_limit, {**results_of(at_limit), "status": "the scale is at its limit, 0"})
+
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        if self.scale_ == 0.0:
+            return np.tile(self.offset_, (len(loglik), 1))  # infinite scores, too
+        with np.errstate(over="ignore"):
+            mapped: FloatArray = np.multiply(loglik, self.scale_, dtype=np.float64)
+            mapped += self.offset_
+        refuse_overflow(overflown(loglik, mapped))
+        return mapped
+
+    def parameters(self) -> dict[str, Any]:
+        """Names of the classes, scale and offsets."""
+        return {"classes": self.classes_ and list(self.classes_), "scale": self.scale_, "offset": self.offset_.tolist()}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take names, scale and offsets from a file."""
+        self.scale_, self.offset_ = float(parameters["scale"]), np.array(parameters["offset"], np.float64)
+        self._set_names(parameters, len(self.offset_))
+
+
+class MulticlassScaleCalibrator(MulticlassCalibrator):
+    """Log-likelihoods ``scale * loglik``: temperature scaling, the temperature is ``1 / scale``.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the objective; flat if not given.
+    ridge : float
+        Penalty on the scale, as for `MulticlassCalibrator`.
+
+    Attributes
+    ----------
+    scale_, offset_, objective_, classes_, training_
+        As of `MulticlassCalibrator`, with offsets 0.
+
+    Examples
+    --------
+    >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> calibrator = MulticlassScaleCalibrator().fit(loglik, [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> calibrator.transform([[1.0, 0.0, 0.0]]).round(3)
+    array([[1.475, 0.   , 0.   ]])
+    """
+
+    kind: ClassVar[str] = "multiclass-scale"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        **MulticlassCalibrator.parameter_schema,
+        "offset": {**VECTOR, "items": {"const": 0}},
+    }
+
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+        return self._trained(data, scale=True, offset=False)
+
+
+class MulticlassShiftCalibrator(MulticlassCalibrator):
+    """Log-likelihoods ``loglik + offset``: for scores that are right up to a constant for each class.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the objective; flat if not given.
+
+    Attributes
+    ----------
+    scale_, offset_, objective_, classes_, training_
+        As of `MulticlassCalibrator`, with ``scale_ = 1``.
+
+    Examples
+    --------
+    >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> calibrator = MulticlassShiftCalibrator().fit(loglik, [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> calibrator.transform([[1.0, 0.0, 0.0]]).round(3)
+    array([[ 0.96 , -0.214,  0.254]])
+    """
+
+    kind: ClassVar[str] = "multiclass-shift"
+    parameter_schema: ClassVar[dict[str, Any]] = {**MulticlassCalibrator.parameter_schema, "scale": {"const": 1}}
+
+    def __init__(self, *, prior: ArrayLike | None = None) -> None:
+        super().__init__(prior=prior)
+
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+        return self._trained(data, scale=False, offset=True)
+
+
+def _falls(data: LabelledClasses) -> bool:
+    """Whether the objective falls as the scale leaves 0; it is convex, so otherwise no scale above 0 is better."""
+    amounts = np.bincount(data.label, data.float_weight, minlength=data.n_classes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_class = np.where(data.prior > 0.0, data.prior / amounts, 0.0)
+        slope = 0.0
+        for rows in row_blocks(len(data.label), data.n_classes):
+            block, label = relative(data.scores, rows), data.label[rows]
+            weight = of_class[label] if data.weight is None else of_class[label] * data.weight[rows]
+            slope += float(weight @ (data.prior @ block - block[label, np.arange(len(label))]))
+    return not slope >= 0.0  # infinite scores that speak for the truth: the slope is -inf

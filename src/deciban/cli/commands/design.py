@@ -1,0 +1,105 @@
+"""``deciban design``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deciban.calibration import Rule, RuleWeighting, suggest_rule
+from deciban.cli.commands.plot import OUTPUT, ending_of, save_plot
+from deciban.cli.shared.options import parse_points
+from deciban.core.ranks.operating import OperatingPoint
+
+
+@click.command("design")
+@click.option("--alpha", type=float, multiple=True, help="Parameter of the rule. [default: 1]")
+@click.option("--beta", type=float, multiple=True, help="Parameter of the rule. [default: 1]")
+@click.option("--p-target", type=float, multiple=True, help="Prior of the objective. [default: 0.5]")
+@click.option(
+    "--range",
+    "priors",
+    nargs=2,
+    type=float,
+    metavar="P1 P2",
+    help="Suggest a rule for operating points between these two effective priors.",
+)
+@click.option("--dcf", multiple=True, metavar="P[:CMISS:CFA]", help="Operating point one cares for. Repeat for more.")
+@click.option("--share", type=float, help="Share of the weight that a suggestion puts in the range. [default: 0.9]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.option("-o", "--output", metavar="FILE.svg|png|pdf", type=OUTPUT, help="Draw the weighting.")
+def design_command(
+    *,
+    alpha: tuple[float, ...],
+    beta: tuple[float, ...],
+    p_target: tuple[float, ...],
+    priors: tuple[float, float] | None,
+    dcf: tuple[str, ...],
+    share: float | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Tell which decision thresholds a calibration objective cares for, or suggest one.
+
+    With --alpha, --beta, --p-target: what this objective cares for; repeat them to compare several. Without them: a
+    suggestion for the range of priors, or for the operating points with 2 nats on both sides.
+
+    \b
+    deciban design --alpha 2 --beta 2 --p-target 0.01 --dcf 0.01 --dcf 0.001 -o omega.svg
+    deciban design --range 0.001 0.01
+    deciban design --dcf 0.01 --dcf 0.001
+    """
+    if output is not None:
+        ending_of(output)
+    points = parse_points(dcf) if dcf else []
+    if alpha or beta or p_target:
+        if priors is not None or share is not None:
+            option = "--share" if priors is None else "--range"
+            raise click.UsageError(f"{option} asks for a suggestion; --alpha, --beta and --p-target are one already.")
+        rules = [Rule(a, b, p) for a, b, p in _repeated(alpha or (1.0,), beta or (1.0,), p_target or (0.5,))]
+    else:
+        rules = [_suggestion(priors, points, 0.9 if share is None else share)]
+        points = points or [OperatingPoint(prior) for prior in priors or ()]
+    weightings = [rule.weighting(points) for rule in rules]
+    if output is not None:
+        from deciban import plots
+
+        save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
+    if as_json:
+        found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
+        click.echo(json.dumps({"schema": 1, "rules": found}, indent=2))
+    else:
+        _show(rules, weightings)
+    if output is not None:
+        click.echo(f"wrote {output}", err=True)
+
+
+def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float) -> Rule:
+    if priors is not None:
+        if priors[0] == priors[1]:
+            raise click.BadParameter(f"both ends are {priors[0]:g}; for one prior use --dcf.", param_hint="--range")
+        low, high = sorted(OperatingPoint(prior).threshold for prior in priors)
+        return suggest_rule(thresholds=(low, high), share=share)
+    if not points:
+        raise click.UsageError("give a rule (--alpha, --beta, --p-target), or a --range or --dcf to suggest one for.")
+    return suggest_rule(points, share=share)
+
+
+def _repeated(*given: tuple[float, ...]) -> list[tuple[float, ...]]:
+    """Put the values of each rule together; one value alone is for all rules."""
+    n = max(map(len, given))
+    if not all(len(values) in (1, n) for values in given):
+        raise click.UsageError("--alpha, --beta, --p-target: repeat each as often as the others, or give it once.")
+    return list(zip(*(values * n if len(values) == 1 else values for values in given), strict=True))
+
+
+def _show(rules: list[Rule], weightings: list[RuleWeighting]) -> None:
+    for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):
+        if i:
+            click.echo()
+        if rule.remark:
+            options = f"--alpha {rule.alpha:g} --beta {rule.beta:g} --p-target {rule.p_target!r}"
+            click.echo(f"suggested: {options}\n{rule.remark}\n")
+        click.echo(str(weighting))

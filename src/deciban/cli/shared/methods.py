@@ -1,0 +1,138 @@
+"""Methods of calibration as users name them, each with the options that belong to it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deciban.cli.shared.grouped_help import class_option
+
+if TYPE_CHECKING:
+    from deciban.calibration import Calibrator
+
+METHODS = {
+    "affine": "AffineCalibrator",
+    "pav": "PavCalibrator",
+    "gaussian": "GaussianCalibrator",
+    "beta": "BetaCalibrator",
+    "shift": "ShiftCalibrator",
+    "scale": "ScaleCalibrator",
+    "bound": "BoundCalibrator",
+    "elub": "ElubCalibrator",
+}
+"""The class of each method; the options are called as the arguments of its constructor, but for those below."""
+
+_OPTIONS = [
+    click.option(
+        "--method",
+        default="affine",
+        show_default=True,
+        metavar="NAME[,NAME...]",
+        help=f"How: {', '.join(METHODS)}. Several are trained one on the output of the other: affine,elub. "
+        "Many classes have other ones: see above.",
+    ),
+    click.option(
+        "--p-target",
+        type=float,
+        metavar="P",
+        help="Prior of a target in the objective of affine, shift, scale, beta, gaussian; of many classes: --prior. "
+        "[default: 0.5]",
+    ),
+    click.option(
+        "--alpha", type=float, help="Proper scoring rule of affine, shift, scale: 1 1 is the logarithmic one."
+    ),
+    click.option("--beta", type=float, help="The other parameter of the rule; larger ones look at fewer thresholds."),
+    click.option(
+        "--ridge",
+        type=float,
+        help="Penalty on the size of the scale or scales: of affine, scale, beta, class-scale, class-matrix. Of "
+        "gaussian of many classes: added to each variance, in units of the shared one.",
+    ),
+    class_option(
+        "--toward-calibration",
+        type=float,
+        metavar="WEIGHT",
+        help="Of class-scale, class-matrix: penalty on what tells the scales or the matrix from one common scale.",
+    ),
+    click.option("--interpolation", type=click.Choice(["linear", "step"]), help="Between the blocks of pav."),
+    click.option(
+        "--smoothing",
+        type=float,
+        help="Of pav: this much of a target below and of a non-target above all. Of gaussian of many classes: 0 for "
+        "covariances of their own, 1 for a shared one.",
+    ),
+    click.option("--bound", type=float, help="Of pav: the largest llr and, with a minus sign, the smallest, in nats."),
+    click.option("--low", type=float, help="Of bound: the smallest llr, in nats."),
+    click.option("--high", type=float, help="Of bound: the largest llr, in nats."),
+    click.option("--n-misleading", type=float, help="Of elub: how many misleading llrs are added to each class."),
+    click.option(
+        "--shared-variance/--separate-variances",
+        "shared_variance",
+        default=None,
+        help="Of gaussian: one variance for all classes, or one for each.",
+    ),
+    click.option(
+        "--scores-are",
+        "scores_are",
+        type=click.Choice(["probability", "log_odds"]),
+        help="What beta is given.",
+    ),
+]
+_ARGUMENTS = {"scores_are": "scores"}
+_WORDS = {"scores": "--scores-are", "shared_variance": "--separate-variances"}
+
+
+def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--method`` and what belongs to it; `calibrator_of` makes something of it."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
+    """The calibrator that a user asked for.
+
+    Parameters
+    ----------
+    method : str
+    given : mapping of str to value
+        The options of all methods; None for those that were not given.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such method, or an option belongs to another one.
+    InputError
+        If an option has a value that it cannot have.
+    """
+    from deciban import calibration
+
+    own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
+    names = [name.strip() for name in method.split(",")]
+    for name in names:
+        if name not in METHODS:
+            raise click.BadParameter(f"{name!r} is none. There are {', '.join(METHODS)}.", param_hint="--method")
+    takes = {name: set(inspect.signature(getattr(calibration, METHODS[name])).parameters) for name in METHODS}
+    for argument in own:
+        if not any(argument in takes[name] for name in names):
+            users = ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
+            raise click.UsageError(
+                f"{_word(argument)} is no option of the method {method}, which takes "
+                f"{_listed(set().union(*(takes[name] for name in names)))}. It belongs to {users}."
+            )
+    steps = [
+        getattr(calibration, METHODS[name])(**{key: value for key, value in own.items() if key in takes[name]})
+        for name in names
+    ]
+    return steps[0] if len(steps) == 1 else calibration.Chain(*steps)
+
+
+def _word(argument: str) -> str:
+    return _WORDS.get(argument, f"--{argument.replace('_', '-')}")
+
+
+def _listed(arguments: set[str]) -> str:
+    return ", ".join(sorted(map(_word, arguments))) or "none"

@@ -1,0 +1,1 @@
+"""Many classes: log-likelihoods, counts, subsets, Gaussians."""

@@ -1,0 +1,157 @@
+"""Trials of many classes that count in training, and what infinite scores decide about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban._validate import all_finite
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_separation import reachable
+from deciban.errors import InputError, TrialError
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+
+Called = Callable[[int], str]
+"""What messages call a class, given its position among those that count."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTrials:
+    """Trials of positive weight of classes of positive prior, by these classes only.
+
+    Attributes
+    ----------
+    trials : ClassTrials
+    prior : (n_possible,) array
+        Positive.
+    possible : (n_possible,) int array
+        The classes of positive prior, by the positions that the user knows.
+    numbers : (n_counted,) int array, optional
+        The trials, by the indices that the user knows; None if these are all.
+    """
+
+    trials: ClassTrials
+    prior: FloatArray
+    possible: IntArray
+    numbers: IntArray | None
+
+    @classmethod
+    def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:
+        """From checked log-likelihoods (n_trials, n_systems, n_classes); every class of positive prior occurs."""
+        possible, numbers = prior > 0.0, None
+        counts = possible[label] if weights is None else possible[label] & (weights > 0.0)
+        if not counts.all():
+            numbers = np.flatnonzero(counts)
+            systems, label = systems[numbers], label[numbers]
+            weights = None if weights is None else weights[numbers]
+        if not possible.all():
+            systems, label, prior = systems[:, :, possible], (np.cumsum(possible) - 1)[label], prior[possible]
+        trials = ClassTrials(systems, label, np.zeros(len(prior)), weights)
+        return cls(replace(trials, class_weights=prior / trials.amounts), prior, np.flatnonzero(possible), numbers)
+
+
+def decided(trials: ClassTrials) -> tuple[BoolArray, BoolArray]:
+    """Which trials infinite scores decide whatever the scales and offsets, (n_trials,), and for which classes.
+
+    +inf decides for the classes that have it. A system that excludes all classes prefers none: the prior decides among
+    all of them. The classes are a matrix (n_trials, n_classes) that holds False throughout for all other trials.
+    """
+    certain = _any(trials.systems == np.inf, 1)
+    certain[_any(_excludes_all(trials), 1)] = True
+    return _any(certain, 1), certain
+
+
+def _any(array: BoolArray, axis: int) -> BoolArray:
+    return np.asarray(np.any(array, axis=axis))
+
+
+def _excludes_all(trials: ClassTrials) -> BoolArray:
+    """Which systems exclude all classes in a trial, (n_trials, n_systems)."""
+    return np.asarray(np.all(np.isneginf(trials.systems), axis=2))
+
+
+def ruled_out(trials: ClassTrials) -> BoolArray:
+    """Trials (n_trials,) whose true class infinite scores rule out: no scale above 0 makes their cost finite."""
+    is_decided, certain = decided(trials)
+    rows = np.arange(len(trials))
+    excluded = _any(np.isneginf(trials.systems[rows, :, trials.label]) & ~_excludes_all(trials), 1)
+    return np.asarray(excluded | (is_decided & ~certain[rows, trials.label]))
+
+
+def refuse_ruled_out(counted: CountedTrials, called: Called) -> None:
+    """Refuse trials whose true class infinite scores rule out; ``called`` is what messages call a class.
+
+    Raises
+    ------
+    TrialError
+        If there are such.
+    """
+    trials = counted.trials
+    if all_finite(trials.systems):
+        return
+    wrong = np.flatnonzero(ruled_out(trials))
+    if len(wrong):
+        first = int(wrong[0])
+        raise TrialError(
+            f"loglik: infinite scores rule out the true class of {len(wrong)} trials, the first ",
+            first if counted.numbers is None else int(counted.numbers[first]),
+            f", of {called(int(trials.label[first]))}: whatever the scale and offsets, their cost is infinite. Give "
+            "them finite scores, or leave them out.",
+        )
+
+
+def undecided(counted: CountedTrials, called: Called, *, offset: bool) -> tuple[ClassTrials, float]:
+    """Leave out trials that infinite scores decide, whose cost no scale or offset changes, and tell what they cost.
+
+    Parameters
+    ----------
+    counted : CountedTrials
+    called : callable
+        What messages call a class.
+    offset : bool
+        Whether offsets are trained.
+
+    Raises
+    ------
+    InputError
+        If infinite scores are wrong, leave nothing to train on, or nothing that speaks against an infinite offset.
+    """
+    trials, prior = counted.trials, counted.prior
+    if all_finite(trials.systems):
+        return trials, 0.0
+    refuse_ruled_out(counted, called)
+    is_decided, certain = decided(trials)
+    left, sure = (trials.take(np.flatnonzero(rows)) for rows in (~is_decided, is_decided))
+    _require_rivals(left, called, offset=offset)
+    weight = sure.class_weights[sure.label] * (1.0 if sure.weights is None else sure.weights)
+    # Where several classes are certain, the prior decides between them.
+    return left, float(weight @ (np.log(certain[is_decided] @ prior) - np.log(prior[sure.label])))
+
+
+def _require_rivals(trials: ClassTrials, called: Called, *, offset: bool) -> None:
+    """Refuse trials in which a class is possible only where it is true, or the other way round.
+
+    Raises
+    ------
+    InputError
+        If there is such a class, or if no trial leaves its class any rival.
+    """
+    n = len(trials.class_weights)
+    left = ~_any(np.isneginf(trials.systems), 1)
+    rivals = np.array([_any(left[trials.label == k], 0) for k in range(n)])
+    np.fill_diagonal(rivals, val=False)
+    if not rivals.any():
+        raise InputError(
+            "loglik: infinite scores decide all trials, and rightly, so that no finite scores are left to train on. "
+            "Use them as they are, or give them finite scores."
+        )
+    one_way = np.argwhere(rivals & ~reachable(rivals).T) if offset else np.empty((0, 2))
+    if len(one_way):
+        ahead, behind = (called(int(k)) for k in one_way[0])
+        raise InputError(
+            f"loglik: infinite scores decide all trials of {behind} against {ahead}, but not those of {ahead} against "
+            f"{behind}: the objective falls forever as the offset of {ahead} grows. Give them finite scores, leave one "
+            "of these classes out, or train a scale without offsets."
+        )

@@ -1,0 +1,133 @@
+"""Decisions about many classes, counted: which class is chosen, and which are accepted.
+
+Counts are integers unless trials have fractional weights; counts of two sets of trials add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from deciban.core.classes.loglik import detection_llrs, prior_ratio, relative, row_blocks
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
+
+_CELLS = 1 << 22
+"""Counters held at once while decisions at many thresholds are counted."""
+
+
+def chosen(loglik: ScoreArray, prior: FloatArray) -> IntArray:
+    """The class of greatest posterior probability for every trial; the lowest index wins a tie.
+
+    Classes of prior 0 are never chosen.
+    """
+    columns = np.flatnonzero(prior > 0)
+    if len(columns) == len(prior) and np.all(prior == prior[0]):
+        return np.asarray(np.argmax(loglik, axis=1))  # compares the scores themselves: nothing is rounded
+    weights = log_weights(prior[columns])
+    decision: IntArray = np.empty(len(loglik), np.int64)
+    for rows in row_blocks(*loglik.shape):
+        decision[rows] = columns[np.argmax(relative(loglik, rows, columns).T + weights, axis=1)]
+    return decision
+
+
+def log_weights(prior: FloatArray) -> FloatArray:
+    """Logarithms of a positive prior, the greatest of them exactly 0.
+
+    Of two classes the other one is minus the absolute log odds, so that a log-likelihood ratio meets its Bayes
+    threshold exactly as it does in the two-class metrics.
+    """
+    if len(prior) == 2:
+        log_odds = float(logit(prior[0]))
+        return np.array([min(log_odds, 0.0), min(-log_odds, 0.0)])
+    return np.log(prior_ratio(prior))
+
+
+def confusion(label: IntArray, decision: IntArray, n_classes: int, weights: CountArray | None) -> CountArray:
+    """Trials (or weight) of every true class (rows) that were taken for every class (columns)."""
+    return tally(label * n_classes + decision, n_classes**2, weights).reshape(n_classes, n_classes)
+
+
+def accepted(
+    loglik: ScoreArray,
+    label: IntArray,
+    weights: CountArray | None,
+    prior: FloatArray,
+    thresholds: FloatArray,
+) -> CountArray:
+    """How often trials of every class were accepted as every class, at thresholds on detection llrs.
+
+    Parameters
+    ----------
+    loglik, label, weights
+        Checked trials.
+    prior : (n_classes,) array
+        Positive; only ratios between the rivals of a target matter.
+    thresholds : (n_thresholds,) array
+        In nats; a detection llr at or above one is accepted.
+
+    Returns
+    -------
+    (n_thresholds, n_targets, n_classes) array
+    """
+    n_classes, ratio = loglik.shape[1], prior_ratio(prior)
+    total = np.empty((len(thresholds), n_classes, n_classes), count_type(weights))
+    for some in in_turns(thresholds, n_classes):
+        ascending = thresholds[some]
+        passes = Passes(n_classes, n_classes, len(some), weights)
+        for rows in row_blocks(*loglik.shape):
+            llrs = detection_llrs(relative(loglik, rows), ratio)
+            passes.add((_n_passed(ascending, llr) for llr in llrs), label, rows)
+        total[some] = passes.accepted()
+    return total
+
+
+def _n_passed(ascending: FloatArray, llr: FloatArray) -> AnyArray:
+    return np.searchsorted(ascending, llr, side="right") if len(ascending) > 1 else llr >= ascending[0]
+
+
+def in_turns(points: FloatArray, n_classes: int) -> Iterator[IntArray]:
+    """Positions of points in ascending order, as many at once as counters may be held for."""
+    order, at_once = np.argsort(points), max(_CELLS // n_classes**2, 1)
+    for first in range(0, len(order), at_once):
+        yield order[first : first + at_once]
+
+
+class Passes:
+    """Counters of trials by target, true class, and how many of the steps they pass, from the easiest on."""
+
+    def __init__(self, n_targets: int, n_classes: int, n_steps: int, weights: CountArray | None) -> None:
+        self._shape = (n_targets, n_classes, n_steps + 1)
+        self._counts = np.zeros((n_targets, n_classes * (n_steps + 1)), count_type(weights))
+        self._weights = weights
+
+    def add(self, n_passed: Iterable[AnyArray], label: IntArray, rows: slice) -> None:
+        """Count these trials, of which each target accepts those that pass so many steps."""
+        true = label[rows] * self._shape[2]
+        weights = None if self._weights is None else self._weights[rows]
+        for target, n in enumerate(n_passed):
+            self._counts[target] += tally(true + n, self._counts.shape[1], weights)
+
+    def accepted(self) -> CountArray:
+        """Trials that were accepted at each step, (n_steps, n_targets, n_classes): at all steps that they pass."""
+        by_step = self._counts.reshape(self._shape)[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1]
+        return np.moveaxis(by_step, 2, 0)
+
+
+def ordered_by_class(label: IntArray, n_classes: int) -> IntArray:
+    """Positions of trials class by class, in their order within each class."""
+    return np.argsort(label.astype(np.uint16) if n_classes <= 1 << 16 else label, kind="stable")  # short ones: faster
+
+
+def tally(codes: IntArray, n_codes: int, weights: CountArray | None) -> CountArray:
+    """How many trials (or how much weight) each code has."""
+    if weights is None:
+        return np.bincount(codes, minlength=n_codes)
+    return np.bincount(codes, weights, minlength=n_codes).astype(count_type(weights), copy=False)
+
+
+def count_type(weights: CountArray | None) -> Any:
+    """Type of counters: integers, unless trials have fractional weights."""
+    return np.int64 if weights is None else weights.dtype

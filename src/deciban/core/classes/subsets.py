@@ -1,0 +1,174 @@
+"""Average detection cost of every subset of the classes: 2^N problems from one set of log-likelihoods.
+
+In a subset ``A`` with flat prior a class ``k`` of it is accepted if ``c E_k >= sum of E_j over A``, with likelihoods
+``E = exp(loglik)``, ``c = 1 + (|A| - 1) odds`` and the odds of the target prior (thesis 8.8 at odds 1). Everything
+but these sums is a comparison of whole arrays: trials in one direction, subsets in the other.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deciban.core.classes.loglik import class_major
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+
+_LOW = 7
+"""Classes whose subsets stand in one array; for each subset of the others it is gone through again."""
+
+_TRIALS = 512
+"""Trials at once: with 2^7 subsets all arrays are in cache."""
+
+_SORTED = 1 << 16
+"""Trials that are put into an order in which neighbours are alike."""
+
+_RANGE = 700.0
+"""Exponentials of numbers in [-700, 0] are normal floats."""
+
+_ROUNDING = 1e-14
+"""Sums of likelihoods are this precise, relative to their value; a class within it of the threshold is accepted."""
+
+
+def subset_costs(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> FloatArray:
+    """Average detection cost for every subset, in the order of bit masks; class ``k`` is bit ``k``.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array
+    rows_of : list of (n,) int arrays
+        Trials of each class.
+    odds : float
+        Of the target prior.
+
+    Returns
+    -------
+    (2 ** n_classes,) array
+        Fractions; 0 for subsets of less than two classes.
+    """
+    n_classes = loglik.shape[1]
+    n_members = np.bitwise_count(np.arange(1 << n_classes)).astype(np.int64)
+    p_target = odds / (1.0 + odds)
+    rivals = np.maximum(n_members - 1, 1)
+    total = np.zeros(1 << n_classes)
+    for own, rows in enumerate(rows_of):
+        subsets, hits, alarms = _counts(loglik, rows, own, odds)
+        cost = p_target * (len(rows) - hits) + (1.0 - p_target) * alarms / rivals[subsets]
+        total[subsets] += cost / len(rows)
+    total[n_members < 2] = 0.0
+    return total / np.maximum(n_members, 1)
+
+
+def _counts(loglik: ScoreArray, rows: IntArray, own: int, odds: float) -> tuple[IntArray, IntArray, IntArray]:
+    """How many trials of class ``own`` are accepted by it, and by how many others, in the subsets that hold it.
+
+    Returns
+    -------
+    subsets : (2 ** (n_classes - 1),) array
+        Their bit masks.
+    hits, alarms : arrays of the same shape
+    """
+    n_classes = loglik.shape[1]
+    others = np.delete(np.arange(n_classes), own)
+    low, high = others[:_LOW], others[_LOW:]
+    masks = _masks(high)[:, None] + _masks(low) + (1 << own)
+    factor = (1.0 - _ROUNDING) / (1.0 + (np.bitwise_count(masks).astype(np.float64) - 1.0) * odds)
+    counts = np.zeros((2, *masks.shape), np.int64)
+    for start in range(0, len(rows), _SORTED):
+        block = class_major(loglik, rows[start : start + _SORTED])
+        doubtful = _doubtful(block, own, odds)
+        counts[0] += np.count_nonzero(~doubtful.any(axis=0))
+        # Trials with the same doubts side by side: most blocks of trials then need few comparisons.
+        order = np.lexsort(doubtful)[np.count_nonzero(~doubtful.any(axis=0)) :]
+        for first in range(0, len(order), _TRIALS):
+            some = order[first : first + _TRIALS]
+            likelihood = np.exp(_squeezed(block[:, some]))
+            _count_block(likelihood, np.atleast_1d(doubtful[:, some].any(axis=1)), (own, low, high), factor, counts)
+    return masks.ravel(), counts[0].ravel(), counts[1].ravel()
+
+
+def _masks(classes: IntArray) -> IntArray:
+    """Bit masks of all subsets of some classes; bit ``j`` of the position says whether the ``j``-th is in it."""
+    masks = np.zeros(1, np.int64)
+    for k in classes.tolist():
+        masks = np.concatenate((masks, masks + (1 << k)))
+    return masks
+
+
+def _doubtful(block: FloatArray, own: int, odds: float) -> BoolArray:
+    """Which decisions about trials of class ``own`` differ between subsets that hold it, (n_classes, n_trials).
+
+    For ``own`` itself the sure decision is to accept: no rival has more than ``odds`` times its likelihood. For the
+    others it is to reject: so far behind ``own`` they are below the threshold even in the largest subset.
+    """
+    slack = 1e-9
+    with np.errstate(invalid="ignore", over="ignore"):
+        lead = block[own] - block  # equal infinities, NaN, are no lead
+    doubtful: BoolArray = ~(lead > math.log((len(block) - 1) * odds) + slack)
+    doubtful[own] = False
+    doubtful[own] = ~np.all(np.delete(lead, own, axis=0) > slack - math.log(odds), axis=0)
+    return doubtful
+
+
+def _squeezed(block: FloatArray) -> FloatArray:
+    """Log-likelihoods from -700 to 0 that lead to the same decisions in every subset.
+
+    Where neighbours in rank are so far apart that the lower one adds nothing to the higher one, they may as well be
+    a little less far apart. So infinite gaps end as finite ones, and equal infinities stay equal.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        shifted: FloatArray = block - block.max(axis=0)
+    if shifted.min() >= -_RANGE:  # False if there is NaN
+        return shifted
+    order = np.argsort(block, axis=0)
+    ascending = np.take_along_axis(block, order, axis=0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = np.diff(ascending, axis=0)
+    gaps[np.isnan(gaps)] = 0.0
+    np.minimum(gaps, _RANGE / len(gaps), out=gaps)
+    below_top = np.zeros_like(block)
+    below_top[:-1] = -np.cumsum(gaps[::-1], axis=0)[::-1]
+    squeezed = np.empty_like(block)
+    np.put_along_axis(squeezed, order, below_top, axis=0)
+    return squeezed
+
+
+def _count_block(
+    likelihood: FloatArray,
+    doubtful: BoolArray,
+    classes: tuple[int, IntArray, IntArray],
+    factor: FloatArray,
+    counts: IntArray,
+) -> None:
+    """Add the decisions about some trials to ``counts``, hits and alarms; classes without doubt are not compared."""
+    own, low, high = classes
+    hits, alarms = counts
+    sums = likelihood[own][None]
+    for k in low:
+        sums = np.concatenate((sums, sums + likelihood[k]))
+    threshold, accepts = np.empty_like(sums), np.empty(sums.shape, np.bool_)
+    n_alarms = np.empty(sums.shape, np.uint8)
+    for at in range(len(factor)):
+        inside = [k for j, k in enumerate(high) if at >> j & 1]
+        np.add(sums, likelihood[inside].sum(axis=0), out=threshold)
+        threshold *= factor[at][:, None]
+        if doubtful[own]:
+            np.greater_equal(likelihood[own], threshold, out=accepts)
+            hits[at] += accepts.sum(axis=1, dtype=np.uint32)
+        else:
+            hits[at] += accepts.shape[1]
+        n_alarms[:] = 0
+        for k in inside:
+            if doubtful[k]:
+                np.greater_equal(likelihood[k], threshold, out=accepts)
+                n_alarms += accepts.view(np.uint8)
+        for j, k in enumerate(low):
+            if doubtful[k]:
+                n = _holding(n_alarms, j)
+                n += (likelihood[k] >= _holding(threshold, j)).view(np.uint8)
+        alarms[at] += n_alarms.sum(axis=1, dtype=np.uint32)
+
+
+def _holding(table: AnyArray, j: int) -> AnyArray:
+    """View of the rows whose subset holds the ``j``-th of the low classes."""
+    return table.reshape(-1, 2, 1 << j, table.shape[1])[:, 1]

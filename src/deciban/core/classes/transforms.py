@@ -1,0 +1,209 @@
+"""Train linear maps of log-likelihoods of many classes that are more than a calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import helmert, null_space
+
+from deciban._validate.classes import Names, called
+from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
+from deciban.core.classes.loglik import row_blocks
+from deciban.core.training.descent import Way
+from deciban.core.training.fit import Fit
+from deciban.core.training.multiclass_moments import standardization
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_separation import refuse_infinite
+from deciban.core.training.multiclass_training import sample
+from deciban.core.training.overflow import require_scales
+from deciban.core.training.transform_objective import TransformObjective, normalized
+from deciban.core.training.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
+from deciban.errors import InputError
+from deciban.types import FloatArray, IntArray, ScoreArray
+
+_ROUGH = 1e-3
+"""How precise, relative to its value, the optimum of a sample must be."""
+
+_CLEAR = 1e-9
+"""How far, relative to the parameters, the right class leads where that is more than rounding of a tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformFit(Fit):
+    """What training found; its objective is in nats.
+
+    Attributes
+    ----------
+    matrix : (n_classes, n_classes) array
+        Factors of the normalized log-likelihoods. A row that is added to all rows of a full matrix changes no
+        posterior: it is the one of all these matrices that makes a calibration a multiple of the identity.
+    offsets : (n_classes,) array
+        Their mean is 0.
+    """
+
+    matrix: FloatArray
+    offsets: FloatArray
+
+
+def train_transform(
+    loglik: ScoreArray,
+    label: IntArray,
+    *,
+    prior: FloatArray,
+    weights: FloatArray | None = None,
+    ridge: float = 0.0,
+    toward_calibration: float = 0.0,
+    is_diagonal: bool,
+    classes: Names = None,
+) -> TransformFit:
+    """Minimize the cross-entropy of ``A u + b``, with ``u`` normalized log-likelihoods.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array
+        Checked log-likelihoods in nats; infinite ones only with a diagonal matrix.
+    label : (n_trials,) int array
+        Every class occurs.
+    prior : (n_classes,) array
+        Above 0.
+    weights : (n_trials,) array, optional
+    ridge : float
+        Half of it times the mean square of the scales (of a full matrix: its squared length but for what changes no
+        posterior, divided by ``n_classes - 1``) on standardized scores is added to the objective. For a multiple of
+        the identity that is the penalty of `deciban.core.training.multiclass_training`.
+    toward_calibration : float
+        The same for what a matrix differs by from the closest multiple of the identity.
+    is_diagonal : bool
+        Whether there is only one scale for each class.
+    classes : tuple of str, optional
+        Names of the classes, for messages.
+
+    Raises
+    ------
+    InputError
+        If the best matrix or offsets are infinite or do not fit a float, or an infinite log-likelihood says the
+        opposite of the truth.
+    """
+    counted = CountedTrials.of(loglik[:, None, :], label, prior, weights)
+    refuse_ruled_out(counted, lambda k: called(k, classes))
+    trials = counted.trials
+    width = _width(trials)
+    if width == 0.0:
+        raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
+    n = len(prior)
+    basis, penalty = _diagonal(n, ridge, toward_calibration) if is_diagonal else _full(n, ridge, toward_calibration)
+    objective = TransformObjective(trials, np.log(prior), _center(trials), width, is_diagonal, basis, penalty)
+    found = _descend(objective)
+    separated = _is_apart(objective, found.point, found.at)
+    refuse_infinite(found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
+    matrix, offsets = _unpacked(objective, found.polished)
+    at = found.polished if found.converged else found.point
+    return TransformFit(
+        weights=matrix.ravel(),
+        standardized=matrix.ravel() * width,
+        matrix=matrix,
+        offsets=offsets - offsets.mean(),
+        objective=found.at.value - (found.decrement if found.converged else 0.0) - 0.5 * float(at @ penalty @ at),
+        objective_at_zero=float(-(prior @ np.log(prior))),
+        gradient_norm=float(np.linalg.norm(found.at.gradient)),
+        n_steps=found.n_steps,
+        n_passes=found.n_evaluations,
+        converged=found.converged,
+        flat=found.flat,
+    )
+
+
+def _width(trials: ClassTrials) -> float:
+    """Width of the scores, which trials that are certain do not tell."""
+    certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
+    if not certain.any():
+        return float(standardization(trials)[1][0])
+    left = trials.take(np.flatnonzero(~certain))
+    return float(standardization(left)[1][0]) if len(left) else 0.0
+
+
+def _center(trials: ClassTrials) -> FloatArray:
+    """Prior-weighted mean of the normalized log-likelihoods of each class, where they are finite."""
+    n_classes = len(trials.class_weights)
+    total, amount = np.zeros((2, n_classes))
+    for rows in row_blocks(len(trials), n_classes):
+        x = normalized(trials.systems[:, 0], rows)
+        weight = trials.class_weights[trials.label[rows]]
+        weight = weight if trials.weights is None else weight * trials.weights[rows]
+        counts = np.isfinite(x)
+        total += np.where(counts, x, 0.0) @ weight
+        amount += counts @ weight
+    return np.asarray(np.divide(total, amount, out=np.zeros(n_classes), where=amount > 0.0))
+
+
+def _diagonal(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
+    """Basis and penalty of a scale and an offset for each class; offsets have mean 0."""
+    basis = np.zeros((2 * n, 2 * n - 1))
+    basis[0::2, 0] = 1.0 / np.sqrt(n)
+    basis[0::2, 1:n] = basis[1::2, n:] = helmert(n).T
+    penalty = np.repeat([ridge / n, (ridge + toward) / n, 0.0], [1, n - 1, n - 1])
+    return _shrunk(basis, penalty)
+
+
+def _full(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
+    """Basis and penalty of a matrix and offsets whose columns have mean 0: others make the same posteriors."""
+    contrasts, size = helmert(n), n + 1
+    basis = np.asarray(np.kron(contrasts.T, np.eye(size)), np.float64)
+    penalized = np.tile(np.arange(size) < n, n - 1)
+    identity = np.append(contrasts, np.zeros((n - 1, 1)), axis=1).ravel() / np.sqrt(n - 1)
+    others = np.zeros((len(penalized), np.count_nonzero(penalized) - 1))
+    others[penalized] = null_space(identity[penalized][None])
+    directions = np.column_stack((identity, others, np.eye(len(penalized))[:, ~penalized]))
+    counts = [1, others.shape[1], n - 1]
+    penalty = np.repeat([ridge / (n - 1), (ridge + toward) / (n - 1), 0.0], counts)
+    return _shrunk(basis @ directions, penalty)
+
+
+def _shrunk(basis: FloatArray, penalty: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Parameters of comparable size: a large penalty would make all else look flat."""
+    shrunk = 1.0 / np.sqrt(1.0 + penalty)
+    return basis * shrunk, np.diag(penalty * shrunk**2)
+
+
+def _unpacked(objective: TransformObjective, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Matrix and offsets for scores that are not standardized."""
+    raw = (objective.basis @ parameters).reshape(len(objective.log_prior), -1)
+    with np.errstate(over="ignore"):
+        scales = raw[:, :-1] / objective.width
+    require_scales(scales, "loglik")
+    if objective.is_diagonal:
+        matrix = np.diag(scales[:, 0])
+    else:
+        n = len(scales)
+        matrix = scales + np.trace(scales) / (n * (n - 1))  # a calibration becomes a multiple of the identity
+    return np.asarray(matrix, np.float64), raw[:, -1] - matrix @ objective.center
+
+
+def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> bool:
+    """Whether the right class leads in all trials by what no penalty is on, which proves that it may grow forever.
+
+    That is a scale and offsets, if transformations are only pulled toward calibrations. Where these separate the
+    classes the search comes ever closer to them, so it meets this proof; a matrix that separates them proves nothing.
+    """
+    if at.worst >= 0.0 or not level.penalty.any():
+        return at.worst < 0.0
+    free = null_space(level.penalty)
+    part = free @ (free.T @ point)
+    return level(part, level.penalty).worst < -_CLEAR * float(np.linalg.norm(part))
+
+
+def _descend(objective: TransformObjective) -> Minimum:
+    """Minimize on a sample first, if there are many trials, then on all of them."""
+
+    def search(level: TransformObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
+        def apart(point: FloatArray, at: Derivatives) -> bool:
+            return _is_apart(level, point, at)
+
+        reuse = level is objective and few is not objective.trials  # second derivatives cost far more than the gradient
+        return minimize(level, start, reuse=reuse, precise=precise, rounding=ROUNDING, stop=apart, after=after)
+
+    way, few = Way(np.zeros(objective.basis.shape[1]), search), sample(objective.trials)
+    if few is not objective.trials:
+        way.follow(replace(objective, trials=few), _ROUGH)
+    return way.follow(objective, PRECISE)

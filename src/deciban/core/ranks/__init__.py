@@ -1,0 +1,1 @@
+"""Counts of ranks: the count table, PAV, convex hulls, operating points."""

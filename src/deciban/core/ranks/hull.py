@@ -1,0 +1,152 @@
+"""PAV blocks and the convex hull of the ROC: two views of the same counts (thesis appendix C, BOSARIS paper 2.6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.core.ranks.counts import CountTable, corners
+from deciban.core.ranks.operating import detection_cost, effective_log_odds
+from deciban.core.ranks.pav import block_llr, pool
+from deciban.types import CountArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Pav:
+    """Blocks of scores that share one optimal log-likelihood ratio, in ascending order.
+
+    Attributes
+    ----------
+    n_tar, n_non : (n_blocks,) arrays
+        Trials of each class in the block (sums of weights if trials are weighted).
+    low, high : (n_blocks,) float64 arrays
+        Lowest and highest score in the block.
+    llr : (n_blocks,) float64 array
+        ``ln(n_tar / T) - ln(n_non / N)`` in nats, strictly ascending; the first may be -inf, the last +inf.
+    """
+
+    n_tar: CountArray
+    n_non: CountArray
+    low: FloatArray
+    high: FloatArray
+    llr: FloatArray
+
+    @classmethod
+    def of(cls, table: CountTable) -> Pav:
+        """Pool the groups of a count table."""
+        starts = pool(table.n_tar, table.n_non)
+        n_tar, n_non = np.add.reduceat(table.n_tar, starts), np.add.reduceat(table.n_non, starts)
+        low, high = table.edges(starts)
+        return cls(n_tar, n_non, low, high, block_llr(n_tar, n_non))
+
+    def as_trials(self) -> tuple[FloatArray, CountArray, FloatArray, CountArray]:
+        """The recalibrated scores: llrs and trial counts of the target, then of the non-target class."""
+        tar, non = self.n_tar > 0, self.n_non > 0
+        return self.llr[tar], self.n_tar[tar], self.llr[non], self.n_non[non]
+
+
+@dataclass(frozen=True, slots=True)
+class Rocch:
+    """The lower convex hull of the ROC, from accept-all ``(p_fa, p_miss) = (1, 0)`` to reject-all ``(0, 1)``.
+
+    Attributes
+    ----------
+    n_fa, n_miss : (n_vertices,) arrays
+        False alarms and misses at each vertex (sums of weights if trials are weighted).
+    llr : (n_vertices - 1,) float64 array
+        Log-likelihood ratio of the PAV block between neighbouring vertices: the slope of that edge is
+        ``-exp(llr)``.
+    """
+
+    n_fa: CountArray
+    n_miss: CountArray
+    llr: FloatArray
+
+    @classmethod
+    def of(cls, pav: Pav) -> Rocch:
+        """Cumulate the counts of PAV blocks."""
+        return cls(*corners(pav.n_tar, pav.n_non), pav.llr)
+
+    @property
+    def p_fa(self) -> FloatArray:
+        """False-alarm rate at each vertex, a fraction, from 1 down to 0."""
+        rates: FloatArray = self.n_fa / self.n_fa[0]
+        return rates
+
+    @property
+    def p_miss(self) -> FloatArray:
+        """Miss rate at each vertex, a fraction, from 0 up to 1."""
+        rates: FloatArray = self.n_miss / self.n_miss[-1]
+        return rates
+
+    @property
+    def area(self) -> float:
+        """Area under the hull, miss rate over false-alarm rate: 0 is perfect, 0.5 is chance."""
+        p_fa, p_miss = self.p_fa, self.p_miss
+        return float(np.sum((p_fa[:-1] - p_fa[1:]) * (p_miss[:-1] + p_miss[1:])) / 2)
+
+    def eer(self) -> float:
+        """Equal error rate: the point of the hull where both error rates agree, a fraction (BOSARIS eq. 26)."""
+        return self.uer(1.0)
+
+    def uer(self, ratio: float) -> float:
+        """Unequal error rate: ``p_fa`` where ``p_fa = ratio * p_miss`` on the hull, a fraction (BOSARIS eq. 28).
+
+        Raises
+        ------
+        InputError
+            If ``ratio`` is not a finite positive number.
+        """
+        limits = np.finfo(np.float64)
+        ratio = _validate.in_range(ratio, "ratio", float(limits.tiny), float(limits.max), "A ratio is positive")
+        return self._crossing(ratio, self.n_miss[-1].item(), self.n_fa[0].item())
+
+    def prbep(self) -> float:
+        """Precision-recall break-even point: the number of misses where it equals that of false alarms.
+
+        A count, interpolated on the hull and not rounded (BOSARIS paper eq. 29).
+        """
+        return self._crossing(1.0, 1, 1)
+
+    def _crossing(self, ratio: float, n_tar: float, n_non: float) -> float:
+        """``n_fa / n_non`` where the hull meets ``n_fa / n_non = ratio * n_miss / n_tar``, in exact integers."""
+        # The hull begins with false alarms only, so the first vertex is always on the near side of the line.
+        after = int(np.argmax(self.n_fa / n_non <= ratio * (self.n_miss / n_tar)))
+        fa_before, fa = self.n_fa[after - 1].item(), self.n_fa[after].item()
+        miss_before, miss = self.n_miss[after - 1].item(), self.n_miss[after].item()
+        area = fa_before * miss - fa * miss_before
+        return float(ratio * area / (n_tar * (fa_before - fa) + ratio * n_non * (miss - miss_before)))
+
+    def best_rates(self, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Miss and false-alarm rates of the least costly vertex at each effective prior log odds (nats)."""
+        vertex = np.searchsorted(self.llr, -log_odds, side="left")
+        return self.p_miss[vertex], self.p_fa[vertex]
+
+    def min_dcf(
+        self,
+        *,
+        p_target: ArrayLike | None = None,
+        prior_log_odds: ArrayLike | None = None,
+        c_miss: float = 1.0,
+        c_fa: float = 1.0,
+        normalize: bool = True,
+    ) -> float | FloatArray:
+        """Minimum detection cost at one or many priors; see `deciban.metrics.min_dcf`."""
+        log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
+        c_miss, c_fa = _validate.costs(c_miss, c_fa)
+        p_miss, p_fa = self.best_rates(effective_log_odds(log_odds, c_miss, c_fa))
+        cost = detection_cost(p_miss, p_fa, log_odds, c_miss, c_fa, normalize=normalize)
+        return cost if log_odds.ndim else float(cost)
+
+    def few_errors(self, n_errors: float) -> tuple[float, float]:
+        """Effective prior log odds beyond which fewer than ``n_errors`` errors remain; see `deciban.metrics.dr30`."""
+        false_alarms = np.flatnonzero(self.n_fa >= n_errors)
+        misses = np.flatnonzero(self.n_miss >= n_errors)
+        return (
+            -float(self.llr[false_alarms[-1]]) + 0.0 if len(false_alarms) else math.inf,
+            -float(self.llr[misses[0] - 1]) + 0.0 if len(misses) else -math.inf,
+        )

@@ -1,0 +1,1 @@
+"""Proper scoring rules: their kernels, tables, exact sums and expectations."""

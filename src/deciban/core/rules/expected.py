@@ -1,0 +1,128 @@
+"""Expected costs of soft decisions: prior-weighted class means of proper scoring rules (thesis 7.40, paper 004 eq. 3).
+
+Every function takes one class as ``(scores, weights)``: trials as they come, sorted trials, or PAV blocks with
+their counts, which gives the minimum over all monotone recalibrations.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import expit
+
+from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
+from deciban.core.rules.sums import MeanCost
+from deciban.types import CountArray, FloatArray, ScoreArray
+
+_NARROW = 1 / 32
+"""Width in nats below which neighbouring scores share one Taylor series."""
+
+_MANY = 256
+"""Number of neighbours from which on the series is the shorter way."""
+
+Trials: TypeAlias = tuple[ScoreArray, CountArray | None]
+
+
+def cross_entropy(tar: Trials, non: Trials, log_odds: float) -> float:
+    """Prior-weighted cross-entropy in nats (thesis 7.40); infinite where a trial has infinite surprise."""
+    cost_tar = mean_log_cost(tar, -log_odds, sign=-1)
+    cost_non = mean_log_cost(non, log_odds, sign=1)
+    return _weighted(float(expit(log_odds)), cost_tar) + _weighted(float(expit(-log_odds)), cost_non)
+
+
+def normalized_cross_entropy(tar: Trials, non: Trials, log_odds: float) -> float:
+    """Cross-entropy divided by that of llr 0, the prior entropy; right at any prior, where both may underflow."""
+    # Divided by the smaller of the two priors, the class that is likely a priori has weight exp(|log odds|).
+    if log_odds < 0:
+        likely, rare, sign = non, tar, -1
+    else:
+        likely, rare, sign = tar, non, 1
+    size = abs(log_odds)
+
+    def scaled(scores: FloatArray) -> FloatArray:
+        return _scaled_softplus(sign * scores, size)
+
+    cost = MeanCost.of(likely[0], scaled, likely[1]).value + mean_log_cost(rare, size, sign=sign)
+    return cost / float(_scaled_softplus(np.zeros(1), size)[0] + softplus(np.array([size]))[0])
+
+
+def mean_log_cost(trials: Trials, shift: float, *, sign: int) -> float:
+    """Mean of ``ln(1 + exp(sign * score + shift))`` in nats."""
+    scores, weights = trials
+
+    function = _softplus_parts if weights is None else softplus
+
+    def cost(values: FloatArray) -> FloatArray:
+        x = values if sign > 0 else -values
+        return function(x + shift if shift else x)
+
+    return MeanCost.of(scores, cost, weights).value
+
+
+def scoring_rule_cost(tar: Trials, non: Trials, log_odds: float, alpha: float, beta: float) -> float:
+    """Expected cost of a member of the beta family at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
+    if alpha == beta == 1:
+        return cross_entropy(tar, non, log_odds)
+    cost_tar = MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1]).value
+    cost_non = MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1]).value
+    return _weighted(float(expit(log_odds)), cost_tar) + _weighted(float(expit(-log_odds)), cost_non)
+
+
+def _weighted(prior: float, cost: float) -> float:
+    # A prior that underflows to 0 leaves nothing of a cost, be it infinite: 0 * inf is not a number.
+    return prior * cost if prior > 0 else 0.0
+
+
+def _softplus_parts(x: FloatArray) -> FloatArray:
+    """Fewer numbers with the same sum as ``softplus(x)``: one logarithm for up to 16 trials.
+
+    ``sum ln(1 + u)`` is the logarithm of one product; kept as product - 1, small ``u`` lose no digits. Each step
+    halves the array.
+    """
+    low, high = x.min(), x.max()
+    if len(x) >= _MANY and high - low <= _NARROW:
+        return _softplus_of_neighbours(x, low + (high - low) / 2)
+    product = np.abs(x)
+    np.negative(product, out=product)
+    np.exp(product, out=product)
+    for _ in range(4):
+        half = len(product) // 2
+        if half == 0:
+            break
+        left, right = product[:half], product[half : 2 * half]
+        joined = left * right
+        joined += left
+        joined += right
+        product = np.append(joined, product[-1]) if len(product) % 2 else joined
+    np.log1p(product, out=product)
+    return np.concatenate((product, np.maximum(x, 0.0))) if high > 0 else product
+
+
+def _softplus_of_neighbours(x: FloatArray, centre: float) -> FloatArray:
+    """The terms of a Taylor series with the same sum as ``softplus(x)``, for ``x`` close to ``centre``.
+
+    In many sorted scores thousands of neighbours are alike; one pair of exponentials serves them all. Each term is
+    a derivative times a power sum. What is left out is below ``(_NARROW / 2)**7 / 7!`` of the whole, 5e-17.
+    """
+    d = x - centre
+    d2 = d * d
+    d3 = d2 * d
+    powers = (len(x), d.sum(), d2.sum(), d3.sum(), d2 @ d2, d2 @ d3, d3 @ d3)
+    s, v = expit(centre), expit(centre) * expit(-centre)
+    tilt = 1 - 2 * s
+    derivatives = (s, v, v * tilt, v * (1 - 6 * v), v * tilt * (1 - 12 * v), v * (1 - 30 * v + 120 * v * v))
+    scales = (1, 1, 2, 6, 24, 120, 720)
+    values = (float(softplus(np.array([centre]))[0]), *derivatives)
+    return np.array([f * p / k for f, p, k in zip(values, powers, scales, strict=True)])
+
+
+def _scaled_softplus(scores: FloatArray, shift: float) -> FloatArray:
+    """``exp(shift) * ln(1 + exp(-(scores + shift)))`` for ``shift >= 0``, without the overflow in between."""
+    z = scores + shift
+    with np.errstate(over="ignore"):
+        u = np.exp(-np.maximum(z, 0.0))
+        ratio = np.divide(np.log1p(u), u, out=np.ones_like(u), where=u > 0)
+        return np.where(
+            z > 0, np.exp(-np.maximum(scores, -shift)) * ratio, np.exp(shift) * softplus(np.maximum(-z, 0.0))
+        )

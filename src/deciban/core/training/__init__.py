@@ -1,0 +1,1 @@
+"""Objectives, their optimizers, and what tells that there is no optimum."""

@@ -1,0 +1,189 @@
+"""From samples to all trials: the way to the optimum that goes through the data as rarely as possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.moments import clipped, quartiles
+from deciban.core.training.samples import SAMPLE, binned, informative
+from deciban.core.training.separation import is_apart
+from deciban.core.training.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
+from deciban.types import FloatArray
+
+INFORMATIVE = 12
+"""One of so many trials is in the second sample, if memory allows: those that pull most at the first optimum."""
+
+_SAMPLE_BYTES = 2.0
+"""Memory of both samples together, per trial of all."""
+
+LARGE = 1 << 16
+"""Trials from which on it pays to come close with float32 before the passes that count."""
+
+ROUGH = (1e-3, 1e-5)
+"""How precise, relative to its value, the optima of the first and the second sample must be."""
+
+_CLOSE = 3e-6
+"""The same for all trials in float32: the next step leaves less than a thousandth of what is missing."""
+
+_BINNED = 1e-8
+"""The same for bins."""
+
+_LAST = 1e-9
+"""The same for the rows of a large matrix in the end: what the last step leaves is a thousandth of a thousandth."""
+
+_SAME = 1e-6
+"""Values that differ by less than this, relative to that of llr 0, belong to the same minimum."""
+
+_NEAR = 4.0
+"""Widths of the bulk of scores beyond which they are outliers to a rule that does not punish them without limit."""
+
+_UNCERTAIN = 1e-4
+"""Curvature, relative to the largest, below which float32 does not tell much of it."""
+
+
+Search = Callable[[Any, FloatArray, float, Minimum | None], Minimum]
+"""Minimizes a function from a point on, to a precision; see `minimized`."""
+
+Stop = Callable[[FloatArray, Derivatives], bool]
+"""Whether to end a search at a new point; see `minimize`."""
+
+Starts = Callable[[Any, FloatArray], list[FloatArray]]
+"""Where to start on the first level, for functions with several minima."""
+
+
+def descend(objective: LinearObjective, few: Trials) -> Minimum:
+    """Minimize on samples first, then on all trials."""
+    trials, n = objective.trials, len(objective.trials)
+    rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
+    way = Way(np.zeros(objective.n_parameters), minimized, _starts)
+    if few is not trials:
+        way.follow(replace(rough, trials=few), ROUGH[0])
+    if n < LARGE:
+        return way.settle(objective, PRECISE, way.follow(objective, PRECISE))
+    if len(trials.columns) == 1 and trials.base is None and trials.weights is None:
+        bins, glance = binned(objective, few), None
+        if bins is not None:
+            glance = replace(objective, trials=bins, center=np.zeros(1), width=np.ones(1))
+            way.follow(glance, _BINNED)
+        return way.settle(objective, PRECISE, way.follow(objective, PRECISE), glance)
+    row = 4 * len(trials.columns)
+    size = max(2 * SAMPLE, min(n // INFORMATIVE, int((n * _SAMPLE_BYTES - len(few) * row) / (row + 9))))
+    precise = PRECISE if trials.matrix is None else _LAST
+    return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
+
+
+def search(
+    level: Any, start: FloatArray, precise: float, after: Minimum | None, stop: Stop, limit: float = np.inf
+) -> Minimum:
+    """The minimum of one level, as precise as its type and its place on the way allow."""
+    rounding = ROUNDING if level.dtype is np.float64 else 1e-6
+    reuse = len(level.trials) >= LARGE and precise not in ROUGH  # elsewhere second derivatives cost next to nothing
+    return minimize(level, start, reuse=reuse, precise=precise, rounding=rounding, stop=stop, after=after, limit=limit)
+
+
+def _fits_float32(objective: LinearObjective) -> bool:
+    """Whether costs stay within float32; weights of trials may be of any size."""
+    weights = np.abs(objective.trials.class_weights)
+    moderate = np.all((weights > 1e-30) & (weights < 1e30)) and abs(objective.log_odds) < 80.0
+    return objective.trials.weights is None and bool(moderate)
+
+
+def _is_well_known(near: Minimum) -> bool:
+    """Whether second derivatives of float32 tell all directions from flat ones."""
+    eigenvalues = np.linalg.eigvalsh(near.at.hessian)
+    return bool(eigenvalues[0] > _UNCERTAIN * eigenvalues[-1])
+
+
+class Way:
+    """How far a search has come through levels: samples, rough looks at all trials, and all trials.
+
+    Attributes
+    ----------
+    point : (n_parameters,) array
+        The last optimum.
+    last : (n_parameters,) array
+        Where the last search ended, if only by finding that its sample is separated.
+    rivals : list of (n_parameters,) arrays
+        Where the first search began, if there was a choice.
+    """
+
+    def __init__(self, start: FloatArray, search: Search, starts: Starts | None = None) -> None:
+        self.point = self.last = start
+        self._search, self._starts = search, starts
+        self.rivals: list[FloatArray] = []
+        self._is_fresh = True
+        self._n_steps = 0
+
+    def follow(self, level: Any, precise: float, after: Minimum | None = None) -> Minimum:
+        """Minimize one more function, from the last optimum on, which is where the minimum ``after`` led."""
+        starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
+        self.rivals = self.rivals or (starts if len(starts) > 1 else [])
+        known = after if after is not None and after.converged and _is_well_known(after) else None
+        results = [self._search(level, start, precise, known) for start in starts]
+        found = min(results, key=lambda result: result.at.value)
+        self._n_steps += found.n_steps
+        self.last = found.point
+        if found.converged:
+            self.point = self.last = found.polished
+            self._is_fresh = False
+        return replace(found, n_steps=self._n_steps)
+
+    def through_all(self, objective: Any, rough: Any, few: Any, size: int, precise: float) -> Minimum:
+        """Minimize on a second sample, of ``size`` trials that matter, then on all in float32, then in full precision.
+
+        ``few`` is the first sample. Second derivatives of the second one are good enough for all trials.
+        """
+        some, near = informative(rough, self.last, few, size), None
+        if some is not None:
+            near = self.follow(replace(rough, trials=some), ROUGH[1])
+            near = replace(near, decrement=np.inf)  # of another function
+            del some  # its memory is wanted for the next level
+        near = self.follow(rough, _CLOSE, after=near)
+        return self.follow(objective, precise, after=near)
+
+    def settle(self, level: Any, precise: float, found: Minimum, glance: Any = None) -> Minimum:
+        """Search all trials again from where the first sample did not lead, if that is better for them.
+
+        What a sample of a rule that is not convex takes for its best minimum need not be that of all trials. A
+        ``glance`` tells it for less.
+        """
+        for rival in self.rivals[:2]:
+            there = (glance or level)(rival, found.at.hessian)
+            if math.isfinite(there.value) and there.value < found.at.value * (1.0 - _SAME):
+                other = self._search(level, rival, precise, None)
+                found = min(found, other, key=lambda result: result.at.value)
+        return replace(found, n_steps=self._n_steps)
+
+
+def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
+    """Where to start: for other rules at the optimum of the logarithmic one, and twice and half as steep as that."""
+    if level.alpha == level.beta == 1.0:
+        return [point]
+    log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
+    found = minimized(log_rule, point, ROUGH[0])
+    if is_apart(log_rule, found.at) or (level.alpha <= 1.0 and level.beta <= 1.0):
+        return [found.point]
+    near = replace(log_rule, trials=clipped(level.trials, *quartiles(level.trials), at=_NEAR))
+    of_bulk = minimized(near, point, ROUGH[0])  # a few outliers spoil the logarithmic rule, but not these
+    shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
+    return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]
+
+
+def minimized(level: LinearObjective, start: FloatArray, precise: float, after: Minimum | None = None) -> Minimum:
+    """The minimum of one level, or the point at which no trial is on the wrong side any more.
+
+    Without penalty nothing keeps the weights finite then.
+    """
+
+    def apart(_point: FloatArray, at: Derivatives) -> bool:
+        return not level.penalty.any() and is_apart(level, at)
+
+    is_convex = max(level.alpha, level.beta) <= 1.0
+    at_zero = 1.0 + level.constant + _SAME if is_convex and level.trials.base is None else np.inf
+    return search(level, start, precise, after, apart, at_zero)

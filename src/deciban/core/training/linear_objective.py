@@ -1,0 +1,315 @@
+"""The objective of calibration and fusion: the expected cost of a linear combination of scores, with derivatives.
+
+With ``x = tau + offset + sum_k a_k s_k`` for the scores ``s_k`` of a trial and ``tau`` the prior log odds, it is
+``p mean_tar C(x | tar) + (1 - p) mean_non C(x | non)`` for a rule of the beta family (Bruemmer & Doddington 2013 eqs.
+3 and 16, BOSARIS paper eq. 30), and optionally half the penalty times the squares of the parameters.
+
+One pass over the trials gives value, gradient and Hessian. It goes through blocks whose temporaries are small and makes
+no copy of the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from deciban.core.rules.kernels import Terms, kernel, slope_kernel
+from deciban.core.rules.proper import beta_cost_non
+from deciban.core.training.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, suits_raw_block
+from deciban.core.training.bounds import length_bound
+from deciban.core.training.trust_region import Derivatives
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+
+_BYTES = (4.0, 3.0)
+"""Temporary memory per trial that a block may take, with one column and with several."""
+
+_SIZES = (32_000, 400_000)
+"""Least and largest number of bytes in a column of a block: small ones make many calls, large ones leave the cache."""
+
+_MATRIX_BYTES = 1_000_000
+"""Number of bytes in the scores of a block, from which on their products leave the cache."""
+
+_OWN_COLUMNS = 7
+"""Temporary numbers of each trial besides its scores: log odds, cost, derivatives, weight and so on."""
+
+_MANY = 1 << 15
+"""Trials from which on it pays to standardize sums instead of scores, which costs a digit or two."""
+
+_RARE = 7.0
+"""Size of the prior log odds from which on costs next to 0 are computed with all their digits."""
+
+_LARGEST = 1e150
+"""Parameters beyond this are out of bounds: log odds could not be told from infinite ones."""
+
+_SHORT = ((1.0, 1.0), (2.0, 1.0))
+"""Rules whose fast costs are good to 1e-16 of 1, which is too little where all costs are as small as the prior."""
+
+_FACTORS = {np.dtype(np.float64): 512, np.dtype(np.float32): 100}
+"""How many factors between 1/2 and 1 have a product that is above 0 for certain."""
+
+
+class Column(Protocol):
+    """The scores of one system, or anything else with one number per trial that comes in slices."""
+
+    def __getitem__(self, rows: Any, /) -> Any:
+        """The numbers of some trials."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Trials to train on.
+
+    Attributes
+    ----------
+    columns : tuple of (n_trials,) arrays
+        One for each parameter but the offset; finite.
+    is_target : (n_trials,) bool array
+    class_weights : (float, float)
+        What a non-target and a target trial of weight 1 contribute: ``(1-p) / n_non`` and ``p / n_tar``.
+    weights : (n_trials,) array, optional
+        Weight of each trial.
+    base : (n_trials,) array, optional
+        What is added to the llr as it is.
+    matrix : (n_trials, n_columns) array, optional
+        All columns, if the rows lie together in memory.
+    reach : float
+        No score is farther from 0; infinite if that is not known.
+    """
+
+    columns: tuple[Column, ...]
+    is_target: BoolArray
+    class_weights: tuple[float, float]
+    weights: FloatArray | None = None
+    base: Column | None = None
+    matrix: ScoreArray | None = None
+    reach: float = np.inf
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[Column] | ScoreArray,
+        is_target: BoolArray,
+        *,
+        weights: FloatArray | None = None,
+        base: Column | None = None,
+        reach: float = np.inf,
+    ) -> Trials:
+        """Trials from columns, or from a matrix of them; without class weights yet."""
+        matrix = None
+        if isinstance(columns, np.ndarray):
+            matrix = columns if columns.flags.c_contiguous and columns.shape[1] > 1 else None
+            columns = tuple(columns.T)
+        if not reach < np.inf:
+            arrays = tuple(columns) if matrix is None else (matrix,)
+            reach = max((length_bound(array) for array in arrays), default=np.inf)
+        return cls(tuple(columns), is_target, (0.0, 0.0), weights, base, matrix, reach)
+
+    def __len__(self) -> int:
+        return len(self.is_target)
+
+    @property
+    def amounts(self) -> tuple[float, float]:
+        """How much non-targets and targets count, without class weights."""
+        return amount(~self.is_target, self.weights), amount(self.is_target, self.weights)
+
+    def stand_ins(self, few: Trials) -> FloatArray:
+        """For how many of these trials each of a sample of them stands."""
+        non, tar = (drawn / own for drawn, own in zip(few.class_weights, self.class_weights, strict=True))
+        return np.where(few.is_target, tar, non)
+
+    def take(self, rows: IntArray | BoolArray | slice) -> Trials:
+        """Some of the trials, with the same class weights."""
+        matrix = None if self.matrix is None else self.matrix[rows]
+        return replace(
+            self,
+            columns=tuple(np.asarray(column[rows]) for column in self.columns) if matrix is None else tuple(matrix.T),
+            is_target=self.is_target[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            base=None if self.base is None else np.asarray(self.base[rows]),
+            matrix=matrix,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearObjective:
+    """A function of standardized parameters: one weight per column, then the offset if there is one.
+
+    Attributes
+    ----------
+    trials : Trials
+    center, width : (n_columns,) arrays
+        A column enters as ``(s - center) / width``.
+    intercept : bool
+        Whether there is an offset.
+    alpha, beta, log_odds : float
+        The rule, and the prior.
+    penalty : (n_parameters,) array
+        Half of it times the square of each parameter is added to the value.
+    constant : float
+        Cost of trials that no parameter can change.
+    dtype : type
+        Float64, or float32 for a rough look at less than half the price.
+    """
+
+    trials: Trials
+    center: FloatArray
+    width: FloatArray
+    intercept: bool
+    alpha: float
+    beta: float
+    log_odds: float
+    penalty: FloatArray
+    constant: float = 0.0
+    dtype: type[np.float64 | np.float32] = np.float64
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of weights, and one for the offset."""
+        return len(self.center) + self.intercept
+
+    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
+        """Value and gradient at a point, and the Hessian if none is given.
+
+        ``worst`` is the largest signed log odds of a trial, negative if none is on the wrong side.
+        """
+        n, known = self.n_parameters, hessian
+        if not np.all(np.abs(parameters) < _LARGEST):
+            return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
+        point = self._point(parameters)
+        rows = np.array([self._block(point, block, known is None) for block in self.blocks(with_hessian=known is None)])
+        with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+            total = rows[:, 1:].sum(axis=0)
+        value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
+        if known is None:
+            own = products.reshape(n, n)
+            known = 0.5 * (own + own.T) + np.diag(self.penalty)
+        value += 0.5 * self.penalty @ parameters**2 + self.constant
+        return Derivatives(float(value), gradient + self.penalty * parameters, known, float(rows[:, 0].max()))
+
+    def _point(self, parameters: FloatArray) -> AnyArray:
+        """The parameters of the log odds: an offset takes in the prior."""
+        point = parameters.copy()
+        if self.intercept:
+            point[-1] += self.log_odds
+        return point.astype(self.dtype)
+
+    def _block_size(self, *, with_hessian: bool, share: float) -> int:
+        """How many trials to look at together, with a share of the temporary memory."""
+        n, item = self.n_parameters, np.dtype(self.dtype).itemsize
+        is_raw = self.suits_rows and self.dtype is np.float64
+        columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
+        budget = share * _BYTES[len(self.center) > 1] * len(self.trials) / columns
+        size = min(max(budget, _SIZES[0]), _SIZES[1])
+        if with_hessian and n > 2:
+            size = min(size, _MATRIX_BYTES / n)
+        return int(size) // item
+
+    def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
+        """All trials, cut into pieces whose temporaries are small."""
+        size = self._block_size(with_hessian=with_hessian, share=share)
+        return [slice(i, i + size) for i in range(0, len(self.trials), size)]
+
+    def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
+        """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
+        with np.errstate(all="ignore"):
+            block, places, non, tar = self._log_odds(point, rows)
+            worst = max(non.max(), tar.max(initial=-np.inf))
+            order = 2 if with_hessian else 1
+            of_non = self._terms(non, self.alpha, self.beta, order)
+            of_tar = self._terms(tar, self.beta, self.alpha, order)
+            own = None if self.trials.weights is None else self.trials.weights[rows]
+            value = self._value(of_non, 0, own) + self._value(of_tar, 1, None if own is None else own[places])
+            products: AnyArray = np.empty(0)
+            if of_non.curvature is not None and of_tar.curvature is not None:
+                products = block.products(self._joined(of_non.curvature, of_tar.curvature, places, own))
+            pull = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
+            return np.concatenate(([worst, value], block.sums(pull), products))
+
+    def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
+        """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
+        with np.errstate(all="ignore"):
+            block, places, non, tar = self._log_odds(self._point(parameters), rows)
+            own = None if self.trials.weights is None else self.trials.weights[rows]
+            of_non, of_tar = slope_kernel(self.alpha, self.beta)(non), slope_kernel(self.beta, self.alpha)(tar)
+            return self._joined(of_non, of_tar, places, own), block
+
+    def _log_odds(self, point: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
+        """A block of scores, the places of its targets, log odds (-inf at targets), and those of targets, negated.
+
+        The cost of a target at x is that of a non-target at -x, with the parameters of the rule exchanged; and a
+        non-target at -inf costs nothing. Targets are fewer mostly, so all are treated as non-targets at first.
+        """
+        block = self.scores(rows)
+        z = block.combined(point)
+        if self.log_odds and not self.intercept:
+            z += self.log_odds
+        if self.trials.base is not None:
+            z += self.trials.base[rows]
+        places = np.flatnonzero(self.trials.is_target[rows])
+        tar = -z[places]
+        z[places] = -np.inf
+        return block, places, z, tar
+
+    def _terms(self, z: AnyArray, alpha: float, beta: float, order: int) -> Terms:
+        """Cost and derivatives of non-targets."""
+        terms = kernel(alpha, beta)(z, order)
+        if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
+            terms = terms._replace(linear=beta_cost_non(z, alpha, beta), factor=None)
+        return terms
+
+    def _value(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
+        """Cost of the trials of a class, which ``own`` weights each have."""
+        if own is None:
+            cost = float(terms.linear.sum()) - (0.0 if terms.factor is None else _sum_of_logs(terms.factor))
+        else:
+            cost = float(own @ terms.linear) - (0.0 if terms.factor is None else float(own @ np.log(terms.factor)))
+        return self.trials.class_weights[kind] * cost
+
+    def _joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
+        """Weighted terms of all trials of a block, which overwrite those of non-targets."""
+        weights = self.trials.class_weights
+        non *= self.dtype(weights[0])
+        tar *= self.dtype(weights[1])
+        non[places] = tar
+        if own is not None:
+            non *= own
+        return non
+
+    @cached_property
+    def suits_rows(self) -> bool:
+        """Whether scores may be used as they are, even as float32."""
+        is_one = len(self.trials.columns) == 1 or self.trials.matrix is not None
+        is_worth_it = len(self.trials) >= _MANY or self.dtype is np.float32
+        return is_one and is_worth_it and self.intercept and suits_raw_block(self.center, self.width)
+
+    def scores(self, rows: slice) -> Block:
+        """The standardized scores of a block of trials."""
+        if self.suits_rows and len(self.trials.columns) == 1:
+            own: AnyArray = np.asarray(self.trials.columns[0][rows]).astype(self.dtype, copy=False)
+            return ColumnBlock(own, float(self.center[0]), float(self.width[0]))
+        if self.suits_rows and self.trials.matrix is not None:
+            return MatrixBlock(self.trials.matrix[rows].astype(self.dtype, copy=False), self.center, self.width)
+        features: AnyArray = np.empty((self.n_parameters, len(self.trials.is_target[rows])), self.dtype)
+        for k, column in enumerate(self.trials.columns):
+            standardized = np.subtract(column[rows], self.center[k], dtype=np.float64)
+            standardized /= self.width[k]
+            features[k] = standardized  # cast last: what is standardized fits float32, the scores may not
+        if self.intercept:
+            features[-1] = 1.0
+        return FeatureBlock(features)
+
+
+def amount(rows: BoolArray, weights: FloatArray | None) -> float:
+    """How much some of the trials count."""
+    return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
+
+
+def _sum_of_logs(values: FloatArray) -> float:
+    """Sum of the logarithms of numbers in [1/2, 1], many at a time as that of their product."""
+    if not len(values):
+        return 0.0
+    return float(np.log(np.multiply.reduceat(values, np.arange(0, len(values), _FACTORS[values.dtype]))).sum())

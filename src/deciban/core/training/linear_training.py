@@ -1,0 +1,179 @@
+"""Train the weights and the offset of calibration and fusion: from scores to the optimum, or to the reason why not.
+
+The optimum of a small stratified sample comes first, with the logarithmic rule, which is convex; the wanted rule and
+the other trials follow from there, so that only a few passes go through all of them. The last pass is always over all
+trials: its gradient is the one that is reported, and one more step of Newton leads from there to the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.core.rules.expected import scoring_rule_cost
+from deciban.core.training.descent import descend, minimized
+from deciban.core.training.fit import Fit
+from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches
+from deciban.core.training.overflow import require_scales
+from deciban.core.training.samples import SAMPLE, sample, shortened, thinned
+from deciban.core.training.separation import is_at_infinity, require_finite
+from deciban.core.training.trials import with_class_weights
+from deciban.core.training.trust_region import PRECISE, Minimum
+from deciban.errors import InputError
+from deciban.types import BoolArray, FloatArray, ScoreArray
+
+_FAR = 1e8
+"""Span of scores, in widths of their bulk, from which on standard deviations tell nothing of the bulk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearFit(Fit):
+    """What training of weights and an offset found.
+
+    Attributes
+    ----------
+    offset : float
+        What is added, without the prior log odds.
+    """
+
+    offset: float
+
+
+def train(
+    columns: Sequence[ScoreArray] | ScoreArray,
+    is_target: BoolArray,
+    *,
+    weights: FloatArray | None = None,
+    alpha: float,
+    beta: float,
+    log_odds: float,
+    ridge: float = 0.0,
+    intercept: bool = True,
+    base: ScoreArray | None = None,
+    reach: float = np.inf,
+) -> LinearFit:
+    """Minimize the expected cost of a linear combination of columns.
+
+    Parameters
+    ----------
+    columns : sequence of (n_trials,) arrays, or (n_trials, n_columns) array
+        Checked scores; infinite ones stand for certainty. A matrix whose rows lie together in memory is fastest.
+    is_target : (n_trials,) bool array
+        Both classes occur.
+    weights : (n_trials,) array, optional
+    alpha, beta, log_odds : float
+        The rule, and the prior of the objective.
+    ridge : float
+        Half of it times the squares of the standardized weights is added to the objective.
+    intercept : bool
+        Whether there is an offset.
+    base : (n_trials,) array, optional
+        What is added to the llr as it is.
+    reach : float, optional
+        No number of the columns is farther from 0; infinite if that is not known yet.
+
+    Raises
+    ------
+    InputError
+        If the classes are separated, so that the best weights are infinite, if a system scores all trials alike, or
+        if an infinite score says the opposite of the truth.
+    """
+    given = Trials.of(columns, is_target, weights=weights, base=base, reach=reach)
+    trials, lost = with_class_weights(given, alpha, beta, log_odds)
+    n_columns = len(trials.columns)
+    nothing = np.zeros(1)
+    at_zero = scoring_rule_cost((nothing, None), (nothing, None), log_odds, alpha, beta)
+    unit = at_zero if at_zero > 0.0 else 1.0  # squares of the objective of a very improbable class would underflow
+    trials, lost, ridge = replace(trials, class_weights=_divided(trials.class_weights, unit)), lost / unit, ridge / unit
+    few = sample(trials, SAMPLE)
+    center, width = _standard(trials, few, ridge=ridge, intercept=intercept)
+    stretch = np.sqrt(1.0 + ridge)  # of the parameters, or a large penalty would make all else look flat
+    width = width * stretch
+    own = 1.0 / (1.0 + 1.0 / ridge) if ridge > 0.0 else 0.0
+    penalty = np.append(np.full(n_columns, own), np.zeros(int(intercept)))
+    objective = LinearObjective(trials, center, width, intercept, alpha, beta, log_odds, penalty, constant=lost)
+    if len(few) < len(trials):
+        few = shortened(few, objective)
+    objective, found = _found(objective, few)
+    require_finite(objective, found)
+    center, width = objective.center, objective.width
+    inside = found.polished[:n_columns]
+    with np.errstate(over="ignore", under="ignore"):
+        raw = inside / width
+        standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]
+    require_scales(raw, "scores")
+    offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
+    # The last step, which leads to the weights, gains the decrement.
+    penalized = 0.5 * float(penalty @ (found.polished if found.converged else found.point) ** 2)
+    return LinearFit(
+        weights=raw,
+        offset=offset,
+        standardized=standardized,
+        objective=unit * (found.at.value - (found.decrement if found.converged else 0.0) - penalized),
+        objective_at_zero=at_zero,
+        gradient_norm=unit * float(np.linalg.norm(found.at.gradient)),
+        n_steps=found.n_steps,
+        n_passes=found.n_evaluations,
+        converged=found.converged,
+        flat=found.flat,
+    )
+
+
+def _divided(class_weights: tuple[float, float], unit: float) -> tuple[float, float]:
+    return class_weights[0] / unit, class_weights[1] / unit
+
+
+def _standard(trials: Trials, few: Trials, *, ridge: float, intercept: bool) -> tuple[FloatArray, FloatArray]:
+    """Center and width of the columns: those that a penalty refers to, otherwise of a sample with equal classes.
+
+    With the prior, the width could be next to nothing where one class is improbable and the other nearly constant.
+    """
+    few = trials if ridge > 0.0 else equal_classes(few)
+    center, width = moments(few)
+    if len(few) < len(trials) and not np.all(width > 0.0):
+        center, width = moments(equal_classes(trials))
+    if not np.isfinite(width).all():
+        raise InputError("scores: their range does not fit a float. Divide them first.")
+    constant = np.flatnonzero(~(width > 0.0))
+    if len(constant) and (len(constant) == len(width) or not intercept):
+        value = np.asarray(trials.columns[constant[0]][:1])[0]
+        raise InputError(
+            f"scores: all {len(trials):,} of them are {value:g}. Scores that are all the same cannot be calibrated."
+        )
+    width = np.where(width > 0.0, width, np.inf)  # a constant system among others gets weight 0
+    return (center if intercept else np.zeros_like(center)), width
+
+
+def _found(objective: LinearObjective, few: Trials) -> tuple[LinearObjective, Minimum]:
+    """Where the objective is least, and the form of it with the standardization that led there.
+
+    Next to scores that are too far away to be told from infinite ones, all others are the same in units of the
+    standard deviation. Far scores that are wrong decide on the optimum, which is best sought in these units; far ones
+    that are right do not matter to it, and are drawn near until its place is known.
+    """
+    if objective.penalty.any() or not _far(objective.trials, quartiles(thinned(few))[1]).any():
+        return objective, descend(objective, few)
+    center, width = quartiles(few)
+    is_far = _far(objective.trials, width)
+    whole = replace(objective, width=np.fmax(objective.width, moments(objective.trials)[1]))
+    results = [(whole, minimized(whole, np.zeros(whole.n_parameters), PRECISE))]
+    by_quartiles = replace(
+        objective,
+        center=np.where(is_far & objective.intercept, center, objective.center),
+        width=np.where(is_far, width, objective.width),
+    )
+    drawn_near = clipped(few, center, width)
+    near = replace(by_quartiles, trials=drawn_near)
+    start = descend(near, drawn_near)
+    if start.converged and not is_at_infinity(near, start):
+        results.append((by_quartiles, minimized(by_quartiles, start.polished, PRECISE)))
+    return min(results, key=lambda result: result[1].at.value)
+
+
+def _far(trials: Trials, width: FloatArray) -> BoolArray:
+    """Which columns reach far beyond their bulk."""
+    with np.errstate(over="ignore"):
+        return (width > 0.0) & reaches(trials, np.where(width > 0.0, _FAR * width, np.inf))

@@ -1,0 +1,265 @@
+"""The objective of calibration and fusion of many classes: the cross-entropy of an affine map, with derivatives.
+
+With ``z = ln prior + b + sum_k a_k lam_k`` for the log-likelihoods ``lam_k`` (one number per class) of system k, it is
+``sum_i prior_i mean over class i of -ln softmax(z)_i`` (thesis 8.14, 8.16, 8.20), and optionally half the penalty times
+the squares of the parameters. With two classes it is the logarithmic rule of `deciban.core.training.linear_objective`.
+
+Blocks hold one row per class: loops over many trials are fast, loops over a few classes are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.core.training.trust_region import Derivatives
+from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
+
+_BLOCK_BYTES = 1 << 20
+"""Bytes of the scores of a block: larger ones leave the cache, smaller ones make many calls."""
+
+_FAR = 1e4
+"""Scores that reach farther than so many widths are compared with the largest of their trial."""
+
+_SHARE = 0.02
+"""Largest share of all trials in a block: temporary memory is about ten times as much as its scores."""
+
+_LARGEST = 1e150
+"""Parameters beyond this are out of bounds: log-likelihoods could not be told from infinite ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrials:
+    """Trials to train on.
+
+    Attributes
+    ----------
+    systems : (n_trials, n_systems, n_classes) array
+        Log-likelihoods; -inf stands for a class that is out of the question, +inf and NaN do not occur.
+    label : (n_trials,) int array
+    class_weights : (n_classes,) array
+        What a trial of weight 1 contributes: ``prior_i / n_i``.
+    weights : (n_trials,) array, optional
+        Weight of each trial.
+    reach : float
+        No score is farther from 0, in units of the widths of systems; infinite if that is not known.
+    """
+
+    systems: ScoreArray
+    label: IntArray
+    class_weights: FloatArray
+    weights: FloatArray | None = None
+    reach: float = np.inf
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count, without class weights."""
+        n = len(self.class_weights)
+        return np.bincount(self.label, self.weights, minlength=n).astype(np.float64)
+
+    def take(self, rows: IntArray | slice) -> ClassTrials:
+        """Some of the trials, with the same class weights."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, systems=self.systems[rows], label=self.label[rows], weights=weights)
+
+    def stand_ins(self, few: ClassTrials) -> FloatArray:
+        """For how many of these trials each of a sample of them stands."""
+        return (few.class_weights / self.class_weights)[few.label]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassObjective:
+    """A function of parameters that decide on scales and offsets by an affine map.
+
+    Attributes
+    ----------
+    trials : ClassTrials
+    log_prior : (n_classes,) array
+    fixed : (n_systems + n_classes,) array
+        Scales, then offsets, of parameters 0.
+    basis : (n_systems + n_classes, n_parameters) array
+        How they change with the parameters.
+    penalty : (n_parameters,) array
+        Half of it times the square of each parameter is added to the value.
+    dtype : type
+        Float64, or float32 for a rough look at less than half the price.
+    """
+
+    trials: ClassTrials
+    log_prior: FloatArray
+    fixed: FloatArray
+    basis: FloatArray
+    penalty: FloatArray
+    dtype: type[np.float64 | np.float32] = np.float64
+
+    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
+        """Value and gradient at a point, and the Hessian if none is given.
+
+        ``worst`` is the largest lead of a wrong class in a trial, negative if the right class always leads.
+        """
+        n, known = self.basis.shape[1], hessian
+        if not np.all(np.abs(parameters) < _LARGEST):
+            return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
+        raw = self.fixed + self.basis @ parameters
+        size = len(self.fixed)
+        sums = [self._block(raw, rows, known is None) for rows in self.blocks()]
+        total = np.sum([block[1:] for block in sums], axis=0)
+        value, gradient = float(total[0]), self.basis.T @ total[1 : size + 1]
+        if known is None:
+            own = total[size + 1 :].reshape(size, size)
+            with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+                known = self.basis.T @ own @ self.basis + np.diag(self.penalty)
+        value += float(0.5 * self.penalty @ parameters**2)
+        return Derivatives(value, gradient + self.penalty * parameters, known, max(float(block[0]) for block in sums))
+
+    def blocks(self, *, share: float = 1.0) -> list[slice]:
+        """All trials, cut into pieces whose temporaries are small."""
+        _, k, n = self.trials.systems.shape
+        in_cache = _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * k * n)
+        size = max(int(min(in_cache, share * _SHARE * len(self.trials))), 256)
+        return [slice(i, i + size) for i in range(0, len(self.trials), size)]
+
+    def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, None]:
+        """How much each trial of a block pulls at its log-likelihoods: its weight times the probability of an error."""
+        with np.errstate(all="ignore"):
+            _, z, label = self._combined(self.fixed + self.basis @ parameters, rows)
+            wrong = Errors.of(z, label).p_error
+            wrong *= self._weights(rows)
+            return wrong, None
+
+    def move_bound(self, step: FloatArray) -> float:
+        """A bound of `largest_move` that needs no look at the trials; infinite if their reach is not known."""
+        change, k = self.basis @ step, self.trials.systems.shape[1]
+        by_scales = 0.0
+        if np.any(change[:k]):
+            inverse = float(np.max(self.basis[:k]))  # of the least width, in which the reach is
+            by_scales = 2.0 * self.trials.reach / inverse * float(np.sum(np.abs(change[:k])))
+        return by_scales + float(np.ptp(change[k:]))
+
+    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
+        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
+
+        Moves are compared with a hundredth of the difference itself where that is large.
+        """
+        raw, change = self.fixed + self.basis @ parameters, self.basis @ step
+        largest = 0.0
+        with np.errstate(all="ignore"):
+            for rows in self.blocks():
+                features, z, label = self._combined(raw, rows)
+                moved = _sum(features, change)
+                column = np.arange(len(label))
+                distance = np.abs(z - z[label, column])
+                moved = np.abs(moved - moved[label, column]) / (1.0 + 1e-2 * distance)
+                largest = max(largest, float(np.max(np.where(np.isfinite(z), moved, 0.0))))
+        return largest
+
+    def _weights(self, rows: slice) -> AnyArray:
+        trials = self.trials
+        weights = trials.class_weights[trials.label[rows]]
+        if trials.weights is not None:
+            weights *= trials.weights[rows]
+        return weights.astype(self.dtype)
+
+    def _combined(self, raw: FloatArray, rows: slice) -> tuple[AnyArray, AnyArray, IntArray]:
+        """The scores (n_systems, n_classes, n) of a block, their sum with prior and offsets (n_classes, n), labels."""
+        scores = self.trials.systems[rows]
+        m, k, n = scores.shape
+        # A number that all classes of a trial share says nothing, and could be so large that digits get lost.
+        if not self.trials.reach <= _FAR:
+            scores = scores - np.max(scores, axis=2, keepdims=True)
+        flat = scores.reshape(m, k * n).astype(self.dtype, copy=False)
+        features: AnyArray = np.ascontiguousarray(flat.T).reshape(k, n, m)
+        excluded = None if self.trials.reach < np.inf else np.isneginf(features).any(axis=0)
+        if excluded is not None:
+            features[:, excluded] = 0.0
+        shifted = raw.copy()
+        shifted[k:] += self.log_prior
+        z = _sum(features, shifted)
+        if excluded is not None:
+            z[excluded] = -np.inf
+        return features, z, self.trials.label[rows]
+
+    def _block(self, raw: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
+        """The largest lead of a wrong class in a block, and its share of value, gradient and Hessian."""
+        with np.errstate(all="ignore"):
+            features, z, label = self._combined(raw, rows)
+            weights = self._weights(rows)
+            errors = Errors.of(z, label)
+            column = np.arange(len(label))
+            pull = errors.posterior  # of the wrong classes
+            products: FloatArray = np.empty(0)
+            if with_hessian:
+                pull[label, column] = errors.p_true
+                products = _products(features - features[:, label, column][:, None], pull, weights)
+            pull[label, column] = -errors.p_error
+            pull *= weights
+            offsets = pull @ np.ones(len(label), self.dtype)
+            scales = [float(np.vdot(pull, system)) for system in features]
+            value = float(weights @ errors.cost)
+            return np.concatenate(([float(errors.lead.max()), value], scales, offsets, products))
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What there is to know of the posterior of each trial of a block."""
+
+    posterior: AnyArray
+    """Of the classes (n_classes, n), 0 in place of the true one."""
+    p_true: AnyArray
+    p_error: AnyArray
+    """Small ones, too, to all digits."""
+    cost: AnyArray
+    lead: AnyArray
+    """Of the best wrong class over the true one."""
+
+    @classmethod
+    def of(cls, z: AnyArray, label: IntArray) -> Errors:
+        """Overwrites ``z``, the log posterior but for a constant per trial."""
+        column = np.arange(len(label))
+        own = z[label, column]
+        z[label, column] = -np.inf
+        other = z.max(axis=0)
+        top = np.maximum(other, own)
+        z -= top
+        np.exp(z, out=z)
+        true = np.exp(own - top)
+        wrong = z.sum(axis=0)
+        inverse = 1.0 / (wrong + true)
+        z *= inverse
+        # Where the true class leads, its exponential is 1: small costs keep their digits.
+        cost = np.where(own >= other, np.log1p(wrong), (top - own) - np.log(inverse))
+        return cls(z, true * inverse, wrong * inverse, cost, other - own)
+
+
+def _sum(features: AnyArray, raw: FloatArray) -> AnyArray:
+    """Scaled sum of systems, and offsets."""
+    scales, offsets = raw[: len(features)], raw[len(features) :]
+    z: AnyArray = features[0] * features.dtype.type(scales[0])
+    for system, scale in zip(features[1:], scales[1:], strict=True):
+        z += system * features.dtype.type(scale)
+    z += offsets[:, None].astype(features.dtype)
+    return z
+
+
+def _products(features: AnyArray, posterior: AnyArray, weights: AnyArray) -> FloatArray:
+    """Second derivatives by scales and offsets: ``sum w F' (diag p - p p') F`` for the features F of each trial.
+
+    Features are relative to those of the true class, so that nothing cancels where that is nearly certain.
+    """
+    k, n = len(features), len(posterior)
+    weighted = posterior * weights
+    hessian = np.empty((k + n, k + n))
+    one = np.ones(len(weights), features.dtype)
+    mixed = weighted @ posterior.T
+    np.fill_diagonal(mixed, 0.0)
+    hessian[k:, k:] = np.diag(mixed.sum(axis=1)) - mixed  # probabilities add up to 1
+    for i, system in enumerate(features):
+        deviation = system - np.einsum("cn,cn->n", posterior, system)
+        deviation *= weighted
+        hessian[i, k:] = hessian[k:, i] = deviation @ one
+        hessian[i, :k] = [float(np.vdot(deviation, other)) for other in features]
+    return hessian.ravel()

@@ -1,0 +1,269 @@
+"""Train the scales and offsets of calibration and fusion of many classes, to the optimum or to the reason why not.
+
+The way is that of two classes (`deciban.core.training.descent`): samples first, then all trials in float32, then in
+float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import helmert
+
+from deciban._validate.classes import Names, called
+from deciban.core.classes.certainty import CountedTrials, undecided
+from deciban.core.classes.counts import ordered_by_class
+from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Way, search
+from deciban.core.training.fit import Fit
+from deciban.core.training.multiclass_moments import reach_in_widths, standardization
+from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
+from deciban.core.training.multiclass_separation import SUSPICIOUS, refuse_infinite
+from deciban.core.training.outliers import drawn_near, typical_spreads
+from deciban.core.training.overflow import require_scales
+from deciban.core.training.samples import SAMPLE
+from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
+from deciban.errors import InputError
+from deciban.types import FloatArray, IntArray, ScoreArray
+
+_LAST = 3e-13
+"""How precise, relative to its value, the optimum of many trials must be: as with two classes, to the tenth digit."""
+
+_TINY = 1e-30
+"""Class weights from which on float32 can hold them and their products."""
+
+_FAR = 1e4
+"""Nats of width from which on offsets of scores that keep their scale are measured by it."""
+
+_EXTREME = 1e60
+"""Widths beyond this, or below its inverse, are brought near 1: products of several scores must fit a float."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassFit(Fit):
+    """What training of weights and an offset for each class found; its objective is in nats.
+
+    Attributes
+    ----------
+    offsets : (n_classes,) array
+        What is added; their mean is 0, and so is that of a class of prior 0.
+    """
+
+    offsets: FloatArray
+
+
+def train_classes(
+    systems: ScoreArray,
+    label: IntArray,
+    *,
+    prior: FloatArray,
+    weights: FloatArray | None = None,
+    ridge: float = 0.0,
+    scale: bool = True,
+    offset: bool = True,
+    classes: Names = None,
+) -> ClassFit:
+    """Minimize the cross-entropy of ``b + sum_k a_k lam_k``.
+
+    Parameters
+    ----------
+    systems : (n_trials, n_classes) or (n_trials, n_systems, n_classes) array
+        Checked log-likelihoods in nats; infinite ones stand for certainty.
+    label : (n_trials,) int array
+        Every class of positive prior occurs.
+    prior : (n_classes,) array
+        Probabilities; classes of prior 0 drop out, their trials and their scores.
+    weights : (n_trials,) array, optional
+    ridge : float
+        Half of it times the squares of the standardized weights is added to the objective.
+    scale, offset : bool
+        Whether these are trained; otherwise scales are 1, and offsets 0.
+    classes : tuple of str, optional
+        Their names, for messages.
+
+    Raises
+    ------
+    InputError
+        If the classes are separated, so that the best weights are infinite, if a system scores all classes alike, or
+        if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
+        offset.
+    """
+    systems = systems[:, None, :] if systems.ndim == 2 else systems
+    counted = CountedTrials.of(systems, label, prior, weights)
+    possible, prior = counted.possible, counted.prior
+    trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
+    few = sample(trials)
+    center, width = standardization(trials if ridge > 0.0 else few)
+    if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
+        width = np.ptp(center, axis=1)
+    unit = typical_spreads(few, width) if scale and ridge == 0.0 else width  # a penalty counts widths
+    factor = _moderate(unit) if scale else np.ones(len(width))
+    if np.any(factor != 1.0):
+        trials = replace(trials, systems=trials.systems * factor[:, None])
+        few, width, unit = sample(trials), width * factor, unit * factor
+    form = {"ridge": ridge, "scale": scale, "offset": offset}
+    objective, found = _searched(trials, few, prior, width, unit, **form)
+    if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
+        objective, found = _searched(trials, few, prior, width, width, **form)
+    _require_finite(objective, found)
+    n_systems = systems.shape[1]
+    raw = objective.fixed + objective.basis @ found.polished
+    with np.errstate(over="ignore"):
+        scales = raw[:n_systems] * factor
+        gradient_norm = float(np.linalg.norm(found.at.gradient))
+    require_scales(scales, "loglik")
+    offsets = np.zeros(systems.shape[2])
+    offsets[possible] = raw[n_systems:] - raw[n_systems:].mean()
+    penalized = 0.5 * float(objective.penalty @ (found.polished if found.converged else found.point) ** 2)
+    return ClassFit(
+        weights=scales,
+        offsets=offsets,
+        standardized=raw[:n_systems] * width,
+        objective=certain + found.at.value - (found.decrement if found.converged else 0.0) - penalized,
+        objective_at_zero=float(-(prior @ np.log(prior))),
+        gradient_norm=gradient_norm,
+        n_steps=found.n_steps,
+        n_passes=found.n_evaluations,
+        converged=found.converged,
+        flat=found.flat,
+    )
+
+
+def _searched(
+    trials: ClassTrials, few: ClassTrials, prior: FloatArray, width: FloatArray, unit: FloatArray, **form: Any
+) -> tuple[ClassObjective, Minimum]:
+    """The objective by scores divided by their unit, and where its search ended."""
+    reach = reach_in_widths(trials.systems, unit)
+    all_of_them = replace(trials, reach=reach)
+    few = all_of_them if few is trials else replace(few, reach=reach)
+    near = drawn_near(few, unit) if np.any(unit != width) else None
+    center = standardization(few if near is None else near)[0]
+    objective = _objective(all_of_them, prior, center, unit, **form)
+    return objective, _descend(objective, few, near)
+
+
+def _moderate(width: FloatArray) -> FloatArray:
+    """Powers of two that bring extreme widths near 1, so that squares of scores fit a float; 1 for all others."""
+    extreme = (width > 0.0) & ((width < 1.0 / _EXTREME) | (width > _EXTREME))
+    exponents = -np.round(np.log2(np.where(extreme, width, 1.0)))
+    return np.asarray(2.0 ** np.clip(exponents, -1022.0, 1022.0), np.float64)
+
+
+def sample(trials: ClassTrials) -> ClassTrials:
+    """About ``SAMPLE`` trials of each kind, evenly spread, with as many of each class as there may be."""
+    n, n_classes = len(trials), len(trials.class_weights)
+    size = max(SAMPLE, 40 * n_classes)
+    if n < 4 * size:
+        return trials
+    order = ordered_by_class(trials.label, n_classes)
+    ends = np.cumsum(np.bincount(trials.label, minlength=n_classes))
+    share = max(size // n_classes, 1)
+    own = (order[begin:end] for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True))
+    rows = np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own]))
+    few = trials.take(rows)
+    everything, amounts = trials.amounts, few.amounts
+    if np.any((amounts == 0.0) & (everything > 0.0)):
+        return trials
+    # Infinite scores may decide all trials of a class, so that none are left of it.
+    stand_for = np.divide(everything, amounts, out=np.ones(n_classes), where=amounts > 0.0)
+    return replace(few, class_weights=trials.class_weights * stand_for)
+
+
+def _objective(
+    trials: ClassTrials,
+    prior: FloatArray,
+    center: FloatArray,
+    width: FloatArray,
+    *,
+    ridge: float,
+    scale: bool,
+    offset: bool,
+) -> ClassObjective:
+    """The objective by standardized parameters: the weights of systems, then offsets that have mean 0."""
+    n_systems, n_classes = center.shape
+    fixed, basis = np.zeros(n_systems + n_classes), np.zeros((n_systems + n_classes, 0))
+    if scale:
+        if not np.any(width > 0.0):
+            raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
+        inverse = np.where(width > 0.0, 1.0 / np.where(width > 0.0, width, 1.0), 0.0)
+        scales = np.vstack((np.diag(inverse), -(center * inverse[:, None]).T if offset else np.zeros(center.T.shape)))
+        basis = np.hstack((basis, scales))
+    else:
+        fixed[:n_systems] = 1.0
+    if offset:
+        # Next to scores that are far apart and keep their scale, a step of 1 nat would not be seen.
+        stretch = 1.0 if scale else max(1.0, float(np.max(width)) / _FAR)
+        basis = np.hstack((basis, np.vstack((np.zeros((n_systems, n_classes - 1)), stretch * helmert(n_classes).T))))
+    penalty = np.zeros(basis.shape[1])
+    penalty[: n_systems * scale] = ridge
+    shrunk = 1.0 / np.sqrt(1.0 + penalty)  # or a large penalty would make all else look flat
+    return ClassObjective(trials, np.log(prior), fixed, basis * shrunk, penalty * shrunk**2)
+
+
+def _descend(objective: ClassObjective, few: ClassTrials, near: ClassTrials | None) -> Minimum:
+    """Minimize on samples first, where far scores are drawn near if there are such, then on all trials."""
+    trials, n = objective.trials, len(objective.trials)
+    is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
+    rough = replace(objective, dtype=np.float32) if is_rough else objective
+    way = Way(np.zeros(objective.basis.shape[1]), _minimized)
+    if near is not None:
+        way.follow(replace(rough, trials=near), ROUGH[0])
+    if few is not trials:
+        way.follow(replace(rough, trials=few), ROUGH[0])
+    if n < LARGE:
+        return way.follow(objective, PRECISE)
+    return way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
+
+
+def _minimized(level: ClassObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
+    """The minimum of one level, or the point at which no wrong class leads any more."""
+    has_end = bool(level.penalty.any())
+
+    def apart(_point: FloatArray, at: Derivatives) -> bool:
+        return not has_end and _is_apart(level, at)
+
+    return search(level, start, precise, after, apart)
+
+
+def _is_apart(level: ClassObjective, at: Derivatives) -> bool:
+    """Whether the right class leads in all trials, which proves that scales may grow forever.
+
+    It proves nothing where the prior decides, and offsets cannot make up for it; nor where there is no scale.
+    """
+    n_systems = level.trials.systems.shape[1]
+    has_scale = level.basis[:n_systems].any()
+    return bool(at.worst < 0.0 and has_scale and (level.basis[n_systems:].any() or np.ptp(level.log_prior) == 0.0))
+
+
+def _require_finite(objective: ClassObjective, found: Minimum) -> None:
+    """Refuse an answer where the best scales or offsets are infinite; a penalty only keeps scales finite.
+
+    Raises
+    ------
+    InputError
+        If they are.
+    """
+    is_penalized = bool(objective.penalty.any())
+    if not objective.basis[: objective.trials.systems.shape[1]].any():
+        return  # that no class is beyond the reach of offsets is known from the start
+
+    def move(point: FloatArray, step: FloatArray) -> float:
+        bound = objective.move_bound(step)
+        return bound if bound < SUSPICIOUS else objective.largest_move(point, step)
+
+    refuse_infinite(
+        found,
+        move,
+        separated=not is_penalized and (_is_apart(objective, found.at) or _is_apart_at_last(objective, found)),
+        ridge_helps=not is_penalized,
+    )
+
+
+def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
+    """Whether scores alone separate the classes where there is a prior that is not flat, but there are no offsets."""
+    n_systems = objective.trials.systems.shape[1]
+    if objective.basis[n_systems:].any() or np.ptp(objective.log_prior) == 0.0:
+        return False
+    alone = replace(objective, log_prior=np.zeros_like(objective.log_prior))
+    return alone(found.point, found.at.hessian).worst < 0.0

@@ -1,0 +1,256 @@
+"""Minimize a smooth function of few parameters by a trust region with exact second derivatives.
+
+A step minimizes the quadratic model within a ball (Moré and Sorensen 1983), by the eigenvalues of the Hessian: it
+works where the Hessian is indefinite, as that of non-convex scoring rules is away from their optimum, and is Newton's
+step close to it. The matrices are small, so the eigenvalues cost nothing next to one pass over the trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from deciban.types import BoolArray, FloatArray
+
+_FLAT = 100.0
+"""Curvature, in units of rounding relative to the largest, below which a direction counts as flat: it tells nothing."""
+
+_ALIKE = 1e-9
+"""Points whose values differ by less than this, relative to them, along flat directions count as equally good."""
+
+PRECISE = 1e-12
+"""What Newton's step can still gain, relative to the value, when the minimum counts as reached."""
+
+ROUNDING = 1e-14
+"""How much a value may grow, relative to it, by rounding alone."""
+
+_LOOSE = 300.0
+"""How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
+root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
+
+_HALVINGS = 20
+"""How often a bad start is drawn nearer before the search begins at 0."""
+
+_NEAR = 1e-3
+"""What Newton's step can gain, relative to the value, where second derivatives change so little that old ones do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivatives:
+    """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly that of a point nearby.
+
+    ``worst`` is what an objective tells about its trials there, for whoever wants to stop the search; see
+    `deciban.core.training.linear_objective`.
+    """
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+    worst: float = math.inf
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether a step can be made from here."""
+        return math.isfinite(self.value) and bool(np.isfinite(self.gradient).all() and np.isfinite(self.hessian).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """Where a search ended.
+
+    ``at`` are the derivatives at ``point``. ``decrement`` is what Newton's step from there would still gain, half of
+    ``g' H^-1 g`` (infinite where the Hessian is not positive definite), in the unit of the value. ``polished`` is the
+    point where that step leads, if the search converged: its distance to the minimum is of the order of the square of
+    that of ``point``. ``flat`` is the number of directions in which the function does not change.
+    """
+
+    point: FloatArray
+    polished: FloatArray
+    at: Derivatives
+    decrement: float
+    n_steps: int
+    n_evaluations: int
+    converged: bool
+    flat: int
+
+
+class Function(Protocol):
+    """What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
+
+    def __call__(self, point: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
+        """Value, gradient and Hessian."""
+
+
+def minimize(
+    function: Function,
+    start: FloatArray,
+    *,
+    radius: float = 4.0,
+    reuse: bool = False,
+    precise: float = PRECISE,
+    rounding: float = ROUNDING,
+    max_evaluations: int = 200,
+    stop: Callable[[FloatArray, Derivatives], bool] | None = None,
+    after: Minimum | None = None,
+    limit: float = math.inf,
+) -> Minimum:
+    """Search the minimum of ``function`` from ``start`` on.
+
+    Parameters
+    ----------
+    function : callable
+        Gives the derivatives at a point; a value that is not finite means that the point is out of bounds. A Hessian
+        that it is passed is good enough, and need not be computed.
+    start : (d,) array
+    reuse : bool
+        Near the minimum, use second derivatives again where they are still good: more steps, but cheaper ones.
+    radius : float
+        Length of the longest first step; parameters should be scaled so that 1 is a sensible step.
+    precise : float
+        The search has converged when Newton's step gains less than this, relative to the value.
+    rounding : float
+        Relative error of the value.
+    max_evaluations : int
+        When to give up.
+    stop : callable, optional
+        Ends the search at a new point when it returns True, for example because the minimum turned out to be infinite.
+    after : Minimum, optional
+        The minimum of nearly the same function, whose last step led to ``start``: its second derivatives will do there.
+    limit : float
+        The value at 0: where that at ``start`` is higher, or not finite, the search begins nearer to 0.
+
+    Returns
+    -------
+    Minimum
+    """
+    point, at, n_evaluations = _begun(function, start, after, limit)
+    after = after if n_evaluations == 1 else None
+    if not at.is_finite:
+        return Minimum(point, point, at, math.inf, 0, n_evaluations, converged=False, flat=0)
+    n_steps, stopped = 0, stop is not None and stop(point, at)
+    before, is_own = math.inf, after is None  # whether the Hessian is that of the point
+    if after is not None:
+        before = after.decrement
+    while True:
+        eigenvalues, vectors = np.linalg.eigh(at.hessian)
+        slopes = vectors.T @ at.gradient
+        flat = _flat(eigenvalues, slopes, at.value, _FLAT * rounding)
+        decrement = _decrement(eigenvalues, slopes, flat)
+        stuck = decrement >= 0.25 * before and decrement <= 100.0 * rounding * abs(at.value)
+        converged = stuck or (
+            decrement <= precise * abs(at.value)
+            and (is_own or (decrement / (_LOOSE * precise)) ** 2 <= abs(at.value) * before)
+        )
+        if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
+            reached = converged and not stopped
+            step = np.where(flat, 0.0, -slopes / np.where(flat, 1.0, eigenvalues)) if reached else np.zeros(len(slopes))
+            polished = point + vectors @ step
+            if reached:
+                polished, flat = _smallest(polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
+            return Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, int(flat.sum()))
+        earlier, before = before, decrement
+        step = np.zeros(len(slopes))
+        step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], 0.1 * rounding)
+        predicted = -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
+        near = reuse and decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
+        there = function(trial := point + vectors @ step, at.hessian if near else None)
+        n_evaluations += 1
+        gained = at.value - there.value if there.is_finite else -math.inf
+        length = float(np.linalg.norm(step))
+        ratio = gained / predicted if predicted > 0 else 1.0
+        if ratio < 0.25:
+            radius = 0.25 * length
+        elif ratio > 0.75 and length > 0.8 * radius:
+            radius *= 4.0
+        if near and there.is_finite:
+            known = _updated(at.hessian, vectors @ step, there.gradient - at.gradient)
+            there = replace(there, hessian=known)
+        if ratio > 1e-4 or abs(gained) <= rounding * abs(at.value):
+            point, at, n_steps, is_own = trial, there, n_steps + 1, not near
+            stopped = stop is not None and stop(point, at)
+
+
+def _begun(
+    function: Function, start: FloatArray, after: Minimum | None, limit: float
+) -> tuple[FloatArray, Derivatives, int]:
+    """Where the search begins, the derivatives there, and how many evaluations that took."""
+    point, at, n_evaluations = start, function(start, None if after is None else after.at.hessian), 1
+    while not (at.is_finite and at.value <= limit) and point.any():
+        point = 0.5 * point if n_evaluations < _HALVINGS else np.zeros(len(point))
+        at, n_evaluations = function(point, None), n_evaluations + 1
+    return point, at, n_evaluations
+
+
+def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:
+    """Second derivatives that explain how the gradient changed along a step (the formula of Broyden and others)."""
+    along, seen = hessian @ step, float(step @ change)
+    expected = float(step @ along)
+    if not 0.5 * expected < seen < 2.0 * expected:
+        return hessian
+    return hessian - np.outer(along, along) / expected + np.outer(change, change) / seen
+
+
+def _decrement(eigenvalues: FloatArray, slopes: FloatArray, flat: BoolArray) -> float:
+    """What Newton's step would gain; infinite where there is no minimum of the model."""
+    if np.any(eigenvalues[~flat] <= 0.0):
+        return math.inf
+    with np.errstate(over="ignore"):
+        return float(0.5 * np.sum(slopes[~flat] ** 2 / eigenvalues[~flat]))
+
+
+def _flat(eigenvalues: FloatArray, slopes: FloatArray, value: float, tiny: float) -> BoolArray:
+    """Directions in which neither curvature nor slope can be told from rounding."""
+    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+    level = np.abs(slopes) <= tiny * max(abs(value), largest)
+    return np.asarray(level & (np.abs(eigenvalues) <= tiny * largest))
+
+
+def _smallest(
+    point: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, slopes: FloatArray, flat: BoolArray, limit: float
+) -> tuple[FloatArray, BoolArray]:
+    """Of points that differ along flat directions the one closest to 0; directions that matter after all stay."""
+    along = vectors.T @ point
+    loss = np.abs(slopes * along) + 0.5 * np.abs(eigenvalues) * along**2
+    flat = flat & (loss <= limit)
+    return point - vectors[:, flat] @ along[flat], flat
+
+
+@np.errstate(over="ignore", divide="ignore")  # where the function is nearly level, or very steep
+def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: float) -> FloatArray:
+    """The step that minimizes the model in a ball, in the coordinates of the eigenvectors."""
+    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+    lowest = float(eigenvalues[0])
+    if lowest > tiny * largest:
+        step = -slopes / eigenvalues
+        if np.linalg.norm(step) <= radius:
+            return step
+    moving = np.abs(slopes) > 0.0
+    if not moving.any():  # a stationary point that is no minimum: leave it downhill
+        return radius * np.eye(len(slopes))[0] if lowest < 0.0 else np.zeros(len(slopes))
+
+    def length(shift: float) -> float:
+        return float(np.linalg.norm(slopes[moving] / (eigenvalues[moving] + shift)))
+
+    # |step| falls with the shift; it lies between these two.
+    steepest = float(np.linalg.norm(slopes)) / radius
+    low = max(0.0, -lowest) + tiny * max(largest, steepest)
+    high = low + steepest
+    if length(low) <= radius:
+        shift, step = low, np.where(moving, -slopes / (eigenvalues + low), 0.0)
+        missing = math.sqrt(max(radius**2 - float(step @ step), 0.0))
+        if lowest < 0.0:  # the hard case: no slope along the direction of negative curvature
+            step[0] -= math.copysign(missing, slopes[0])
+        return step
+    for _ in range(200):
+        shift = math.sqrt(low * high) if low > 0.0 else 0.5 * high
+        if length(shift) > radius:
+            low = shift
+        else:
+            high = shift
+        if high - low <= 1e-3 * high:
+            break
+    return np.where(moving, -slopes / (eigenvalues + high), 0.0)

@@ -1,0 +1,314 @@
+"""What an evaluation of many classes found: frozen numbers with their counts and conventions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deciban.evaluation.results import SCHEMA, plain
+from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.trials import JoinReport
+
+CLASS_CONVENTIONS = {
+    "scores": "natural-log likelihoods of the classes, up to a constant for each segment",
+    "averages": "each class by itself, weighted by the prior; class proportions never count",
+    "cllr": "bits, flat prior; log2 of the number of classes for scores that say nothing",
+    "min_cllr": "after the best common scale and the best offset for each class, on the same segments",
+    "decisions": "class of greatest posterior probability at the prior, the first one in a tie",
+    "c_avg": "fractions, not normalized; mean over targets at the Bayes threshold of detection log-likelihood ratios",
+    "normalized_c_avg": "divided by the better of accepting and rejecting everything",
+    "minima of detectors and pairs": "after PAV, for each by itself: bounds that no single recognizer need reach",
+    "error_rates": "fractions in [0, 1]",
+    "confusion": "rows are true classes, columns are decisions; counts or sums of weights (of groups: shares of these)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPoint:
+    """Average detection costs at one prior of a target; fractions.
+
+    Attributes
+    ----------
+    p_target : float
+    c_avg : float
+        Mean over the targets of ``p_target P_miss + (1 - p_target) P_fa`` at the Bayes threshold.
+    normalized : float
+        The same divided by ``min(p_target, 1 - p_target)``.
+    min_c_avg : float
+        ``c_avg`` with the best threshold for each target by itself.
+    """
+
+    p_target: float
+    c_avg: float
+    normalized: float
+    min_c_avg: float
+
+    @property
+    def normalized_min(self) -> float:
+        """``min_c_avg`` divided like ``normalized``."""
+        return self.min_c_avg / min(self.p_target, 1.0 - self.p_target)
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """All of its figures by name."""
+        names = ("c_avg", "normalized", "min_c_avg", "normalized_min")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassCurves:
+    """What plots draw.
+
+    Attributes
+    ----------
+    prior_log_odds : (m,) array
+        Log odds of the prior of a target, in nats.
+    c_avg : (m,) array
+        At each of these priors, not normalized. Where the last class is out of set it is so here too, and priors end
+        before they leave nothing for the other non-targets.
+    detector_log_odds : (d,) array
+        Log odds of the prior of a target, in nats, for the two that follow.
+    act_error, min_error : (n_targets, d) arrays
+        Bayes error rate of each target of the detection analysis against the rest, as it is and at the best threshold;
+        not normalized.
+    sample : ((n, 3) array, (n,) array), optional
+        Log-likelihoods in nats and true classes of some trials, evenly chosen, where there are three classes.
+    """
+
+    prior_log_odds: FloatArray
+    c_avg: FloatArray
+    detector_log_odds: FloatArray
+    act_error: FloatArray
+    min_error: FloatArray
+    sample: tuple[ScoreArray, IntArray] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassEvaluation:
+    """Everything a table, a plot or a report says about the scores of one system for many classes.
+
+    Attributes
+    ----------
+    name : str
+    classes : tuple of str
+    counts : (n_classes,) array
+        Segments of each class (sums of weights if segments are weighted).
+    n_infinite : int
+        Segments with an infinite score.
+    prior : (n_classes,) array
+        Prior of the figures that depend on one: ``cross_entropy``, ``brier``, ``error_rate``, ``confusion``.
+    cross_entropy, prior_entropy : float
+        In bits: what is still unknown of the class after and before the scores are seen.
+    brier, default_brier : float
+        Quadratic cost, and that of scores that say nothing.
+    error_rate, default_error_rate : float
+        Fractions of wrong decisions at the prior, and of those that the prior alone makes.
+    class_error_rates : (n_classes,) array
+    confusion : (n_classes, n_classes) array
+        True class of the row, decision of the column; rows sum to ``counts``.
+    calibration : ClassCalibration
+        Cllr with its discrimination and calibration parts, in bits at the flat prior.
+    points : tuple of ClassPoint
+    p_out_of_set : float or None
+        Prior of the last class where it is out of set; it is no target then.
+    detection : DetectionAnalysis
+        Each target against the rest, costs at the first of ``points``.
+    pairwise : PairwiseAnalysis
+    subsets : SubsetCosts or None
+        C_avg of every subset of classes.
+    notes : tuple of str
+        What a reader must know before quoting the numbers.
+    curves : ClassCurves
+    no_subsets : str
+        Why ``subsets`` is None.
+    """
+
+    name: str
+    classes: tuple[str, ...]
+    counts: CountArray
+    n_infinite: int
+    prior: FloatArray
+    cross_entropy: float
+    prior_entropy: float
+    brier: float
+    default_brier: float
+    error_rate: float
+    default_error_rate: float
+    class_error_rates: FloatArray
+    confusion: CountArray
+    calibration: ClassCalibration
+    points: tuple[ClassPoint, ...]
+    p_out_of_set: float | None
+    detection: DetectionAnalysis
+    pairwise: PairwiseAnalysis
+    subsets: SubsetCosts | None
+    notes: tuple[str, ...]
+    curves: ClassCurves = dataclasses.field(repr=False)
+    no_subsets: str = dataclasses.field(default="", repr=False)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def reference(self) -> float:
+        """Cllr of scores that say nothing: log2 of the number of classes, in bits."""
+        return math.log2(self.n_classes)
+
+    @property
+    def cllr(self) -> float:
+        """Cost of the log-likelihoods in bits, at the flat prior."""
+        return self.calibration.total
+
+    @property
+    def min_cllr(self) -> float:
+        """The same after the best scale and offsets: discrimination loss."""
+        return self.calibration.minimum
+
+    @property
+    def calibration_loss(self) -> float:
+        """``cllr - min_cllr`` in bits."""
+        return self.calibration.loss
+
+    @property
+    def information(self) -> float:
+        """Information that the scores deliver at the flat prior, in bits: ``reference - cllr``."""
+        return self.reference - self.cllr
+
+    @property
+    def c_avg(self) -> float:
+        """Average detection cost at the first point."""
+        return self.points[0].c_avg
+
+    @property
+    def mean_costs(self) -> dict[str, float]:
+        """Means over the points, by the names that figures have there; ``normalized`` is the ``C_primary`` of plans."""
+        found = [point.costs for point in self.points]
+        return {name: math.fsum(costs[name] for costs in found) / len(found) for name in found[0]}
+
+    def frequent_confusions(self, most: int) -> list[tuple[str, str, float, float]]:
+        """True class, wrong decision, how many segments (or their weight) and which share of the class; most first."""
+        rates = self.confusion / self.confusion.sum(axis=1, keepdims=True)
+        np.fill_diagonal(rates, 0.0)
+        pairs = [divmod(at, self.n_classes) for at in np.argsort(-rates, axis=None, kind="stable")[:most].tolist()]
+        return [
+            (self.classes[i], self.classes[j], float(self.confusion[i, j]), float(rates[i, j]))
+            for i, j in pairs
+            if rates[i, j] > 0.0
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
+        fields: dict[str, Any] = {
+            "name": self.name,
+            "classes": self.classes,
+            "counts": self.counts.tolist(),
+            "n_infinite": self.n_infinite,
+            "cllr": self.cllr,
+            "reference": self.reference,
+            "information": self.information,
+            "min_cllr": self.min_cllr,
+            "calibration_loss": self.calibration_loss,
+            "min_cllr_offsets_only": self.calibration.after_offset_only,
+            "min_cllr_scale_only": self.calibration.after_scale_only,
+            "prior": self.prior.tolist(),
+            "cross_entropy": self.cross_entropy,
+            "prior_entropy": self.prior_entropy,
+            "brier": self.brier,
+            "default_brier": self.default_brier,
+            "error_rate": self.error_rate,
+            "default_error_rate": self.default_error_rate,
+            "class_error_rates": self.class_error_rates.tolist(),
+            "confusion": self.confusion.tolist(),
+            "operating_points": [{"p_target": point.p_target, **point.costs} for point in self.points],
+            "mean_over_points": self.mean_costs,
+            "p_out_of_set": self.p_out_of_set,
+            "detectors": self._detectors(),
+            "pairwise": {
+                "cllr": self.pairwise.cllr.tolist(),
+                "min_cllr": self.pairwise.min_cllr.tolist(),
+            },
+            "subsets": self.subset_summary(),
+            "notes": self.notes,
+        }
+        numbers: dict[str, Any] = plain(fields)
+        return numbers
+
+    def _detectors(self) -> list[dict[str, Any]]:
+        found = self.detection
+        names = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
+        rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
+        return [
+            {"target": self.classes[k], **dict(zip(names, figures, strict=True))}
+            for k, figures in zip(found.target.tolist(), rows, strict=True)
+        ]
+
+    def subset_summary(self) -> dict[str, Any] | None:
+        """The extremes, and the mean for each size: all of them would be a long list."""
+        found = self.subsets
+        if found is None:
+            return None
+        return {
+            "p_target": self.points[0].p_target,
+            "n": len(found),
+            "hardest": self._named(found, int(np.argmax(found.value))),
+            "easiest": self._named(found, int(np.argmin(found.value))),
+            "mean_by_size": {
+                str(size): float(found.value[found.size == size].mean()) for size in range(2, self.n_classes + 1)
+            },
+        }
+
+    def _named(self, found: SubsetCosts, at: int) -> dict[str, Any]:
+        return {"classes": [self.classes[k] for k in found.members(at)], "c_avg": float(found.value[at])}
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class ClassResults:
+    """The evaluations of several systems on the same segments, and how the segments were found.
+
+    Attributes
+    ----------
+    systems : tuple of ClassEvaluation
+        All of the same classes.
+    join : JoinReport, optional
+        How key and scores met.
+    facts : tuple of str
+        What was read and assumed, a line each.
+    """
+
+    systems: tuple[ClassEvaluation, ...]
+    join: JoinReport | None = None
+    facts: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return self.systems[0].classes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``deciban eval --json`` prints for class scores."""
+        return {
+            "schema": SCHEMA,
+            "kind": "classes",
+            "systems": [system.to_dict() for system in self.systems],
+            "join": None if self.join is None else dataclasses.asdict(self.join),
+            "inputs": list(self.facts),
+            "conventions": CLASS_CONVENTIONS,
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)

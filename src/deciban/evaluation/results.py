@@ -1,0 +1,255 @@
+"""What an evaluation found: frozen numbers with their counts and conventions, ready for tables, plots and JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.operating import OperatingPoint
+from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.trials import JoinReport
+
+SCHEMA = 1
+"""Version of the JSON layout; it changes when a name or a meaning does."""
+
+CONVENTIONS = {
+    "accept": "score >= threshold",
+    "thresholds": "Bayes threshold -logit(effective prior) on natural-log likelihood ratios",
+    "error_rates": "fractions in [0, 1]",
+    "dcf": "normalized by the better of accept-all and reject-all",
+    "eer": "on the convex hull of the ROC (ROCCH)",
+    "auc": "P(target > non-target) + P(tie) / 2",
+    "prbep": "count of misses = count of false alarms, on the ROCCH",
+    "cllr": "bits; natural-log likelihood ratios in",
+    "ties": "never split",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PointResult:
+    """Costs and error counts at one operating point; both costs are normalized.
+
+    ``threshold`` is the Bayes threshold in nats; ``p_miss``, ``p_fa``, ``n_miss``, ``n_fa`` are the actual errors
+    there (sums of weights if trials are weighted).
+    """
+
+    p_target: float
+    c_miss: float
+    c_fa: float
+    effective_prior: float
+    threshold: float
+    act_dcf: float
+    min_dcf: float
+    p_miss: float
+    p_fa: float
+    n_miss: float
+    n_fa: float
+
+    def __str__(self) -> str:
+        """Name the operating point, as tables and legends call it."""
+        return str(OperatingPoint(self.p_target, self.c_miss, self.c_fa))
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """The points that plots draw. Where there are many they are thinned below the size of a pixel.
+
+    Attributes
+    ----------
+    roc_p_fa, roc_p_miss : (n,) arrays
+        Corners of the steppy ROC from accept-all to reject-all.
+    hull_p_fa, hull_p_miss : (n,) arrays
+        Vertices of the convex hull.
+    prior_log_odds : (m,) array
+        Grid in nats for the two that follow.
+    act_error, min_error : (m,) arrays
+        Bayes error rate, normalized by that of llr 0.
+    entropy_log_odds : (e,) array
+        Grid in nats for the two that follow.
+    act_cross_entropy, min_cross_entropy : (e,) arrays
+        In bits. With more than 8192 trials the actual one is computed from cells of 1/64 nat, which moves it by
+        less than 2e-5 bits.
+    pav : Pav
+        Blocks of scores and their log-likelihood ratios.
+    bins : (b + 1,) array
+        Edges of score bins; equal in width, infinite scores left out.
+    tar_density, non_density : (b,) arrays
+        Share of the class in each bin, divided by the width of the bin.
+    levels : (k,) array
+        Score levels for the two that follow.
+    tar_above, non_above : (k,) arrays
+        Share of the class at or above each level (Tippett).
+    """
+
+    roc_p_fa: FloatArray
+    roc_p_miss: FloatArray
+    hull_p_fa: FloatArray
+    hull_p_miss: FloatArray
+    prior_log_odds: FloatArray
+    act_error: FloatArray
+    min_error: FloatArray
+    entropy_log_odds: FloatArray
+    act_cross_entropy: FloatArray
+    min_cross_entropy: FloatArray
+    pav: Pav
+    bins: FloatArray
+    tar_density: FloatArray
+    non_density: FloatArray
+    levels: FloatArray
+    tar_above: FloatArray
+    non_above: FloatArray
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything a table, a plot or a report says about the scores of one system.
+
+    Attributes
+    ----------
+    name : str
+    n_tar, n_non : int or float
+        Trials of each class (sums of weights if trials are weighted).
+    n_tied : int or float
+        Trials whose score is equal to the score of a trial of the other class.
+    n_infinite : int or float
+        Trials with an infinite score.
+    eer, auc : float
+        Fractions: equal error rate on the convex hull, P(tar > non) + ties/2.
+    cllr, min_cllr : float
+        In bits.
+    prbep : float
+        A count of errors.
+    dr30 : (float, float)
+        Prior log odds left of which fewer than 30 false alarms, right of which fewer than 30 misses remain.
+    operating_points : tuple of PointResult
+    notes : tuple of str
+        What a reader must know before quoting the numbers.
+    curves : Curves
+    is_weighted : bool
+        Whether trials were weighted: all numbers of trials are sums of weights then.
+    """
+
+    name: str
+    n_tar: int | float
+    n_non: int | float
+    n_tied: int | float
+    n_infinite: int | float
+    eer: float
+    auc: float
+    cllr: float
+    min_cllr: float
+    prbep: float
+    dr30: tuple[float, float]
+    operating_points: tuple[PointResult, ...]
+    notes: tuple[str, ...]
+    curves: Curves = dataclasses.field(repr=False)
+    is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
+
+    @property
+    def calibration_loss(self) -> float:
+        """``cllr - min_cllr`` in bits."""
+        return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
+
+    @property
+    def mean_act_dcf(self) -> float:
+        """Mean normalized actual cost over the operating points (``C_primary`` where a plan has several)."""
+        return float(np.mean([point.act_dcf for point in self.operating_points]))
+
+    @property
+    def mean_min_dcf(self) -> float:
+        """Mean normalized minimum cost over the operating points, each with its own best threshold."""
+        return float(np.mean([point.min_dcf for point in self.operating_points]))
+
+    @property
+    def plot(self) -> Plotter:
+        """Plots of this evaluation: ``evaluation.plot.det(ax=None)`` is ``deciban.plots.det(evaluation, ax=None)``."""
+        return Plotter(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["curves"], fields["is_weighted"]
+        fields["calibration_loss"] = self.calibration_loss
+        fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
+        fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
+        numbers: dict[str, Any] = plain(fields)
+        return numbers
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The evaluations of several systems on the same trials, and how the trials were found.
+
+    Attributes
+    ----------
+    systems : tuple of Evaluation
+    join : JoinReport, optional
+        How key and scores met.
+    facts : tuple of str
+        What was read and assumed, a line each.
+    """
+
+    systems: tuple[Evaluation, ...]
+    join: JoinReport | None = None
+    facts: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``deciban eval --json`` prints."""
+        return {
+            "schema": SCHEMA,
+            "systems": [system.to_dict() for system in self.systems],
+            "join": None if self.join is None else dataclasses.asdict(self.join),
+            "inputs": list(self.facts),
+            "conventions": CONVENTIONS,
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+class Plotter:
+    """The functions of `deciban.plots` with their first argument filled in."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+
+    def __getattr__(self, kind: str) -> Any:
+        # By name and only when asked for: plots stand above evaluation and bring matplotlib with them.
+        plots = importlib.import_module("deciban.plots")
+        if kind not in plots.KINDS:
+            raise AttributeError(f"no plot {kind!r}; there are {', '.join(plots.KINDS)}")
+
+        def draw(ax: Any = None, **line_kw: Any) -> Any:
+            return getattr(plots, kind)(self._evaluation, ax=ax, **line_kw)
+
+        return draw
+
+    def __dir__(self) -> list[str]:
+        return list(importlib.import_module("deciban.plots").KINDS)
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: infinite numbers become words."""
+    if isinstance(value, dict):
+        return {name: plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value

@@ -1,0 +1,313 @@
+"""Linear fusion where some systems have no score for some trials: a policy that the user states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.errors import InputError, TrialError
+from deciban.fusion.fuser import LabelledSystems, combined, require_systems
+from deciban.fusion.linear import LinearFusion
+from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
+from deciban.models.by_rule import TrainedByRule
+from deciban.models.model import Plain, Training
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+
+_POLICIES = ("error", "drop", "subset")
+
+
+class SubsetFusion(TrainedByRule):
+    """Linear fusion of systems of which some may have no score for a trial; NaN stands for such a score.
+
+    Nothing is put in place of a score that is not there. What happens instead is up to ``missing``.
+
+    Parameters
+    ----------
+    missing : str
+        ``error``: a score that is missing is refused, when training and later. ``drop``: trials that lack a score are
+        left out of training, and refused later. ``subset``: each trial is fused by a fusion of the systems that it has.
+        There is one for every set of systems that some training trial has, no more and no fewer; it is trained on all
+        trials that have at least these.
+    max_missing : int
+        With ``subset``, there is also one for every set that lacks at most this many of the systems, whether such a
+        trial occurs or not. The number of systems less 1 gives all sets; there are 2 to the power of the number of
+        systems of them, less 1.
+    p_target, alpha, beta, ridge : float
+        As in `LinearFusion`, the same for all fusions.
+
+    Attributes
+    ----------
+    fusions_ : dict of tuple of int to LinearFusion
+        By positions of systems in increasing order, ``(0, 2)`` for example; those of more systems come first.
+    n_systems_ : int
+    objective_ : float
+        Expected cost of all training trials, each by its own fusion, without the penalty.
+    training_ : Training
+        Counts of trials that were trained on, a fingerprint of them, and in ``results``: ``n_dropped``, trials that
+        were left out (with ``subset``: those without any score); for the systems 0 and 2, ``n_exactly_0+2`` trials
+        have these scores and no others, ``n_trained_0+2`` were trained on, and ``status_0+2`` says how that went.
+
+    Notes
+    -----
+    Each fusion is right for its own systems: with fewer of them, llrs are smaller, and the offset is another one. That
+    holds as long as a score is missing by chance. Where it is missing because the trial is hard, trials that lack it
+    are not like those that the fusion of fewer systems was trained on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nan = np.nan
+    >>> scores = [[3.0, 1.0], [1.0, nan], [2.0, -1.0], [-1.0, 1.0], [1.5, nan], [0.0, -2.0], [2.0, 0.5], [0.5, 0.0]]
+    >>> is_target = [True, True, True, False, False, False, False, True]
+    >>> fusion = SubsetFusion(missing="subset").fit(scores, is_target)
+    >>> fusion.transform([[2.0, 0.5], [2.0, nan]]).round(2)
+    array([0.82, 0.7 ])
+    >>> sorted(fusion.fusions_)
+    [(0,), (0, 1)]
+    >>> fusion.training_.results["n_exactly_0"], fusion.training_.results["n_trained_0"]
+    (2, 8)
+    """
+
+    kind: ClassVar[str] = "subset-fusion"
+    parameter_schema: ClassVar[dict[str, Any]] = {
+        "n_systems": {"type": "integer", "minimum": 1},
+        "fusions": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST,
+            "items": {
+                "type": "object",
+                "required": ["systems", "fusion"],
+                "properties": {
+                    "systems": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
+                    "fusion": {"type": "object"},
+                },
+                "additionalProperties": False,
+            },
+        },
+    }
+
+    n_systems_: int
+    fusions_: dict[Subset, LinearFusion]
+
+    def __init__(
+        self,
+        *,
+        missing: str = "error",
+        max_missing: int = 0,
+        p_target: float = 0.5,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        ridge: float = 0.0,
+    ) -> None:
+        self.missing = missing
+        self.max_missing = max_missing
+        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
+        self._policy()
+
+    def _policy(self) -> tuple[str, int]:
+        """Both settings, checked; they are attributes and may have been changed."""
+        if self.missing not in _POLICIES:
+            raise InputError(f"missing: got {self.missing!r}. It is one of {', '.join(_POLICIES)}.")
+        n: Any = self.max_missing
+        if type(n) is not int or n < 0:  # a bool is none, and others do not fit a model file
+            raise InputError(f"max_missing: got {n!r}. It is a whole number of at least 0.")
+        if n and self.missing != "subset":
+            raise InputError(f"max_missing: of no use with missing={self.missing!r}. Pass missing='subset'.")
+        return self.missing, n
+
+    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Scores of all systems on the same trials; NaN where a system has none, infinite for certainty.
+        is_target : (n_trials,) array_like
+            True (or 1) for targets, False (or 0) for non-targets.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
+            trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
+        """
+        missing, max_missing = self._policy()
+        data = LabelledSystems.of(scores, is_target, sample_weight, missing=True)
+        occurring = occurring_subsets(data.scores)
+        complete = tuple(range(data.scores.shape[1]))
+        if missing == "error":
+            way = "Pass missing='drop' or missing='subset', or leave these trials out"
+            require_known(occurring, [complete], way, called=self.called)
+        unused = {subset for subset in occurring if not subset or (missing == "drop" and subset != complete)}
+        n_dropped = sum(len(occurring.pop(subset)) for subset in unused)
+        left: IntArray = np.sort(np.concatenate([np.zeros(0, np.int64), *occurring.values()]))
+        if n_dropped:
+            data = _of(data, left)
+        self._require_scores(data)
+        rows: IntArray = np.arange(len(data.scores)) if data.weight is None else np.flatnonzero(data.weight)
+        counting = data if data.weight is None else data.take(rows)
+        occurring = occurring_subsets(counting.scores)
+        wanted = [complete] if missing != "subset" else wanted_subsets(complete, occurring, max_missing)
+        try:
+            self.fusions_ = {subset: self._trained(counting, subset) for subset in wanted}
+        except TrialError as error:
+            raise error.among(left[rows]) from None
+        self.n_systems_ = len(complete)
+        self.objective_ = self._cost(counting, occurring)
+        results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
+        for subset, fusion in self.fusions_.items():
+            results |= _told(subset, fusion, len(occurring.get(subset, ())))
+        self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
+        return self
+
+    def transform(self, scores: ArrayLike) -> FloatArray:
+        """Fuse the scores of trials.
+
+        Parameters
+        ----------
+        scores : (n_trials, n_systems) array_like
+            Systems in the order of training; NaN where one has no score.
+
+        Returns
+        -------
+        (n_trials,) array
+            Log-likelihood ratios in nats.
+
+        Raises
+        ------
+        InputError
+            If there was no training, the number of systems is another one, trials have scores of a set of systems for
+            which there is no fusion, or systems contradict each other with infinite scores.
+        """
+        self.require_fitted()
+        matrix = _validate.matrix(scores, "scores", "system")
+        require_systems(matrix, self.n_systems_)
+        occurring = occurring_subsets(matrix)
+        require_known(occurring, self.fusions_, self.way_out, called=self.called)
+        return self._fused(matrix, occurring)
+
+    def fit_transform(
+        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> FloatArray:
+        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
+        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
+
+    @property
+    def way_out(self) -> str:
+        """What to do about trials with a set of systems that there is no fusion for."""
+        ways = {
+            "error": "Leave these trials out",
+            "drop": "Leave these trials out, as in training, or train with missing='subset' (--missing subset)",
+            "subset": "Leave these trials out, or train with such trials or a larger max_missing (--missing subset=N)",
+        }
+        return ways[self._policy()[0]]
+
+    def _require_scores(self, data: LabelledSystems) -> None:
+        """Refuse a system that scored no trial that counts."""
+        there = ~np.isnan(data.scores if data.weight is None else data.scores[data.weight > 0])
+        if (silent := np.flatnonzero(~there.any(axis=0))).size:
+            raise InputError(f"scores: {self.called(silent.tolist())}: no score in any trial. Leave such systems out.")
+
+    def _trained(self, data: LabelledSystems, subset: Subset) -> LinearFusion:
+        """A fusion of some systems, trained on all trials that have scores of these."""
+        systems = list(subset)
+        rows: BoolArray = np.logical_not(np.isnan(data.scores[:, systems]).any(axis=1))
+        own = data if rows.all() else data.take(rows)
+        scores = own.scores if len(subset) == data.scores.shape[1] else own.scores[:, systems]
+        fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
+        fusion.system_names = tuple(self.called([k]) for k in subset)
+        try:
+            return fusion.fit(scores, own.is_target, sample_weight=own.weight)
+        except InputError as error:
+            before = (
+                f"Fusion of {self.called(subset)}, trained on the {len(scores):,} of {len(rows):,} trials that have "
+                "all of their scores: "
+            )
+            after = " Or leave out one of these systems."
+            if isinstance(error, TrialError):
+                raise error.among(np.flatnonzero(rows), before=before, after=after) from error
+            raise InputError(f"{before}{error}{after}") from error
+
+    def _fused(self, scores: ScoreArray, occurring: Mapping[Subset, IntArray]) -> FloatArray:
+        llr = np.empty(len(scores))
+        for subset, rows in occurring.items():
+            fusion = self.fusions_[subset]
+            own = scores if len(rows) == len(scores) else scores[rows]
+            if len(subset) < self.n_systems_:
+                own = own[:, list(subset)]
+            llr[rows] = combined(own, fusion.weights_, fusion.offset_, numbers=rows)
+        return llr
+
+    def _cost(self, data: LabelledSystems, occurring: Mapping[Subset, IntArray]) -> float:
+        """Expected cost of trials, each by its own fusion."""
+        return self.cost_of(*data.by_class(self._fused(data.scores, occurring)))
+
+    def parameters(self) -> dict[str, Any]:
+        """The fusions, each as it would stand in a file of its own."""
+        from deciban.models.loading import content_of
+
+        fusions = [{"systems": list(subset), "fusion": content_of(fusion)} for subset, fusion in self.fusions_.items()]
+        return {"n_systems": self.n_systems_, "fusions": fusions}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take the fusions from a file."""
+        from deciban.models.loading import model_of
+
+        n_systems, fusions = int(parameters["n_systems"]), {}
+        for entry in parameters["fusions"]:
+            subset = tuple(int(system) for system in entry["systems"])
+            if list(subset) != sorted(set(subset)) or subset[-1] >= n_systems or subset in fusions:
+                raise InputError(
+                    f"fusions: systems {subset} of {n_systems} are out of order, out of range, or repeated."
+                )
+            fusion = model_of(entry["fusion"], f"fusion of systems {name_of(subset)}")
+            if not isinstance(fusion, LinearFusion) or len(fusion.weights_) != len(subset):
+                raise InputError(f"fusions: that of systems {name_of(subset)} is no linear fusion of as many systems.")
+            fusions[subset] = fusion
+        if self.missing != "subset" and list(fusions) != [tuple(range(n_systems))]:
+            raise InputError(f"fusions: with missing={self.missing!r} there is one, of all systems.")
+        if len(set().union(*fusions)) != n_systems:
+            raise InputError(
+                f"n_systems: {n_systems:g}, but there are fusions of {len(set().union(*fusions))} of them."
+            )
+        self.n_systems_, self.fusions_ = n_systems, fusions
+
+
+def _told(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:
+    """What a model file tells of the fusion of one set of systems."""
+    name, training = name_of(subset), fusion.training_
+    assert training is not None  # noqa: S101  # it was trained a moment ago
+    return {
+        f"n_exactly_{name}": n_exactly,
+        f"n_trained_{name}": sum(training.counts.values()),
+        f"status_{name}": training.results["status"],
+    }
+
+
+def _of(data: LabelledSystems, rows: IntArray) -> LabelledSystems:
+    """The trials that are not dropped.
+
+    Raises
+    ------
+    InputError
+        If they lack a class.
+    """
+    left = data.take(rows)
+    for truth, name in ((True, "target"), (False, "non-target")):
+        if not (left.is_target == truth).any():
+            raise InputError(
+                f"scores: {len(data.scores) - len(rows)} of {len(data.scores)} trials were dropped for scores that are "
+                f"missing, and no {name} is left. Pass missing='subset', or leave out the system that lacks most."
+            )
+    return left

@@ -1,0 +1,193 @@
+"""What tables of trials hold, as columns of text that are made block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban.errors import FormatError
+from deciban.io.columns.assemble import RowError
+from deciban.io.columns.headers import CONDITION
+from deciban.io.contents import Contents
+from deciban.io.format import TextFormat
+from deciban.io.text.escaping import check_names, quoted
+from deciban.trials import Trials
+from deciban.trials.lists import ROW
+from deciban.types import IntArray, ScoreArray
+
+_SCORE_WIDTH = 25
+"""Characters that a score takes at most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """Text that repeats: each distinct one once, and a function that gives their positions for rows start to stop."""
+
+    texts: pa.Array
+    codes: Callable[[int, int], IntArray]
+
+    @property
+    def width(self) -> int:
+        """Bytes of the longest text."""
+        return pc.max(pc.binary_length(self.texts)).as_py() or 0
+
+    def rows(self, start: int, stop: int) -> pa.Array:
+        """The text of some rows."""
+        return self.texts.take(pa.array(self.codes(start, stop)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """Scores, printed with the fewest digits that read back to the same float64."""
+
+    values: ScoreArray
+    width: int = _SCORE_WIDTH
+
+    def rows(self, start: int, stop: int) -> pa.Array:
+        """The text of some rows."""
+        return pc.cast(pa.array(self.values[start:stop], pa.float64()), pa.string())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """Text that a format makes of other columns; a block of all of them at a time."""
+
+    block: Callable[[int, int], Mapping[str, pa.Array]]
+    role: str
+    width: int
+
+    def rows(self, start: int, stop: int) -> pa.Array:
+        """The text of some rows."""
+        return self.block(start, stop)[self.role]
+
+
+Cells: TypeAlias = Coded | Numbers | Made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column: its role (``classes`` for the scores of a class), what it is called, and its cells."""
+
+    role: str
+    name: str
+    cells: Cells
+
+    def fit_for(self, format: TextFormat, *, first: bool) -> Column:  # noqa: A002
+        """The same column, refused if the format cannot hold a name in it, in quotes where the format wants them."""
+        if not isinstance(self.cells, Coded):
+            return self
+        is_condition = self.role.startswith(CONDITION)
+        what = f"{self.name} of a trial" if is_condition else f"{self.role} name" if self.role != "class" else "class"
+        may_be_empty = is_condition and format.delimiter != " "
+        texts, delimiter = self.cells.texts, format.delimiter
+        check_names(texts, what, format.name, delimiter, first=first, may_be_empty=may_be_empty)
+        return replace(self, cells=replace(self.cells, texts=quoted(texts, delimiter, first=first)))
+
+
+def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list[Column]]:
+    """The trials, and everything that is known of them as columns.
+
+    Raises
+    ------
+    FormatError
+        If the tables do not speak of the same trials in the same order.
+    """
+    trials, conditions = _common_trials(contents)
+    columns = [] if trials.sides == ROW else [Column(side, side, cells) for side, cells in _names(trials)]
+    columns += [Column("score", system.name, Numbers(system.score)) for system in contents.systems]
+    if contents.key is not None:
+        non = ~contents.key.is_target
+        columns.append(
+            Column("label", "label", Coded(pa.array(words), lambda start, stop: non[start:stop].view(np.int8)))
+        )
+    if contents.class_key is not None:
+        true, names = contents.class_key.label, pa.array(contents.class_key.classes)
+        columns.append(Column("class", "class", Coded(names, lambda start, stop: true[start:stop])))
+    if contents.class_scores is not None:
+        by_class = contents.class_scores.score.T
+        columns += [
+            Column("classes", name, Numbers(by_class[i])) for i, name in enumerate(contents.class_scores.classes)
+        ]
+    return trials, columns + [_condition(name, values) for name, values in conditions.items()]
+
+
+def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> list[Column]:  # noqa: A002
+    """The columns as a format has them that derives some from others when it is read.
+
+    Raises
+    ------
+    FormatError
+        If the format has no way to say what they say.
+    """
+    undo = format.undo
+    if undo is None:
+        return list(columns)
+    scores = [column for column in columns if column.role in ("score", "classes")]
+    # Each may end up at the beginning of a line.
+    others = {column.role: column.fit_for(format, first=True) for column in columns if column not in scores}
+
+    @lru_cache(maxsize=1)
+    def block(start: int, stop: int) -> Mapping[str, pa.Array]:
+        try:
+            return undo({role: column.cells.rows(start, stop) for role, column in others.items()})
+        except RowError as error:
+            raise FormatError(f"{trials.origin.where(start + (error.row or 0))}: {format.name}: {error}.") from error
+        except FormatError as error:
+            raise FormatError(f"{format.name} cannot hold {trials.origin.name}: {error}.") from error
+
+    width = sum(column.cells.width for column in others.values())
+    return [Column(role, role.removeprefix(CONDITION), Made(block, role, width)) for role in block(0, 0)] + scores
+
+
+def _names(trials: Trials) -> list[tuple[str, Coded]]:
+    if trials.listed is None and trials.mask is None:
+        n_test = len(trials.names[1])  # a full grid: its codes are never made as a whole
+        enroll = Coded(trials.names[0], lambda start, stop: np.arange(start, stop) // n_test)
+        return [
+            ("enroll", enroll),
+            ("test", Coded(trials.names[1], lambda start, stop: np.arange(start, stop) % n_test)),
+        ]
+    return [
+        (side, Coded(names, lambda start, stop, codes=codes: codes[start:stop]))  # type: ignore[misc]
+        for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True)
+    ]
+
+
+def _condition(name: str, values: pa.Array) -> Column:
+    """A condition as text; what is missing is empty."""
+    try:
+        texts = pc.fill_null(pc.cast(values, pa.string()), "").dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise FormatError(
+            f"condition {name!r} holds {values.type}, which is no text. Leave it out, or use parquet."
+        ) from error
+    codes = texts.indices.to_numpy()
+    return Column(CONDITION + name, name, Coded(texts.dictionary, lambda start, stop: codes[start:stop]))
+
+
+def _common_trials(contents: Contents) -> tuple[Trials, dict[str, pa.Array]]:
+    """The trials that all tables speak of, and the conditions that any of them has."""
+    tables = [*contents.systems, contents.key, contents.class_scores, contents.class_key, contents.index]
+    lists = [table.trials for table in tables if table is not None]
+    first = lists[0]
+    for other in lists[1:]:
+        if other is not first and not _same(first, other):
+            raise FormatError(
+                f"{other.origin.name}: its trials are not those of {first.origin.name} in the same order. Align the "
+                "tables first."
+            )
+    conditions = {name: values for one in reversed(lists) for name, values in one.conditions.items()}
+    return first, conditions
+
+
+def _same(one: Trials, other: Trials) -> bool:
+    if one.sides != other.sides or len(one) != len(other):
+        return False
+    own = np.asarray(one.codes_in(one))
+    return bool(np.array_equal(own, other.codes_in(one)))

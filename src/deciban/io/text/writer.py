@@ -1,0 +1,261 @@
+"""Text tables out: the digits read back to the same bits, and what a format cannot hold is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban.errors import FormatError
+from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
+from deciban.io.contents import Contents, Kind, Written, require
+from deciban.io.format import TextFormat
+from deciban.io.text.columns import Column, columns_of, undone
+from deciban.io.text.escaping import check_names, quoted
+from deciban.io.text.layout import looks_numeric
+from deciban.trials import Trials
+from deciban.trials.lists import PAIR_SIDE
+
+_BLOCK = 1 << 23
+"""Bytes of text that are made at a time, about."""
+
+_SAMPLED = 999
+"""Rows that the reader looks at before it decides what a column is; the header is its first line."""
+
+_KINDS: dict[str, Kind] = {"score": "scores", "label": "key", "class": "class-key", "classes": "class-scores"}
+"""What the columns of these roles say of trials."""
+
+_Line: TypeAlias = list[tuple[str, Column]]
+"""Columns of a file, each with what its header would be."""
+
+
+def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Written:  # noqa: A002
+    """Write a text table.
+
+    Of the lines that a format knows, the one is written that holds most of the contents: scores and labels if there is
+    such a line, else scores.
+
+    Parameters
+    ----------
+    contents : Contents
+    format : TextFormat
+    stream : binary stream
+
+    Returns
+    -------
+    Written
+        What this line holds.
+
+    Raises
+    ------
+    FormatError
+        If the format has no room for something: a name with a blank, the channel of a trial, several systems. What is
+        in the stream by then is of no use.
+
+    Examples
+    --------
+    >>> import io
+    >>> from deciban.io.formats import by_name
+    >>> from deciban.trials import Scores
+    >>> stream = io.BytesIO()
+    >>> scores = Scores.of({"enroll": ["ann", "ann"], "test": ["x", "y"]}, [1.5, -0.1])
+    >>> sorted(write_text(Contents.of(scores), by_name("kaldi"), stream).kinds)
+    ['index', 'scores']
+    >>> stream.getvalue()
+    b'ann x 1.5\\nann y -0.1\\n'
+    """
+    require(contents, format.writes, format.name)
+    trials, columns = columns_of(contents, format.words)
+    _require_room_for_names(columns, trials, format)
+    given = {column.role for column in columns}
+    columns = undone(columns, trials, format)
+    told = given - {column.role for column in columns}  # what the format says by other columns: Bob's labels
+    line = _fixed_line(columns, trials, format) if format.lines else _free_line(columns, trials, format)
+    if any(column.role == "score" for _, column in line):
+        _check_scale(contents, format)
+    told |= {column.role for _, column in line}
+    columns = [column.fit_for(format, first=i == 0) for i, (_, column) in enumerate(line)]
+    if format.lines and not format.header:
+        _check_first_line([column.cells.rows(0, 1)[0].as_py() for column in columns], trials, format)
+    else:
+        titles = pa.array([title for title, _ in line], pa.string())
+        check_names(titles, "column", format.name, format.delimiter, first=True)
+        stream.write(format.delimiter.join(quoted(titles, format.delimiter, first=True).to_pylist()).encode() + b"\n")
+    step = max(1, _BLOCK // sum(column.cells.width + 1 for column in columns))
+    for start in range(0, len(trials), step):
+        stop = min(start + step, len(trials))
+        lines = pc.binary_join_element_wise(*(column.cells.rows(start, stop) for column in columns), format.delimiter)
+        whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
+        stream.write(pc.binary_join(whole, "\n")[0].as_buffer())
+        stream.write(b"\n")
+    kinds: set[Kind] = {_KINDS[role] for role in told if role in _KINDS}
+    names = {role.removeprefix(CONDITION) for role in told if role.startswith(CONDITION)}
+    return Written(frozenset(kinds | {"index"}), frozenset(names))
+
+
+def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:  # noqa: A002
+    sides = identity_of([column.role for column in columns])
+    lines = [line.split() for line in format.lines]
+    if lines and sides not in map(identity_of, lines):
+        raise FormatError(_no_such_trials(trials, sides, lines, format))
+
+
+def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:  # noqa: A002
+    """The line of the format that holds most."""
+    roles = {column.role for column in columns}
+    sides = identity_of([column.role for column in columns])
+    lines = [line.split() for line in format.lines]
+    named = [words for words in lines if identity_of(words) == sides]
+    needed = [[word for word in words if word != "*"] for words in named]
+    possible = [words for words, need in zip(named, needed, strict=True) if set(need) <= roles]
+    if not possible:
+        nearest = max(needed, key=lambda need: (len(roles & {*need} & {*_KINDS}), -len({*need} - roles)))
+        missing = [word for word in nearest if word not in roles]
+        raise FormatError(
+            f"{format.name} needs {' and '.join(role.removeprefix(CONDITION) for role in missing)} as well, which "
+            f"{trials.origin.name} lacks. Choose another format (table, parquet)."
+        )
+
+    def most(words: list[str]) -> tuple[int, bool, int]:
+        return sum(word in _KINDS for word in words), "score" in words, sum(word[0] == CONDITION for word in words)
+
+    words = max(possible, key=most)
+    return [pair for word in words for pair in _columns_for(word, words, columns, format, trials)]
+
+
+def _columns_for(
+    word: str,
+    words: Sequence[str],
+    columns: Sequence[Column],
+    format: TextFormat,  # noqa: A002
+    trials: Trials,
+) -> _Line:
+    """The columns that a word of a line stands for."""
+    if word == "*":
+        others = [column for column in columns if column.role[0] == CONDITION and column.role not in words]
+        _refuse_known_titles(others, format)
+        return [(column.name, column) for column in others]
+    found = [column for column in columns if column.role == word]
+    if word == "classes":
+        _refuse_known_titles(found, format)
+        return [(column.name, column) for column in found]
+    titles = format.header.get(word, word).split("|")
+    if len(titles) > 1:
+        by_name = {column.name: column for column in found}
+        if set(by_name) != set(titles):
+            raise FormatError(
+                f"{format.name} holds the scores of the systems {', '.join(titles)}, {trials.origin.name} those of "
+                f"{', '.join(by_name)}."
+            )
+        return [(title, by_name[title]) for title in titles]
+    if len(found) > 1:
+        names = [column.name for column in found]
+        raise FormatError(
+            f"{format.name} holds the scores of one system, {trials.origin.name} those of {len(names)}: "
+            f"{', '.join(names)}. Choose one (--columns score={names[0]},...), or another format (table, parquet)."
+        )
+    return [(titles[0], found[0])]
+
+
+def _refuse_known_titles(columns: Sequence[Column], format: TextFormat) -> None:  # noqa: A002
+    known = {title.casefold() for titles in format.header.values() for title in titles.split("|")}
+    for column in columns:
+        if column.name.casefold() in known:
+            raise FormatError(
+                f"{format.name} has a column {column.name} of its own: no condition or class can be called that."
+            )
+
+
+def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:  # noqa: A002
+    """All columns, called so that their roles are found again."""
+    if not identity_of([column.role for column in columns]):
+        raise FormatError(
+            f"{format.name} holds trials with names, those of {trials.origin.name} are known by their rows only. "
+            "Choose another format (npy, npz, parquet)."
+        )
+    alone = sum(column.role == "score" for column in columns) == 1
+    line = [(_title(column, alone=alone), column) for column in columns]
+    titles = [title for title, _ in line]
+    check_names(pa.array(titles, pa.string()), "column", format.name, format.delimiter, first=True)
+    found = roles_of(titles, trials.origin.name)
+    for (title, column), role in zip(line, found, strict=True):
+        meant = CONDITION + title if column.role == "classes" else column.role
+        if role != meant:
+            raise FormatError(
+                f"{format.name}: a {'class' if column.role == 'classes' else 'condition'} called {title!r} would be "
+                f"read as the {role.removeprefix(CONDITION)}. Rename it, or choose another format (parquet)."
+            )
+    if len(set(titles)) < len(titles):
+        twice = next(title for title in titles if titles.count(title) > 1)
+        raise FormatError(f"{format.name}: two columns would be called {twice!r}. Give the systems distinct names.")
+    if any(column.role == "classes" for column in columns):
+        _check_classes(columns, trials, format)
+    return line
+
+
+def _title(column: Column, *, alone: bool) -> str:
+    if column.role != "score":
+        return column.name
+    if alone:
+        return "score"
+    return column.name if role_of(column.name) == "score" else f"{column.name}-score"
+
+
+def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:  # noqa: A002
+    """Columns of numbers are classes to the reader; there must be no others."""
+    for column in columns:
+        if column.role == "score":
+            raise FormatError(f"{format.name} holds scores of trials or of classes, {trials.origin.name} has both.")
+        sample = column.cells.rows(0, min(len(trials), _SAMPLED)).to_pylist() if column.role[0] == CONDITION else []
+        if looks_numeric(sample):
+            raise FormatError(
+                f"{format.name}: condition {column.name!r} holds numbers, and would be read as a class. Choose "
+                "another format (parquet)."
+            )
+
+
+def _no_such_trials(
+    trials: Trials,
+    sides: tuple[str, ...],
+    lines: Sequence[Sequence[str]],
+    format: TextFormat,  # noqa: A002
+) -> str:
+    able = " or by ".join(
+        dict.fromkeys(" and ".join(role for role in words if role in IDENTITY) or "their rows" for words in lines)
+    )
+    own = " and ".join(sides) or "their rows"
+    ways = {
+        PAIR_SIDE: "Choose nist-sre, table or parquet, or ignore the side when reading (--columns)",
+        (): "Choose npy, npz or parquet",
+    }
+    way_out = ways.get(sides, "Choose table or parquet")
+    return f"{format.name} tells trials apart by {able}, {trials.origin.name} by {own}. {way_out}."
+
+
+def _check_scale(contents: Contents, format: TextFormat) -> None:  # noqa: A002
+    for system in contents.systems:
+        if system.log10 and not format.log10:
+            raise FormatError(
+                f"{system.name}: these are common logarithms (log10), and {format.name} has no way to say so. Turn "
+                "them into natural ones first, with Scores.in_nats(), or choose another format (lir, parquet)."
+            )
+        if format.log10 and not system.log10:
+            raise FormatError(
+                f"{format.name} holds common logarithms (log10), but {system.name} is not said to be in them. Scale "
+                "natural ones first (divide by ln 10), and say so (log10)."
+            )
+
+
+def _check_first_line(fields: Sequence[str], trials: Trials, format: TextFormat) -> None:  # noqa: A002
+    """Refuse names that look like a header at the top of a file that has none."""
+    try:
+        as_header = bool(identity_of(roles_of(fields, trials.origin.name)))
+    except FormatError:
+        as_header = True
+    if as_header:
+        raise FormatError(
+            f"{format.name}: the first trial {trials.name_of(0)} would be read as a header. Let another one come "
+            "first, or choose another format (table, parquet)."
+        )

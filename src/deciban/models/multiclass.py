@@ -1,0 +1,195 @@
+"""Settings and records of all models of many classes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban._validate import classes as _validate_classes
+from deciban.core.training.fit import Fit
+from deciban.errors import InputError, warn
+from deciban.models.by_rule import results_of
+from deciban.models.fingerprint import fingerprint
+from deciban.models.model import Model, Plain, Training
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
+
+NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
+"""Names of the classes in a model file."""
+
+VECTOR: dict[str, Any] = {"type": "array", "items": {"type": "number"}, "minItems": 2}
+"""A number for each class."""
+
+MATRIX: dict[str, Any] = {"type": "array", "items": VECTOR, "minItems": 2}
+"""One for each pair of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledClasses:
+    """Checked trials of many classes.
+
+    Attributes
+    ----------
+    scores : (n_trials, ...) array
+        Log-likelihoods of one or more systems, or features; as they came, never copied if they are floats.
+    label : (n_trials,) int array
+    n_classes : int
+    prior : (n_classes,) array
+        Every class that it holds possible has trials.
+    weight : (n_trials,) array, optional
+        Whole numbers as int64, else float64.
+    classes : tuple of str, optional
+    """
+
+    scores: ScoreArray
+    label: IntArray
+    n_classes: int
+    prior: FloatArray
+    weight: CountArray | None
+    classes: _validate_classes.Names
+
+    @property
+    def float_weight(self) -> FloatArray | None:
+        """Weights as floats, for sums."""
+        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
+
+
+class ClassModel(Model):
+    """A model of many classes: base of calibrators, fusions, transformations and the Gaussian back-end.
+
+    What was passed as ``prior`` stands in model files, so it is kept as a list.
+    """
+
+    fit_call = "fit(loglik, label)"
+    prior: list[float] | None
+    classes_: _validate_classes.Names
+
+    @property
+    @abstractmethod
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Names of the classes, or their numbers."""
+        return self.classes_ or tuple(map(str, range(self.n_classes_)))
+
+    def _set_prior(self, prior: ArrayLike | None) -> None:
+        if prior is None:
+            self.prior = None
+            return
+        values = np.atleast_1d(_validate.finite(prior, "prior"))
+        _validate_classes.prior(values, values.size)
+        self.prior = values.tolist()
+
+    def _ridge(self) -> float:
+        """The penalty, checked; settings are attributes, so they may have been changed."""
+        return _validate.in_range(
+            getattr(self, "ridge", 0.0), "ridge", 0.0, 1e300, "A penalty is finite and at least 0"
+        )
+
+    def _labelled(
+        self,
+        scores: ScoreArray,
+        n_classes: int,
+        label: ArrayLike,
+        sample_weight: ArrayLike | None,
+        classes: Sequence[str] | None,
+    ) -> LabelledClasses:
+        """Check what a user passed besides the scores, which are checked.
+
+        Raises
+        ------
+        InputError
+            If labels, weights, names or the prior do not fit, or a class that the prior holds possible has no trial.
+        """
+        names = _validate_classes.names(classes, n_classes)
+        checked = _validate_classes.label(label, len(scores), n_classes, names)
+        weight = _validate.weights(sample_weight, len(scores), "sample_weight")
+        prior = _validate_classes.prior(self.prior, n_classes)
+        _validate_classes.all_classes(checked, n_classes, weights=weight, needed=prior > 0.0, classes=names)
+        return LabelledClasses(scores, checked, n_classes, prior, weight, names)
+
+    def _record(self, data: LabelledClasses, results: Mapping[str, Plain]) -> None:
+        """Keep names, and what the model was trained on."""
+        self.classes_ = data.classes
+        counts = np.bincount(data.label, minlength=data.n_classes).tolist()
+        names = data.classes or tuple(map(str, range(data.n_classes)))
+        digits = fingerprint(_columns(data.scores), data.label, data.float_weight)
+        self.training_ = Training(dict(zip(names, counts, strict=True)), digits, results=results)
+
+    def _told(self, fit: Fit) -> dict[str, Plain]:
+        """What a model file tells of a search; warns if it did not reach the optimum."""
+        if not fit.converged:
+            warn(f"{type(self).__name__}: {fit.status}.")
+        return results_of(fit)
+
+    def _set_names(self, parameters: Mapping[str, Any], n_classes: int) -> None:
+        """Take names from a file, and refuse what is of another number of classes, or of offsets that are not there."""
+        self._require_count(parameters, n_classes)
+        if getattr(self, "offsets", True) is False and any(parameters["offset"]):
+            raise InputError("offset: not all are 0, but the setting offsets is false.")
+        self.classes_ = _validate_classes.names(parameters["classes"], n_classes)
+
+    def _require_count(self, parameters: Mapping[str, Any], n_classes: int) -> None:
+        """Refuse a file in which names or prior are of another number of classes.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        counted = next(name for name in ("offset", "mean", "detectors") if name in self.parameter_schema)
+        rule = f"Each class has an entry of {counted}"
+        names, prior = parameters["classes"], self.prior
+        if names is not None and len(names) != n_classes:
+            raise InputError(f"{counted}, classes: {len(names)} names for {n_classes} classes. {rule}, and a name.")
+        if prior is not None and len(prior) != n_classes:
+            words = f"shape ({len(prior)},) for {n_classes} classes. {rule}, and a probability"
+            raise InputError(f"{counted}, settings.prior: {words}.")
+
+
+def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
+    """All numbers of a trial in a row, or as columns where that would take a copy."""
+    if scores.ndim == 2:
+        return scores
+    if scores.flags.c_contiguous:
+        return scores.reshape(len(scores), -1)
+    return [system[:, k] for system in np.moveaxis(scores, 1, 0) for k in range(scores.shape[2])]
+
+
+def require_classes(loglik: AnyArray, n_classes: int) -> None:
+    """Refuse log-likelihoods of more or fewer classes than those of training; the last axis is that of classes.
+
+    Raises
+    ------
+    InputError
+        If they are.
+    """
+    if loglik.shape[-1] != n_classes:
+        raise InputError(
+            f"loglik: {loglik.shape[-1]} classes, but the model was trained on {n_classes}. Pass the same classes in "
+            "the same order."
+        )
+
+
+def square(values: Any, n: int, name: str) -> FloatArray:
+    """Return a matrix from a file, which has a row and a column for each of the ``n`` offsets.
+
+    Raises
+    ------
+    InputError
+        If it has not.
+    """
+    if any(len(row) != n for row in values) or len(values) != n:
+        lengths = sorted({len(row) for row in values})
+        raise InputError(
+            f"{name}, offset: expected {n} rows of {n} numbers for {n} offsets, got {len(values)} rows of "
+            f"{' or '.join(map(str, lengths))}. There is a row, a column and an offset for each class."
+        )
+    return np.array(values, np.float64)

@@ -1,0 +1,170 @@
+"""Plots of one error rate over the other: DET and ROC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, in_percent
+from deciban.plots.probit import HIGHEST, bent, limits, probit, set_probit_axes
+
+_FEW = 30
+_HULL = "convex hull (ROCCH)"
+
+
+def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw miss rate over false-alarm rate on probit axes: the DET curve.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default. Both axes become probit axes; data stay fractions.
+    **line_kw
+        Properties of the steppy curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Solid: all distinct thresholds. Thin dashed: convex hull, with the EER as a star. Other markers: actual errors at
+    the Bayes threshold of each operating point. Beyond the dotted lines there are fewer than 30 errors of a kind
+    (thesis appendix B). Rates of 0 or 1 lie at infinity; markers that would stand there stand at the edge.
+
+    References
+    ----------
+    A. Martin et al., The DET curve in assessment of detection task performance, Eurospeech 1997.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ax = det(deciban.evaluate([1.0, 2.5], [0.0, 2.0]), color="black")
+    >>> ax.lines[0].get_xdata().tolist(), ax.lines[0].get_ydata().tolist()
+    ([1.0, 0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5, 1.0])
+    """
+    sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
+    ax = sheet.ax
+    x, y = _det_limits(sheet)
+    set_probit_axes(ax, x, y)
+    width, height = np.diff(probit(np.array([x, y])))[:, 0]
+    sheet.equalize(height / width)
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
+        ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
+        ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
+    sheet.explain(_HULL, linestyle="--")
+    _few_errors(sheet, x, y)
+    _markers(sheet, (x, y))
+    sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
+    return sheet.finish()
+
+
+def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw miss rate over false-alarm rate on linear axes: the ROC with its convex hull.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the steppy curve of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    The miss rate, not the detection rate, is on the vertical axis: the area under the curve is an error. Where the
+    EER is small the plot shows the corner around it.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ax = roc(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
+    >>> ax.lines[0].get_ydata().round(3).tolist()
+    [0.0, 0.0, 0.333, 1.0]
+    """
+    sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
+    ax = sheet.ax
+    top = _roc_limit(max(system.evaluation.eer for system in sheet.systems))
+    sheet.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
+        ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
+    sheet.explain(_HULL, linestyle="--")
+    _markers(sheet, None)
+    sheet.equalize(1.0)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(in_percent)
+    sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
+    return sheet.finish()
+
+
+def _det_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]:
+    results = [system.evaluation for system in sheet.systems]
+    p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
+    p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
+    points = [point for result in results for point in result.operating_points]
+    eers = [result.eer for result in results]
+    around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
+    x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
+    y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
+    if sheet.is_fresh:
+        return x, y
+    (x_low, x_high), (y_low, y_high) = sheet.ax.get_xlim(), sheet.ax.get_ylim()
+    return (min(x[0], x_low), max(x[1], x_high)), (min(y[0], y_low), max(y[1], y_high))
+
+
+def _roc_limit(eer: float) -> float:
+    """Choose a round limit that leaves room around the equal error rate; everything if there is no error."""
+    return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
+
+
+def _few_errors(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Draw the rates at which 30 errors of a kind remain, in the system's colour only where systems differ."""
+    sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in sheet.systems}
+    drawn = False
+    for system in sheet.systems if len(sizes) > 1 else sheet.systems[:1]:
+        style: Style = {
+            "color": system.color if len(sizes) > 1 else "0.5",
+            "linewidth": 1.0,
+            "linestyle": ":",
+            "zorder": 1.5,
+        }
+        at_x, at_y = _FEW / system.evaluation.n_non, _FEW / system.evaluation.n_tar
+        if x[0] < at_x < x[1]:
+            sheet.ax.axvline(at_x, **style)
+        if y[0] < at_y < y[1]:
+            sheet.ax.axhline(at_y, **style)
+        drawn |= x[0] < at_x < x[1] or y[0] < at_y < y[1]
+    if drawn:
+        sheet.explain(f"{_FEW} errors (rule of {_FEW})", linestyle=":")
+
+
+def _markers(sheet: Sheet, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:
+    """Mark the EER and the actual errors at each operating point; with ``edges`` those outside stand at the edge."""
+    plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
+
+    def mark(system: System, rates: tuple[float, float], name: str, style: Style) -> None:
+        if edges is not None:
+            rates = float(np.clip(rates[0], *edges[0])), float(np.clip(rates[1], *edges[1]))
+        own: Style = {"zorder": 4, "color": system.color, "clip_on": edges is None}
+        sheet.ax.plot([rates[0]], [rates[1]], **{**plain, **style, **own})
+        sheet.explain(name, **{**plain, **style})
+
+    for system in sheet.systems:
+        mark(system, (system.evaluation.eer, system.evaluation.eer), "EER", {"marker": "*", "markersize": 11})
+    for system in sheet.systems:
+        for i, point in enumerate(system.evaluation.operating_points):
+            style = {"marker": POINT_MARKERS[i % len(POINT_MARKERS)], "markersize": 6.5}
+            mark(system, (point.p_fa, point.p_miss), f"actual, {point}", style)

@@ -1,0 +1,205 @@
+"""Detection of every class against the rest: one APE plot each, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from deciban.errors import InputError
+from deciban.evaluation import ClassEvaluation
+from deciban.plots.axes import PALETTE, THIN_WIDTH, Style, in_percent, readable
+from deciban.plots.fonts import families_for
+from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, brief
+from deciban.plots.multiclass.drawable import ClassDrawable, one_system, systems_before
+from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error
+from deciban.types import FloatArray
+
+_PANEL = (2.15, 1.75)
+"""Inches of a panel."""
+_NARROWEST = 5.8
+"""Inches that the legend takes in one line."""
+_NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
+_HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
+"""Room for numbers above the curves, and how low and high the axis of errors (fractions) may end."""
+
+
+def class_ape(
+    result: ClassDrawable, *, before: ClassDrawable | None = None, columns: int | None = None, **line_kw: Any
+) -> Figure:
+    """Draw the Bayes error rate of detecting each class over its prior log odds, a panel for each class.
+
+    Parameters
+    ----------
+    result : ClassEvaluation
+        One system.
+    before : ClassEvaluation, optional
+        The same before calibration.
+    columns : int, optional
+        Panels side by side; by default 2 to 6, so that few places are left empty.
+    **line_kw
+        Properties of the curve of actual errors in each panel.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Its first Axes are the panels, which share both axes.
+
+    Raises
+    ------
+    InputError
+        If there are several systems, or other classes before calibration, or ``columns`` is not above 0.
+
+    Notes
+    -----
+    Curves are those of `ape`. Solid: actual errors at the Bayes threshold; dashed: least errors at any threshold; the
+    area between them is proportional to the calibration loss. Pale: both before calibration, which can also move the
+    least errors, as calibration of many classes is no increasing map of detection scores; where they are far higher
+    they leave the panels. Dotted: decisions by the
+    prior alone. In the corner Cllr before and after calibration, and the least Cllr after any increasing map, in bits.
+    Source: paper 001 figure 2 (Bruemmer and van Leeuwen 2006).
+
+    Examples
+    --------
+    >>> from deciban.evaluation import evaluate_classes
+    >>> loglik, label = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 0.0, 0.5]], [0, 1, 2, 2]
+    >>> figure = class_ape(evaluate_classes(loglik, label, classes=["cat", "dog", "eel"]))
+    >>> [panel.get_title(loc="left") for panel in figure.axes]
+    ['cat', 'dog', 'eel']
+    """
+    detectors = _detectors(one_system(result))
+    old: Sequence[_Detector | None] = [None] * len(detectors)
+    if before is not None:
+        old = _detectors(systems_before(before, [one_system(result)])[0])
+        if len(old) != len(detectors):
+            raise InputError(f"before: {len(old)} classes are detected, but {len(detectors)} after calibration.")
+    if columns is not None and columns < 1:
+        raise InputError(f"columns: at least 1 panel stands in a row, got {columns}.")
+    figure, panels = _panels(len(detectors), columns)
+    main: Style = {"color": PALETTE[0], "linewidth": 1.5, "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)}
+    names = readable([detector.name for detector in detectors], width=NAME_WIDTH)
+    fonts = families_for(names, _NAME_SIZE)
+    highest = [0.0, 0.0]
+    for panel, name, detector, earlier in zip(panels, names, detectors, old, strict=True):
+        panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
+        highest = np.maximum(highest, _draw(panel, detector, earlier, main)).tolist()
+        _write(panel, detector, earlier)
+    end = float(detectors[0].log_odds[-1])
+    panels[0].set_xlim(-end, end)
+    top = _top(*highest)
+    panels[0].set_ylim(-0.01 * top, top)
+    panels[0].yaxis.set_major_formatter(in_percent)
+    panels[0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    panels[0].xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    _legend(figure, main, with_before=before is not None)
+    return figure
+
+
+@dataclass(frozen=True, slots=True)
+class _Detector:
+    """What a panel shows: Bayes error rates over log odds, not normalized, and Cllr in bits."""
+
+    name: str
+    log_odds: FloatArray
+    actual: FloatArray
+    least: FloatArray
+    cllr: float
+    min_cllr: float
+
+
+def _detectors(system: ClassEvaluation) -> list[_Detector]:
+    found, curves = system.detection, system.curves
+    names = [system.classes[k] for k in found.target]
+    rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
+    return [_Detector(name, curves.detector_log_odds, *figures) for name, *figures in rows]
+
+
+def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
+    """Make a figure of panels that share both axes; only those at the edges carry numbers."""
+    n_columns = min(n, _best_columns(n) if columns is None else columns)
+    n_rows = -(-n // n_columns)
+    size = (max(n_columns * _PANEL[0] + 0.6, _NARROWEST), n_rows * _PANEL[1] + 1.0)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+    panels = list(grid.flat)
+    for spare in panels[n:]:
+        spare.remove()
+    for at, panel in enumerate(panels[:n]):
+        panel.grid(visible=True, color="0.9", linewidth=0.6)
+        panel.set_axisbelow(True)
+        lowest = at + n_columns >= n
+        panel.tick_params(labelsize=8, labelbottom=lowest)
+    figure.supxlabel("Prior log odds of the class (nats)", fontsize=10)
+    figure.supylabel("Bayes error rate (%)", fontsize=10)
+    return figure, panels[:n]
+
+
+def _best_columns(n: int) -> int:
+    """Return how many columns of 3 to 6 leave the fewest panels empty, near a square."""
+    if n <= 4:
+        return 2 if n == 4 else 3
+    return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
+
+
+def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, main: Style) -> tuple[float, float]:
+    """Draw the curves of one class; return the highest errors after and before calibration."""
+    panel.plot(detector.log_odds, default_error(detector.log_odds), **REFERENCE)
+    before = 0.0
+    if earlier is not None:
+        before = _pair(
+            panel, earlier, *({**BEFORE, "color": main["color"], "linestyle": shape} for shape in ("-", "--"))
+        )
+    return _pair(panel, detector, main, _thin(main)), before
+
+
+def _pair(panel: Axes, detector: _Detector, main: Style, thin: Style) -> float:
+    """Draw actual and least errors; return the highest."""
+    panel.plot(detector.log_odds, detector.actual, **main)
+    panel.plot(detector.log_odds, detector.least, **thin)
+    return float(detector.actual.max())
+
+
+def _thin(main: Style) -> Style:
+    return {"color": main["color"], "linewidth": THIN_WIDTH, "linestyle": "--"}
+
+
+def _top(after: float, before: float) -> float:
+    """Upper limit of the errors: curves before calibration may leave the panel, or those after it could not be seen."""
+    highest = max(after, min(before, max(2 * after, 0.05)))
+    return float(np.clip(_HEADROOM * highest, *_LIMITS))
+
+
+def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
+    """Write Cllr before and after, and its minimum, into the corner of a panel."""
+    was = "" if earlier is None else f"{brief(earlier.cllr)} → "
+    text = f"Cllr {was}{brief(detector.cllr)}\nmin {brief(detector.min_cllr)}"
+    font = families_for(text.split("\n"), _NUMBER_SIZE)
+    style: Style = {"transform": panel.transAxes, "va": "top", "fontproperties": font, "zorder": 5}
+    panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
+
+
+def _legend(figure: Figure, main: Style, *, with_before: bool) -> None:
+    """Say above all panels what the lines mean."""
+    entries: list[tuple[str, Style]] = [("actual", main), ("minimum", _thin(main))]
+    if with_before:
+        entries.append(("before calibration", {**BEFORE, "color": main["color"]}))
+    entries.append(("default (llr 0)", REFERENCE))
+    handles = [Line2D([], [], label=label, **style) for label, style in entries]
+    title = "Cllr in bits" + (", before → after calibration" if with_before else "")
+    figure.legend(
+        handles=handles,
+        loc="outside upper center",
+        ncols=len(handles),
+        frameon=False,
+        fontsize=9,
+        title=title,
+        title_fontsize=8,
+    )

@@ -1,0 +1,257 @@
+"""The posterior simplex of three classes, with the regions of Bayes decisions in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Polygon
+from numpy.typing import ArrayLike
+
+from deciban._validate import classes as _validate_classes
+from deciban.decisions import Application, error_costs
+from deciban.errors import InputError
+from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
+from deciban.multiclass import posterior
+from deciban.plots.axes import GREY, Canvas, Style, readable, system_colors
+from deciban.plots.fonts import families_for
+from deciban.plots.multiclass.cells import HALO, NAME_WIDTH
+from deciban.plots.multiclass.drawable import one_system
+from deciban.types import FloatArray
+
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
+"""Where the posterior is certain of class 0, 1, 2."""
+
+_LIMITS = (0.0, 1.0), (0.0, math.sqrt(3) / 2)
+_SIZE = (6.0, 5.0)
+_SCALE = (0.2, 0.4, 0.6, 0.8)
+_TINT = 0.2
+_GREYS = ("0.55", "0.3")
+"""Colours of actions beyond one for each class, while there are few."""
+_NAME_SIZE = 9.0
+_ENOUGH, _ROOM = 1e-9, 0.02
+"""Shares of the triangle below which a region is a line or a point, and below which it has no room for a name."""
+
+_NEAR = 0.06
+"""Names keep this distance from the prior; the side of the triangle is 1."""
+
+_MANY = 2000
+"""More dots than this become one image inside a vector file."""
+
+_PRIOR: Style = {
+    "marker": "X",
+    "markersize": 8.5,
+    "linestyle": "none",
+    "color": "black",
+    "markeredgecolor": "white",
+    "zorder": 5,
+    "clip_on": False,
+}
+
+
+def simplex(
+    application: Application | ClassEvaluation | ClassResults,
+    ax: Axes | None = None,
+    *,
+    loglik: ArrayLike | None = None,
+    label: ArrayLike | None = None,
+    classes: Sequence[str] | None = None,
+    actions: Sequence[str] | None = None,
+    **line_kw: Any,
+) -> Axes:
+    """Draw which action is best where in the posterior simplex of three classes, and where trials are.
+
+    Parameters
+    ----------
+    application : Application, or ClassEvaluation
+        Costs of any number of actions for three classes, and the prior. Or one system of three classes: some of its
+        trials are drawn, and regions are those of its decisions, where all errors cost the same.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    loglik : (n_trials, 3) array_like, optional
+        Log-likelihoods in nats of trials to draw, at their posteriors at the prior of the application.
+    label : (n_trials,) array_like, optional
+        True classes of the trials: their colours. Positions from 0, or names among ``classes``.
+    classes : sequence of str, optional
+        Names of the classes.
+    actions : sequence of str, optional
+        Names of the actions; if there are as many as classes, by default those of the classes.
+    **line_kw
+        Properties of the dots of trials.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there are not three classes, several systems, or names, log-likelihoods and labels do not fit.
+
+    Notes
+    -----
+    Corners are certainty of a class, and the share of the height above the opposite side is the posterior of a class;
+    grey lines are 0.2 apart. The cross is the prior: the posterior of trials that say nothing. Regions are those of
+    `deciban.decisions.bayes_decisions`; actions that are best nowhere have none. Source: thesis figure 8.1.
+
+    Examples
+    --------
+    >>> from deciban.decisions import Application, error_costs
+    >>> ax = simplex(Application(error_costs(3)), loglik=[[2.0, 0.0, 0.0], [-1.0, 0.0, 1.0]], label=[0, 2])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['class 0', 'class 2', 'prior']
+    """
+    if not isinstance(application, Application):
+        system = one_system(application, "application")
+        application, classes = Application(error_costs(system.n_classes), system.prior), system.classes
+        loglik, label = (None, None) if system.curves.sample is None else system.curves.sample
+    if application.n_classes != 3:
+        raise InputError(
+            f"application: {application.n_classes} classes, but a triangle has three corners. Draw three at a time, or "
+            "three groups of classes (evaluate_groups, --group)."
+        )
+    known = _validate_classes.names(classes, 3)
+    given = known or tuple(f"class {k}" for k in range(3))
+    named = readable(given, width=NAME_WIDTH)
+    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE)
+    _frame(canvas, named)
+    _regions(canvas, application, _action_names(actions, application.n_actions, named))
+    if loglik is not None:
+        checked = _validate_classes.loglik(loglik)
+        if checked.shape[1] != 3:
+            raise InputError(
+                f"loglik: {checked.shape[1]} columns for 3 classes. Give the columns of the three classes."
+            )
+        _trials(canvas, posterior(checked, prior=application.prior), label, known)
+    elif label is not None:
+        raise InputError("label: labels without log-likelihoods. Pass loglik=, or leave label out.")
+    canvas.explain("prior", **_PRIOR)
+    canvas.ax.plot(*_place(application.prior[None]), gid="prior", **_PRIOR)
+    return canvas.finish()
+
+
+def _place(probabilities: FloatArray) -> FloatArray:
+    """Where probabilities ``(n, 3)`` lie on the plane, ``(2, n)``."""
+    places: FloatArray = (probabilities @ _CORNERS).T
+    return places
+
+
+def _frame(canvas: Canvas, named: Sequence[str]) -> None:
+    """Draw the triangle with a scale for each class in its colour."""
+    ax = canvas.ax
+    ax.set_axis_off()
+    canvas.keep_limits(_LIMITS[0], _LIMITS[1])
+    canvas.equalize((_LIMITS[1][1] - _LIMITS[1][0]) / (_LIMITS[0][1] - _LIMITS[0][0]))
+    ax.add_patch(Polygon(_CORNERS, fill=False, edgecolor="0.3", linewidth=1.2, zorder=4, clip_on=False))
+    unit, middle = np.eye(3), _CORNERS.mean(axis=0)
+    fonts = families_for(named, _NAME_SIZE)
+    for k, color in enumerate(system_colors(3)):
+        following, last = unit[(k + 1) % 3], unit[(k + 2) % 3]
+        outward = middle - _CORNERS[(k + 2) % 3]
+        for value in _SCALE:
+            ends = np.array([value * unit[k] + (1 - value) * other for other in (following, last)])
+            ax.plot(*_place(ends), color="0.6", linewidth=0.5, zorder=1.5, gid="scale")
+            _outside(ax, _place(ends[:1])[:, 0], outward, f"{value:g}", 4, color=color, fontsize=7.0)
+        _outside(ax, _CORNERS[k], _CORNERS[k] - middle, named[k], 9, color=color, fontproperties=fonts, weight="bold")
+
+
+def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance: float, **style: Any) -> None:
+    """Write beside the triangle, ``distance`` points away from it."""
+    x, y = outward / np.hypot(*outward)
+    sideways = "center" if abs(x) < 0.3 else "left" if x > 0 else "right"
+    # A corner at the bottom has its name below it, centred: it may be long.
+    style = {"ha": "center" if style.get("weight") else sideways, "va": "bottom" if y > 0 else "top", **style}
+    ax.annotate(text, (at[0], at[1]), xytext=(distance * x, distance * y), textcoords="offset points", **style)
+
+
+def _regions(canvas: Canvas, application: Application, acting: Sequence[str]) -> None:
+    """Tint the region of each action and write its name into it, or into the legend if it is small."""
+    colors = [*system_colors(3), *_GREYS] if len(acting) <= 3 + len(_GREYS) else system_colors(len(acting))
+    fonts = families_for(acting, _NAME_SIZE)
+    for action, name in enumerate(acting):
+        corners = _region(application.costs, action)
+        area = _area(corners)
+        if area < _ENOUGH:
+            continue
+        patch = Polygon(_place(corners).T, facecolor=colors[action], alpha=_TINT, edgecolor="none", zorder=1, gid=name)
+        canvas.ax.add_patch(patch)
+        outline = Polygon(_place(corners).T, fill=False, edgecolor="0.3", linewidth=1.0, zorder=3.5)
+        canvas.ax.add_patch(outline)
+        if area < _ROOM:
+            canvas.explain(name, marker="s", markersize=9, linestyle="none", color=colors[action], alpha=2 * _TINT)
+            continue
+        x, y = _centroid(_place(corners).T)
+        if np.hypot(*(_place(application.prior[None])[:, 0] - (x, y))) < _NEAR:
+            y -= _NEAR
+        style: Style = {"fontproperties": fonts, "color": "0.15", "path_effects": [HALO], "zorder": 4.5}
+        canvas.ax.text(x, y, name, ha="center", va="center", **style)
+
+
+def _region(costs: FloatArray, action: int) -> FloatArray:
+    """Corners ``(n, 3)`` of the posteriors for which no action costs less: the simplex cut by planes."""
+    corners = np.eye(3)
+    for other, cost in enumerate(costs):
+        excess = cost - costs[action]
+        if other < action and not excess.any():
+            return corners[:0]  # ties go to the lowest index
+        corners = _cut(corners, excess)
+    return corners
+
+
+def _cut(corners: FloatArray, normal: FloatArray) -> FloatArray:
+    """Keep the part of a convex polygon on the positive side of a plane through the origin."""
+    heights = corners @ normal
+    kept = []
+    for i, (corner, height) in enumerate(zip(corners, heights, strict=True)):
+        if height >= 0:
+            kept.append(corner)
+        following = (i + 1) % len(corners)
+        if height * heights[following] < 0:
+            kept.append(corner + (corners[following] - corner) * (height / (height - heights[following])))
+    return np.array(kept).reshape(-1, 3)
+
+
+def _area(corners: FloatArray) -> float:
+    """Area of a convex polygon as a share of the simplex, whose own is the determinant of the unit matrix."""
+    return float(sum(abs(np.linalg.det([corners[0], *corners[i : i + 2]])) for i in range(1, len(corners) - 1)))
+
+
+def _centroid(polygon: FloatArray) -> FloatArray:
+    """Centre of mass of a convex polygon on the plane: that of its triangles, weighted by their areas."""
+    first, edges = polygon[0], polygon[1:] - polygon[0]
+    areas = np.abs(edges[:-1, 0] * edges[1:, 1] - edges[:-1, 1] * edges[1:, 0])
+    centre: FloatArray = first + (areas @ (edges[:-1] + edges[1:])) / (3 * areas.sum())
+    return centre
+
+
+def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, known: tuple[str, ...] | None) -> None:
+    """Draw a dot for each trial, those of large classes below those of small ones."""
+    n_trials = len(probabilities)
+    truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
+    dots: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
+    dots |= {"clip_on": False, "alpha": _opacity(n_trials), "rasterized": n_trials > _MANY}
+    sizes = np.bincount(truth, minlength=len(canvas.marks))
+    for k, mark in enumerate(canvas.marks):
+        rank = int(np.count_nonzero(sizes > sizes[k]))
+        color = {"color": GREY} if label is None else {}
+        if sizes[k]:
+            style = {**dots, **mark.main, "zorder": 2.5 + 0.1 * rank, **color}
+            canvas.ax.plot(*_place(probabilities[truth == k]), **{**style, "label": None})
+            canvas.ax.plot([], [], **{**style, "markersize": 9.0, "alpha": 1.0})  # a legend entry that can be seen
+
+
+def _opacity(n_trials: int) -> float:
+    """Many dots shine through each other."""
+    return float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))
+
+
+def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:
+    """Return the names of the actions: those given, those of the classes, or their numbers."""
+    if actions is None:
+        return list(named) if n_actions == len(named) else [f"action {k}" for k in range(n_actions)]
+    if isinstance(actions, str) or len(actions) != n_actions:
+        raise InputError(f"actions: {len(actions)} names for {n_actions} actions. Give one name per row of the costs.")
+    return readable(actions, width=NAME_WIDTH)

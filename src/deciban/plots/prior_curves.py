@@ -1,0 +1,272 @@
+"""Plots over the prior log odds: normalized Bayes error, APE and ECE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from scipy.special import entr, expit
+
+from deciban.errors import InputError
+from deciban.evaluation import Evaluation
+from deciban.plots.axes import GREY, Drawable, Sheet, Style, System, in_percent, systems_of
+from deciban.types import FloatArray
+
+_SIZE = (6.0, 4.0)
+_X_LABEL = "Prior log odds (nats)"
+_TOP = 1.4
+REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
+BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
+POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
+
+
+def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, **line_kw: Any) -> Axes:
+    """Draw the Bayes error rate, normalized by that of llr 0, over the prior log odds.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    before : Evaluation, Results or sequence of Evaluation, optional
+        The same systems before calibration, in the same order: their actual errors are drawn thin and pale. Their least
+        errors are not: increasing maps do not move them.
+    **line_kw
+        Properties of the curve of actual errors of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there are not as many systems before as after.
+
+    Notes
+    -----
+    Solid: actual errors at the Bayes threshold. Dashed: least errors at any threshold; the gap is the calibration
+    loss. Above the line at 1, decisions are worse than those without a recognizer. Left of the triangle that points
+    to the left fewer than 30 false alarms remain, right of the other one fewer than 30 misses. Curves that leave the
+    plot at the top are cut off. Source: BOSARIS paper 2.5.4, eq. 19.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> bayes_error(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
+    'Prior log odds (nats)'
+    """
+    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    ax = sheet.ax
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        _pair(sheet, system, curves.prior_log_odds, (curves.act_error, curves.min_error), _TOP)
+    if before is not None:
+        _before(sheet, systems_of(before))
+    sheet.explain("actual")
+    sheet.explain("minimum", linestyle="--")
+    if sheet.explain("default (llr 0)", **REFERENCE):
+        ax.axhline(1.0, **REFERENCE)
+    _scarce(sheet)
+    _frame(sheet, _TOP)
+    sheet.name_axes(_X_LABEL, "Normalized Bayes error rate (1 = default)")
+    return sheet.finish()
+
+
+def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the Bayes error rate over the prior log odds: the applied-probability-of-error curve.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the curve of actual errors of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    The area under the solid curve is ``2 ln 2 Cllr``, that under the dashed curve ``2 ln 2 min Cllr``; the highest
+    point of the dashed curve is the EER. Source: thesis section 7.7.4.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ape(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
+    'Bayes error rate (%)'
+    """
+    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    ax = sheet.ax
+    drawn = []
+    for system in sheet.systems:
+        curves = system.evaluation.curves
+        scale = default_error(curves.prior_log_odds)
+        with np.errstate(invalid="ignore", over="ignore"):
+            drawn.append((curves.prior_log_odds, (curves.act_error * scale, curves.min_error * scale)))
+    top = top_of([error for _, pair in drawn for error in pair], peak=0.5)
+    for system, (log_odds, pair) in zip(sheet.systems, drawn, strict=True):
+        _pair(sheet, system, log_odds, pair, top)
+    sheet.explain("actual")
+    sheet.explain("minimum", linestyle="--")
+    _reference(sheet, default_error)
+    _frame(sheet, top)
+    ax.yaxis.set_major_formatter(in_percent)
+    sheet.name_axes(_X_LABEL, "Bayes error rate (%)")
+    return sheet.finish()
+
+
+def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the empirical cross-entropy over the prior log odds.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the curve of actual cross-entropy of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Solid: of the scores as they are. Dashed: after PAV, the best that calibration can do. Dotted black: of llr 0, the
+    entropy of the prior. At log odds 0 the curves pass through Cllr, min Cllr and 1.
+
+    References
+    ----------
+    D. Ramos, Forensic evaluation of the evidence using automatic speaker recognition systems, PhD thesis, Universidad
+    Autónoma de Madrid, 2007.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ece(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
+    'Empirical cross-entropy (bits)'
+    """
+    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    pairs = [
+        (system.evaluation.curves.act_cross_entropy, system.evaluation.curves.min_cross_entropy)
+        for system in sheet.systems
+    ]
+    top = top_of([entropy for pair in pairs for entropy in pair], peak=1.0)
+    for system, pair in zip(sheet.systems, pairs, strict=True):
+        _pair(sheet, system, system.evaluation.curves.entropy_log_odds, pair, top)
+    sheet.explain("actual")
+    sheet.explain("after PAV", linestyle="--")
+    _reference(sheet, _prior_entropy)
+    _frame(sheet, top)
+    sheet.name_axes(_X_LABEL, "Empirical cross-entropy (bits)")
+    return sheet.finish()
+
+
+def default_error(log_odds: FloatArray) -> FloatArray:
+    """Bayes error rate of llr 0, the smaller of both priors."""
+    return np.asarray(expit(-np.abs(log_odds)))
+
+
+def _prior_entropy(log_odds: FloatArray) -> FloatArray:
+    """Cross-entropy of llr 0 in bits."""
+    return np.asarray((entr(expit(log_odds)) + entr(expit(-log_odds))) / math.log(2))
+
+
+def _pair(sheet: Sheet, system: System, x: FloatArray, pair: tuple[FloatArray, FloatArray], top: float) -> None:
+    """Draw an actual curve and its minimum; the legend says so if nothing of the actual one is below ``top``."""
+    actual, least = pair
+    note = "" if np.any(actual < top) else "actual: above the frame"
+    sheet.ax.plot(x, actual, **system.noted(note))
+    sheet.ax.plot(x, least, **system.thin())
+
+
+def _before(sheet: Sheet, evaluations: Sequence[Evaluation]) -> None:
+    """Draw the actual errors before calibration in a pale shade of the colour of each system."""
+    if len(evaluations) != len(sheet.systems):
+        raise InputError(f"before: {len(evaluations)} systems, but there are {len(sheet.systems)} after calibration.")
+    hidden = 0
+    for system, old in zip(sheet.systems, evaluations, strict=True):
+        curves = old.curves
+        sheet.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, **BEFORE)
+        hidden += not np.any(curves.act_error < _TOP)
+    note = f" ({hidden} above the frame)" if hidden else ""
+    sheet.explain(f"before calibration{note}", **BEFORE)
+
+
+def _reference(sheet: Sheet, curve: Any) -> None:
+    if sheet.explain("default (llr 0)", **REFERENCE):
+        ends = [system.evaluation.curves.prior_log_odds[-1] for system in sheet.systems]
+        log_odds = np.linspace(-max(ends), max(ends), 1001)
+        sheet.ax.plot(log_odds, curve(log_odds), **REFERENCE)
+
+
+def _scarce(sheet: Sheet) -> None:
+    """Mark on the minimum curves where fewer than 30 errors begin."""
+    style: Style = {
+        "linestyle": "none",
+        "markersize": 7.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.7,
+        "zorder": 4,
+    }
+    names = ("< 30 false alarms to the left", "< 30 misses to the right")
+    for marker, name, which in (("<", names[0], 0), (">", names[1], 1)):
+        for system in sheet.systems:
+            at, curves = system.evaluation.dr30[which], system.evaluation.curves
+            if abs(at) <= curves.prior_log_odds[-1]:
+                height = float(np.interp(at, curves.prior_log_odds, curves.min_error))
+                sheet.ax.plot([at], [height], marker=marker, color=system.color, **style)
+                sheet.explain(name, marker=marker, **{**style, "color": GREY})
+
+
+def top_of(curves: list[FloatArray], *, peak: float) -> float:
+    """Upper limit: everything up to ``peak`` of the reference, more for bad curves, less where all are far below."""
+    values = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
+    highest = float(values.max(initial=0.0))
+    if highest > 0.3 * peak:
+        return min(max(1.1 * peak, 1.05 * highest), 1.3 * peak)
+    return max(1.3 * highest, 0.03 * peak)
+
+
+def _frame(sheet: Sheet, top: float) -> None:
+    """Set limits, mark the operating points and write priors at the upper edge."""
+    ax = sheet.ax
+    ends = [float(system.evaluation.curves.prior_log_odds[-1]) for system in sheet.systems]
+    sheet.keep_limits((-max(ends), max(ends)), (-0.01 * top, top))
+    places = {-point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
+    for place in sorted(places):
+        ax.axvline(place, **POINT)
+    if places:
+        sheet.explain("operating point", **POINT)
+    write_priors(ax)
+
+
+def write_priors(ax: Axes, *, sign: float = 1.0) -> None:
+    """Write priors at the upper edge of an axis of log odds, or with sign -1 of Bayes thresholds."""
+    for old in list(ax.child_axes):
+        old.remove()
+    top_axis = ax.secondary_xaxis("top")
+    ticks = _prior_ticks(max(abs(end) for end in ax.get_xlim()))
+    top_axis.set_xticks([sign * place for place in ticks], list(ticks.values()))
+    top_axis.set_xlabel("Prior probability of a target")
+
+
+def _prior_ticks(reach: float) -> dict[float, str]:
+    """Return log odds up to ``reach`` and how their priors are written: 0.5, and powers of 10 to both sides."""
+    n_decades = int(reach / math.log(10))
+    step = 1 if n_decades <= 3 else -(-n_decades // 2)
+    ticks = {0.0: "0.5"}
+    for k in range(step, n_decades + 1, step):
+        ticks[-k * math.log(10)] = f"{10.0**-k:g}" if k <= 4 else f"$10^{{-{k}}}$"
+        ticks[k * math.log(10)] = f"{1 - 10.0**-k:.{k}f}" if k <= 4 else f"$1-10^{{-{k}}}$"
+    return ticks

@@ -1,0 +1,90 @@
+"""What a model file tells: settings, parameters and how training went, as terms and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from deciban.calibration import Chain
+from deciban.fusion import QualityFusion
+from deciban.models import Model
+from deciban.models.multiclass import ClassModel
+from deciban.report.text import count, typeset
+from deciban.workflows.fusers import Fuser
+
+_COUNTS = {"n_tar": "target", "n_non": "non-target"}
+_RESULTS = {
+    "objective": "Objective",
+    "objective_relative_to_llr_0": "Objective, divided by its value at llr 0",
+    "gradient_norm": "Length of the gradient",
+    "steps": "Steps",
+    "passes": "Passes over the data",
+    "status": "Status",
+    "weights_from": "Column with the weights of trials",
+    "n_without_quality": "Trials that lack quality measures",
+    "posterior_prior": "Prior taken out of log posteriors",
+    "n_dropped": "Trials left out for want of scores",
+}
+_OF_SUBSETS = {
+    "n_exactly": "Trials with scores of just {}",
+    "n_trained": "Trials that the fusion of {} was trained on",
+    "status": "Status of the fusion of {}",
+}
+_LONGEST = 300
+
+
+def record_of(model: Model) -> list[tuple[str, str]]:
+    """Return what a reader of a report wants to know of a model.
+
+    Examples
+    --------
+    >>> from deciban.calibration import AffineCalibrator
+    >>> model = AffineCalibrator().fit([1.0, 2.0, 0.0, 1.5], [True, True, False, False])
+    >>> dict(record_of(model))["Trained on"]
+    '2 target · 2 non-target'
+    """
+    rows = [("Kind", model.kind)]
+    if isinstance(model, Chain):
+        rows += [(f"Step {k}", f"{step.kind}: {_listed(_numbers(step))}") for k, step in enumerate(model.steps, 1)]
+    else:
+        settings = {name: value for name, value in model.settings.items() if value is not None}
+        rows += [("Settings", _listed(settings))] if settings else []
+        has_table = isinstance(model, Fuser | ClassModel)
+        rows += [] if has_table else [("Parameters", _listed(model.parameters()))]
+    training = model.training_
+    if training is None:
+        return rows
+    counts = " · ".join(f"{count(n)} {_COUNTS.get(name, name)}" for name, n in training.counts.items())
+    rows.append(("Trained on", counts))
+    if training.systems:
+        rows.append(("Systems", ", ".join(training.systems)))
+    rows += [(_named(name, training.systems), _text(value)) for name, value in training.results.items()]
+    if isinstance(model, QualityFusion) and (alone := model.backoff_.training_) is not None:
+        rows += [(f"{_RESULTS[name]}, without quality", _text(alone.results[name])) for name in ("objective", "status")]
+    return [*rows, ("Fingerprint of the training data", training.fingerprint)]
+
+
+def _named(result: str, systems: Sequence[str]) -> str:
+    """What a result is called; those of subsets of systems end in numbers of systems, such as 0+2."""
+    kind, _, numbers = result.rpartition("_")
+    if kind in _OF_SUBSETS:
+        known = [systems[int(k)] if systems else f"system {k}" for k in numbers.split("+")]
+        return _OF_SUBSETS[kind].format(" + ".join(known))
+    return _RESULTS.get(result, result.replace("_", " ").capitalize())
+
+
+def _numbers(step: Model) -> dict[str, Any]:
+    return step.settings | step.parameters()
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {_text(value)}" for name, value in values.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return typeset(f"{value:.6g}")
+    if isinstance(value, list) and value and all(isinstance(entry, float) for entry in value):
+        return f"({len(value)} values from {_text(min(value))} to {_text(max(value))})"
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,252 @@
+"""Calibration, fusion and the Gaussian back-end of many classes as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from deciban import calibration, fusion
+from deciban.errors import InputError
+from deciban.sklearn.multiclass.estimator import ClassEstimator
+from deciban.types import AnyArray
+
+
+class MulticlassCalibrator(ClassEstimator):
+    """Log-likelihoods ``scale * loglik + offset``; see `deciban.calibration.MulticlassCalibrator`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the training objective, in the ascending order of labels; flat if not given.
+    ridge : float
+        Penalty on the scale, for standardized scores. Without one, separated classes are an error.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.MulticlassCalibrator
+        With ``scale_`` and ``offset_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` has one column of log-likelihoods for each class, in the ascending order of labels.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> calibrator = MulticlassCalibrator().fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> calibrator.predict_proba([[1.0, 0.0, 0.0]]).round(2)
+    array([[0.68, 0.1 , 0.22]])
+    >>> calibrator.set_params(decision_prior=[0.1, 0.8, 0.1]).predict([[1.0, 0.0, 0.0]])
+    array(['en'], dtype='<U2')
+    """
+
+    model_class = calibration.MulticlassCalibrator
+
+    def __init__(
+        self, *, prior: ArrayLike | None = None, ridge: float = 0.0, decision_prior: ArrayLike | None = None
+    ) -> None:
+        self.prior = prior
+        self.ridge = ridge
+        self.decision_prior = decision_prior
+
+
+class MulticlassScaleCalibrator(ClassEstimator):
+    """Log-likelihoods ``scale * loglik``; see `deciban.calibration.MulticlassScaleCalibrator`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the training objective, in the ascending order of labels; flat if not given.
+    ridge : float
+        Penalty on the scale, for standardized scores. Without one, separated classes are an error.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.MulticlassScaleCalibrator
+        With ``scale_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` is that of `MulticlassCalibrator`.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> calibrator = MulticlassScaleCalibrator().fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> calibrator.transform([[1.0, 0.0, 0.0]]).round(3)
+    array([[1.475, 0.   , 0.   ]])
+    """
+
+    model_class = calibration.MulticlassScaleCalibrator
+
+    def __init__(
+        self, *, prior: ArrayLike | None = None, ridge: float = 0.0, decision_prior: ArrayLike | None = None
+    ) -> None:
+        self.prior = prior
+        self.ridge = ridge
+        self.decision_prior = decision_prior
+
+
+class MulticlassShiftCalibrator(ClassEstimator):
+    """Log-likelihoods ``loglik + offset``; see `deciban.calibration.MulticlassShiftCalibrator`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the training objective, in the ascending order of labels; flat if not given.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.MulticlassShiftCalibrator
+        With ``offset_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` is that of `MulticlassCalibrator`.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> calibrator = MulticlassShiftCalibrator().fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> calibrator.transform([[1.0, 0.0, 0.0]]).round(3)
+    array([[ 0.96 , -0.214,  0.254]])
+    """
+
+    model_class = calibration.MulticlassShiftCalibrator
+
+    def __init__(self, *, prior: ArrayLike | None = None, decision_prior: ArrayLike | None = None) -> None:
+        self.prior = prior
+        self.decision_prior = decision_prior
+
+
+class MulticlassFusion(ClassEstimator):
+    """Log-likelihoods ``offset + sum_k weight_k loglik_k``; see `deciban.fusion.MulticlassFusion`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the training objective, in the ascending order of labels; flat if not given.
+    ridge : float
+        Penalty on the weights, for standardized scores. Without one, separated classes are an error.
+    offsets : bool
+        Whether there is an offset for each class.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.fusion.MulticlassFusion
+        With ``weights_`` and ``offset_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` has the log-likelihoods of one system beside those of the next, each with one column for each class in the
+    ascending order of labels: what `StackingClassifier` hands to its last estimator, if there are more than two
+    classes and ``stack_method="decision_function"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.array([[2, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [1, 0, 0], [0, 0, 1], [0, 0.4, 1], [0, 1, 0]])
+    >>> two = np.array([[1, 1, 0], [0, 1, 0], [1, 0.5, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 0, 2], [0, 1, 1]])
+    >>> fusion = MulticlassFusion().fit(np.hstack([one, two]), [0, 0, 0, 1, 1, 2, 2, 2])
+    >>> fusion.model_.weights_.round(2)
+    array([0.99, 0.85])
+    """
+
+    model_class = fusion.MulticlassFusion
+
+    def __init__(
+        self,
+        *,
+        prior: ArrayLike | None = None,
+        ridge: float = 0.0,
+        offsets: bool = True,
+        decision_prior: ArrayLike | None = None,
+    ) -> None:
+        self.prior = prior
+        self.ridge = ridge
+        self.offsets = offsets
+        self.decision_prior = decision_prior
+
+    def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:
+        """The columns system by system."""
+        if X.shape[1] % n_classes:
+            raise InputError(
+                f"X: {X.shape[1]} columns for {n_classes} classes. Each system has one for each class, in the "
+                "ascending order of labels, and those of one system stand beside each other."
+            )
+        return X.reshape(len(X), -1, n_classes)
+
+
+class GaussianBackend(ClassEstimator):
+    """Log densities of Gaussian models of the classes; see `deciban.calibration.GaussianBackend`.
+
+    Parameters
+    ----------
+    covariance : {"shared", "separate", "smoothed"}
+        One covariance for all classes, one for each, or one between the two.
+    smoothing : float
+        Share of the shared covariance in a smoothed one, in [0, 1].
+    ridge : float
+        Added to each variance, in units of the shared variance of that feature.
+    prior : (n_classes,) array_like, optional
+        How classes share in the shared covariance, in the ascending order of labels; flat if not given.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.GaussianBackend
+        With ``mean_`` and ``covariance_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` has finite features of any kind. `MulticlassCalibrator` takes what comes out as it is, in a pipeline, too.
+
+    Examples
+    --------
+    >>> X = [[2.0, 0.1], [1.5, -0.4], [2.5, 0.6], [0.1, 2.0], [-0.4, 1.0], [0.5, 1.6], [-1, -1], [-2, -1.2]]
+    >>> backend = GaussianBackend().fit(X, ["en", "en", "en", "fr", "fr", "fr", "de", "de"])
+    >>> backend.predict([[1.0, 0.0], [-1.0, 0.0]])
+    array(['en', 'de'], dtype='<U2')
+    """
+
+    model_class = calibration.GaussianBackend
+    takes_infinity = False
+
+    def __init__(
+        self,
+        *,
+        covariance: Literal["shared", "separate", "smoothed"] = "shared",
+        smoothing: float = 0.5,
+        ridge: float = 0.0,
+        prior: ArrayLike | None = None,
+        decision_prior: ArrayLike | None = None,
+    ) -> None:
+        self.covariance = covariance
+        self.smoothing = smoothing
+        self.ridge = ridge
+        self.prior = prior
+        self.decision_prior = decision_prior
+
+    def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:  # noqa: ARG002
+        """All features, however many."""
+        return X

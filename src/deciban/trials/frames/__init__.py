@@ -1,0 +1,1 @@
+"""Tables of trials to and from Arrow tables and data frames."""

@@ -1,0 +1,1 @@
+"""Where the trials of one table stand in another, and tables put together."""

@@ -1,0 +1,156 @@
+"""One table after another, nothing compared: duplicates and conflicts are for joins and `merge` to find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban.errors import InputError
+from deciban.trials.classes import ClassKey, ClassScores
+from deciban.trials.lists import Trials
+from deciban.trials.names.codes import IdMap, encode
+from deciban.trials.origins import Appended, Origin
+from deciban.trials.segment_quality import SegmentQuality
+from deciban.trials.tables import Key, Scores, TrialTable
+
+Table = TypeVar("Table", bound=TrialTable)
+Appendable = TypeVar("Appendable", bound=TrialTable | SegmentQuality | IdMap)
+
+
+def concatenate(tables: Sequence[Appendable]) -> Appendable:
+    """Put tables of one kind one after another, in this order.
+
+    A condition that only some of them have is null for the trials of the others. The name of the first system stays.
+    Quality measures and id maps hold every name once: where it comes again it must come with the same.
+
+    Raises
+    ------
+    InputError
+        If the trials are not identified in the same way, the classes or measures differ, common and natural logarithms
+        mix, or a name has two lines of quality measures or is mapped to two names.
+
+    Examples
+    --------
+    >>> parts = [Scores.of({"trial": ["a"]}, [1.0]), Scores.of({"trial": ["b"]}, [2.0])]
+    >>> concatenate(parts).score
+    array([1., 2.])
+    """
+    if len(tables) == 1:
+        return tables[0]
+    parts: Sequence[Any] = tables
+    whole: Any
+    if isinstance(parts[0], SegmentQuality):
+        whole = _one_quality(parts)
+    elif isinstance(parts[0], IdMap):
+        left, right = (pa.concat_arrays([getattr(part, side) for part in parts]) for side in ("left", "right"))
+        whole = IdMap.from_columns(left, right)
+    else:
+        whole = replace(parts[0], trials=append_trials([part.trials for part in parts]), **_values(parts))
+    appended: Appendable = whole
+    return appended
+
+
+def _values(tables: Sequence[Any]) -> dict[str, Any]:
+    """What belongs to each trial, of all tables."""
+    first = tables[0]
+    if isinstance(first, Key):
+        return {"is_target": np.concatenate([table.is_target for table in tables])}
+    if isinstance(first, Scores):
+        if len({table.log10 for table in tables}) > 1:
+            raise InputError(
+                f"{_names(tables)}: common and natural logarithms cannot be put into one table. Turn the former into "
+                "the latter, with Scores.in_nats()."
+            )
+        return {"score": np.concatenate([table.score for table in tables])}
+    return _class_values(tables) if isinstance(first, ClassScores | ClassKey) else {}
+
+
+def _one_quality(parts: Sequence[SegmentQuality]) -> SegmentQuality:
+    name = _called([part.origin for part in parts])
+    if any(part.measures != parts[0].measures for part in parts):
+        raise InputError(f"{name}: have different quality measures.")
+    codes, names = encode(pa.concat_arrays([part.names for part in parts]))
+    values = np.concatenate([part.values for part in parts])
+    rows = np.empty(len(names), np.int64)
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the first one stays
+    differs = np.any(values != values[rows[codes]], axis=1)
+    if differs.any():
+        twice = names[int(codes[np.argmax(differs)])].as_py()
+        raise InputError(f"{name}: {twice!r} has two different lines of quality measures.")
+    return replace(parts[0], names=names, values=values[rows], origin=Origin(name, parts[0].origin.reading))
+
+
+def _names(parts: Sequence[Any]) -> str:
+    return ", ".join(part.trials.origin.name for part in parts)
+
+
+def _class_values(parts: Sequence[Any]) -> dict[str, Any]:
+    classes = parts[0].classes
+    if isinstance(parts[0], ClassKey):
+        union = tuple(dict.fromkeys(name for part in parts for name in part.classes))
+        places = [np.array([union.index(name) for name in part.classes])[part.label] for part in parts]
+        return {"classes": union, "label": np.concatenate(places)}
+    if any(part.classes != classes for part in parts):
+        raise InputError(f"{_names(parts)}: have different classes.")
+    return {"score": np.concatenate([part.score for part in parts])}
+
+
+def append_trials(parts: Sequence[Trials]) -> Trials:
+    """Put lists of trials one after another.
+
+    Raises
+    ------
+    InputError
+        If they are not identified in the same way.
+    """
+    sides = parts[0].sides
+    for part in parts:
+        if part.sides != sides:
+            raise InputError(
+                f"{part.origin.name} identifies a trial by {' and '.join(part.sides)}, {parts[0].origin.name} by "
+                f"{' and '.join(sides)}."
+            )
+    names, listed = [], []
+    for at in range(len(sides)):
+        recoded, distinct = encode(pa.concat_arrays([part.names[at] for part in parts]))
+        starts = np.cumsum([0, *(len(part.names[at]) for part in parts)])
+        listed.append(np.concatenate([recoded[a:][part.codes[at]] for a, part in zip(starts, parts, strict=False)]))
+        names.append(distinct)
+    return replace(
+        parts[0],
+        names=tuple(names),
+        listed=tuple(listed),
+        mask=None,
+        origin=_origin(parts),
+        conditions=_conditions(parts),
+    ).densest()
+
+
+def _origin(parts: Sequence[Trials]) -> Origin:
+    """Name the file and line of a row in the part that it came from."""
+    starts = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
+    origins = tuple(part.origin for part in parts)
+    return Origin(_called(origins), origins[0].reading, place=Appended(origins, starts))
+
+
+def _called(origins: Sequence[Origin]) -> str:
+    return ", ".join(dict.fromkeys(origin.name for origin in origins))
+
+
+def _conditions(parts: Sequence[Trials]) -> dict[str, pa.Array]:
+    found = {}
+    for name in dict.fromkeys(name for part in parts for name in part.conditions):
+        kinds = {part.conditions[name].type for part in parts if name in part.conditions}
+        kind = kinds.pop() if len(kinds) == 1 else pa.string()
+        columns = [
+            pc.cast(part.conditions[name], kind) if name in part.conditions else pa.nulls(len(part), kind)
+            for part in parts
+        ]
+        found[name] = pa.concat_arrays(columns)
+    return found

@@ -1,0 +1,250 @@
+"""Joins that never lie: trials are matched by their names, and what does not match is counted, named or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.errors import InputError, KeyMismatchError
+from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.matching import (
+    Duplicates,
+    JoinReport,
+    Match,
+    Missing,
+    match,
+    match_by_order,
+    picked,
+    require_same_sides,
+)
+from deciban.trials.lists import Trials
+from deciban.trials.tables import Index, Key, Scores
+from deciban.types import BoolArray, ScoreArray
+
+__all__ = [
+    "Aligned",
+    "Duplicates",
+    "JoinReport",
+    "Missing",
+    "align",
+    "align_incomplete",
+    "align_systems",
+    "refuse_conflicts",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned:
+    """The scores of one system in the order of a key or an index.
+
+    Attributes
+    ----------
+    scores : Scores
+        On the trials of the key or index, without those that were dropped.
+    is_target : (n_trials,) bool array or None
+        None where the scores were aligned to an index.
+    report : JoinReport
+    """
+
+    scores: Scores
+    is_target: BoolArray | None
+    report: JoinReport
+
+    @property
+    def name(self) -> str:
+        """What tables and legends call the system."""
+        return self.scores.name
+
+    @property
+    def trials(self) -> Trials:
+        """The trials that are left, in the order of the key or index."""
+        return self.scores.trials
+
+    @property
+    def score(self) -> ScoreArray:
+        """Scores in the order of the key or index; common logarithms are turned into natural ones."""
+        return self.scores.nats
+
+    @property
+    def tar(self) -> ScoreArray:
+        """Scores of the target trials."""
+        return self.score[self._truth]
+
+    @property
+    def non(self) -> ScoreArray:
+        """Scores of the non-target trials."""
+        return self.score[~self._truth]
+
+    @property
+    def _truth(self) -> BoolArray:
+        if self.is_target is None:
+            raise InputError(
+                f"{self.trials.origin.name} says which trials there are, not which are targets. Use a key."
+            )
+        return self.is_target
+
+
+def align(
+    scores: Scores,
+    key: Key | Index,
+    missing: Missing = "error",
+    *,
+    duplicates: Duplicates = "error",
+    by_order: bool = False,
+) -> Aligned:
+    """Find the score of every trial of a key or an index.
+
+    Parameters
+    ----------
+    scores : Scores
+    key : Key or Index
+    missing : {"error", "drop"} or float
+        What to do about key trials without a score: refuse, leave them out, or give them this score (a common
+        logarithm where the scores are). If no trial at all has a score there is nothing to leave out: that is refused.
+    duplicates : {"error", "keep-one"}
+        What to do about a trial that occurs twice with the same content. Different content is always an error.
+    by_order : bool
+        Match the first score with the first trial and so on, whatever their names are and however often
+        they occur. Never done unless asked.
+
+    Returns
+    -------
+    Aligned
+        ``tar`` and ``non`` are the two arrays that metrics take; ``report`` counts matched, missing, extra and
+        duplicate trials.
+
+    Raises
+    ------
+    KeyMismatchError
+        If trials are missing, duplicate or conflicting, or one class has no trial left.
+
+    Examples
+    --------
+    >>> key = Key.of({"trial": ["a", "b", "c"]}, [True, False, False])
+    >>> aligned = align(Scores.of({"trial": ["c", "a", "d"]}, [1.0, 2.0, 3.0]), key, missing="drop")
+    >>> aligned.tar, aligned.non, aligned.report
+    (array([2.]), array([1.]), JoinReport(matched=2, missing=1, extra=1, duplicate=0))
+    """
+    return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order)[0]
+
+
+def align_systems(
+    systems: Sequence[Scores],
+    key: Key | Index,
+    missing: Missing = "error",
+    *,
+    duplicates: Duplicates = "error",
+    by_order: bool = False,
+) -> list[Aligned]:
+    """Find the scores of every trial of a key for several systems; trials dropped for one are dropped for all.
+
+    Parameters
+    ----------
+    systems : sequence of Scores
+    key : Key or Index
+    missing : {"error", "drop"} or float
+        As in `align`.
+    duplicates : {"error", "keep-one"}
+        As in `align`.
+    by_order : bool
+        As in `align`.
+
+    Returns
+    -------
+    list of Aligned
+        One for each system, on the same trials and with one shared report.
+
+    Raises
+    ------
+    KeyMismatchError, InputError
+        As in `align`.
+    """
+    if not systems:
+        raise InputError("systems: none given. Alignment needs at least one set of scores.")
+    found = match_by_order(systems, key, missing, duplicates) if by_order else match(systems, key, missing, duplicates)
+    return _aligned(systems, key, found, missing)
+
+
+def align_incomplete(
+    systems: Sequence[Scores], key: Key | Index, *, duplicates: Duplicates = "error", by_order: bool = False
+) -> list[Aligned]:
+    """Find the scores of every trial of a key for systems that did not score all of them.
+
+    Parameters
+    ----------
+    systems : sequence of Scores
+    key : Key or Index
+    duplicates : {"error", "keep-one"}
+        As in `align`.
+    by_order : bool
+        As in `align`.
+
+    Returns
+    -------
+    list of Aligned
+        One for each system, all on the trials of the key, with NaN where a system has no score. Nothing else takes
+        these for scores: every metric refuses NaN.
+
+    Raises
+    ------
+    KeyMismatchError, InputError
+        As in `align`, or if a system and the key share no trial.
+    """
+    if not systems:
+        raise InputError("systems: none given. Alignment needs at least one set of scores.")
+    found = match_by_order(systems, key, 0.0, duplicates) if by_order else match(systems, key, 0.0, duplicates)
+    for scores, rows in zip(systems, found.rows, strict=True):
+        if rows is not None and not np.any(rows >= 0):
+            match([scores], key, "drop", duplicates)  # it finds nothing, and says so
+    return _aligned(systems, key, found, np.nan)
+
+
+def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Index], missing: Missing) -> list[Aligned]:
+    trials, is_target = found.key.trials, None
+    if isinstance(found.key, Key):
+        is_target = found.key.is_target
+        _require_both_classes(is_target, key, found.report if missing == "drop" else None)
+    return [
+        Aligned(replace(scores, trials=trials, score=picked(scores.score, rows, missing)), is_target, found.report)
+        for scores, rows in zip(systems, found.rows, strict=True)
+    ]
+
+
+def refuse_conflicts(told: Key, key: Key) -> None:
+    """Refuse labels that contradict a key; trials that only one of the two knows are no contradiction.
+
+    Raises
+    ------
+    KeyMismatchError
+        If a trial is target in one and non-target in the other.
+    """
+    require_same_sides(told.trials, key.trials)
+    rows = Wanted(told.trials).find(key.trials).rows
+    rows = np.arange(len(told)) if rows is None else rows
+    known = np.flatnonzero(rows >= 0)
+    conflict = known[told.is_target[known] != key.is_target[rows[known]]]
+    if len(conflict):
+        row = int(conflict[0])
+        raise KeyMismatchError(
+            f"{told.trials.origin.where(row)}: trial {told.trials.name_of(row)} has another label than in "
+            f"{key.trials.origin.name} ({len(conflict):,} such trial{'s' if len(conflict) > 1 else ''}). "
+            "Leave the labels of one of them out, with --columns."
+        )
+
+
+def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinReport | None) -> None:
+    n_tar = int(np.count_nonzero(is_target))
+    if n_tar in (0, len(is_target)):
+        lacking = "target" if n_tar == 0 else "non-target"
+        if dropped is not None and dropped.missing:
+            raise KeyMismatchError(
+                f"{key.trials.origin.name}: {dropped.missing:,} of {len(key):,} trials were left out for want of a "
+                f"score (missing='drop', --missing drop), and no {lacking} is among the {len(is_target):,} that are "
+                "left. Leave out the system that lacks most, or find its scores."
+            )
+        raise KeyMismatchError(
+            f"{key.trials.origin.name}: no {lacking} trial among {len(is_target):,}. Evaluation needs at least one of "
+            "each class; check the label words."
+        )

@@ -1,0 +1,283 @@
+"""How the trials of a key and of what was made for it meet: counted, named or refused, whatever belongs to them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from deciban.errors import InputError, KeyMismatchError, MissingScoresError
+from deciban.trials.joining.lookup import Wanted
+from deciban.trials.lists import PAIR, ROW, Trials
+from deciban.trials.tables import TrialTable
+from deciban.types import AnyArray, IntArray, ScoreArray
+
+Missing: TypeAlias = Literal["error", "drop"] | float
+Duplicates: TypeAlias = Literal["error", "keep-one"]
+
+Table = TypeVar("Table", bound=TrialTable)
+
+_HINT_SAMPLE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class JoinReport:
+    """How the trials of a key and of score files met.
+
+    Attributes
+    ----------
+    matched : int
+        Key trials that every system scored.
+    missing : int
+        Key trials that at least one system did not score.
+    extra : int
+        Scores of trials that are not in the key, of all systems together.
+    duplicate : int
+        Surplus copies that were left out, of key and scores together.
+    """
+
+    matched: int
+    missing: int
+    extra: int
+    duplicate: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match(Generic[Table]):
+    """Where the trials of a key stand in other tables.
+
+    Attributes
+    ----------
+    key : table of trials
+        Each trial once, in its own order, and without those that were dropped.
+    rows : tuple of int arrays or None
+        For each other table the row of every trial, -1 for one to be filled; None if it is row after row.
+    report : JoinReport
+    """
+
+    key: Table
+    rows: tuple[IntArray | None, ...]
+    report: JoinReport
+
+
+def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
+    """Find every trial of a key in other tables; trials dropped for one are dropped for all.
+
+    Raises
+    ------
+    KeyMismatchError
+        If trials are missing, duplicate or conflicting.
+    InputError
+        If a policy is none.
+    """
+    check_policies(missing, duplicates)
+    wanted = Wanted(key.trials)
+    surplus = _n_refused_or_left_out(key, wanted.surplus, duplicates)
+    if surplus:
+        key = key.take(np.delete(np.arange(len(key)), wanted.surplus[1]))
+        wanted = Wanted(key.trials)
+    rows: list[IntArray | None] = []
+    extra = 0
+    for table in tables:
+        require_same_sides(table.trials, key.trials)
+        found = wanted.find(table.trials)
+        rows.append(found.rows)
+        extra += found.n_extra
+        surplus += _n_refused_or_left_out(table, found.copies, duplicates)
+    lacking = np.zeros(len(key), np.bool_)
+    for found_rows in rows:
+        if found_rows is not None:
+            lacking |= found_rows < 0
+    n_missing = int(np.count_nonzero(lacking))
+    report = JoinReport(len(lacking) - n_missing, n_missing, extra, surplus)
+    if n_missing and (missing == "error" or (missing == "drop" and not report.matched)):
+        refusal = MissingScoresError if report.matched else KeyMismatchError
+        raise refusal(_missing_message(tables, rows, key))
+    if n_missing and missing == "drop":
+        kept = np.flatnonzero(~lacking)
+        rows = [kept if found_rows is None else found_rows[kept] for found_rows in rows]
+        key = key.take(kept)
+    return Match(key, tuple(rows), report)
+
+
+def match_by_order(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
+    """Row after row: no name is looked at, so trials that occur twice are nothing special.
+
+    Raises
+    ------
+    KeyMismatchError
+        If there are not as many rows everywhere.
+    InputError
+        If a policy is none.
+    """
+    check_policies(missing, duplicates)
+    for table in tables:
+        if len(table) != len(key):
+            raise KeyMismatchError(
+                f"{table.trials.origin.name} holds {len(table):,} scores, {key.trials.origin.name} {len(key):,} "
+                "trials. Matching by order needs as many of one as of the other."
+            )
+    return Match(key, (None,) * len(tables), JoinReport(len(key), 0, 0, 0))
+
+
+def picked(score: ScoreArray, rows: IntArray | None, missing: Missing) -> ScoreArray:
+    """Scores of these rows, and the score to fill in where there is none; float32 stays where it can hold that."""
+    if rows is None:
+        return score
+    chosen = score[rows] if len(score) else np.zeros((len(rows), *score.shape[1:]), score.dtype)
+    if not isinstance(missing, str):
+        fill = float(missing)
+        with np.errstate(over="ignore"):
+            if float(chosen.dtype.type(fill)) != fill:
+                chosen = chosen.astype(np.float64)
+        chosen[rows < 0] = fill
+    return chosen
+
+
+def require_same_sides(offered: Trials, wanted: Trials) -> None:
+    """Refuse to compare trials that are not identified in the same way.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if offered.sides == wanted.sides:
+        return
+    told = (
+        f"{offered.origin.name} identifies a trial by {' and '.join(offered.sides)}, "
+        f"{wanted.origin.name} by {' and '.join(wanted.sides)}."
+    )
+    if ROW in (offered.sides, wanted.sides):
+        way = "What has no names can only be matched by order: by_order=True (--by-order)."
+    elif {"side"} == set(offered.sides) ^ set(wanted.sides):
+        way = "If the side does not matter, ignore it by naming the other columns: --columns or --key-columns."
+    else:
+        way = "Name the columns of both files."
+    raise KeyMismatchError(f"{told} {way}")
+
+
+def conflicts(table: TrialTable, copies: IntArray) -> AnyArray:
+    """Which pairs of rows of one trial differ in what belongs to it."""
+    content, (first, second) = table.content, copies
+    if content is None:
+        return np.zeros(len(first), np.bool_)
+    differs: AnyArray = content[first] != content[second]
+    return np.any(differs, axis=1) if differs.ndim == 2 else differs
+
+
+def refuse_conflict(table: TrialTable, copies: IntArray, differs: AnyArray) -> None:
+    """Refuse the first pair of rows that differ, naming both.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if not np.any(differs):
+        return
+    trials, (first, second) = table.trials, (int(row) for row in copies[:, np.argmax(differs)])
+    raise KeyMismatchError(
+        f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} "
+        f"{table.conflict}{such_trials(copies[0][differs])}. Remove one of the two lines."
+    )
+
+
+def such_trials(rows: IntArray) -> str:
+    """How many trials a message is about, told by their first rows; nothing where it is one."""
+    n_trials = len(np.unique(rows))
+    return f" ({n_trials:,} such trials)" if n_trials > 1 else ""
+
+
+def refuse_copies(trials: Trials, copies: IntArray) -> None:
+    """Refuse trials that occur more than once, naming both places of the first.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    first, second = (int(row) for row in copies[:, 0])
+    n_trials = len(np.unique(copies[0]))
+    raise KeyMismatchError(
+        f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} occurs more "
+        f"than once ({n_trials:,} such trial{'s' if n_trials > 1 else ''}). "
+        'Remove the copies, or pass duplicates="keep-one" (--duplicates keep-one) if they say the same.'
+    )
+
+
+def check_policies(missing: Any, duplicates: str) -> None:
+    """Refuse what is no policy for missing trials or duplicates.
+
+    Raises
+    ------
+    InputError
+    """
+    check_duplicates(duplicates)
+    if isinstance(missing, str):
+        accepted = missing in ("error", "drop")
+    else:
+        accepted = not isinstance(missing, bool) and isinstance(missing, numbers.Real)
+        try:
+            accepted = accepted and not math.isnan(missing)
+        except OverflowError:
+            accepted = False
+    if not accepted:
+        raise InputError(f"missing: expected 'error', 'drop' or a score to fill in, got {missing!r}.")
+
+
+def check_duplicates(duplicates: str) -> None:
+    """Refuse words that are no policy.
+
+    Raises
+    ------
+    InputError
+    """
+    if duplicates not in ("error", "keep-one"):
+        raise InputError(f"duplicates: expected 'error' or 'keep-one', got {duplicates!r}.")
+
+
+def _n_refused_or_left_out(table: TrialTable, copies: IntArray, duplicates: Duplicates) -> int:
+    """Count surplus rows, or refuse them."""
+    n_copies = int(copies.shape[1])
+    if n_copies:
+        refuse_conflict(table, copies, conflicts(table, copies))
+        if duplicates == "error":
+            refuse_copies(table.trials, copies)
+    return n_copies
+
+
+def _missing_message(tables: Sequence[TrialTable], rows: Sequence[IntArray | None], key: TrialTable) -> str:
+    offered, lacking = next(
+        (table.trials, np.flatnonzero(found < 0))
+        for table, found in zip(tables, rows, strict=True)
+        if found is not None and np.any(found < 0)
+    )
+    trials = key.trials
+    if len(lacking) == len(key):
+        theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
+        return (
+            f"{offered.origin.name} and {trials.origin.name} share no trial: the key begins with {trials.name_of(0)}, "
+            f"{theirs}. Check that both belong to one evaluation{_swapped_hint(offered, trials)}, and name the columns "
+            "if they were taken wrongly."
+        )
+    if np.logical_or.reduce([found < 0 for found in rows if found is not None]).all():
+        names = ", ".join(table.trials.origin.name for table in tables)
+        return f"No trial of {trials.origin.name} has a score in each of {names}: nothing is left to evaluate."
+    names = ", ".join(trials.name_of(int(row)) for row in lacking[:3])
+    which = "key trials" if key.content is not None else f"trials of {trials.origin.name}"
+    return (
+        f"{len(lacking):,} of {len(key):,} {which} have no score in {offered.origin.name}, the first {names} "
+        f'({trials.origin.where(int(lacking[0]))}). Pass missing="drop" (--missing drop) to leave them out, or a score '
+        f"to fill in (--missing fill=VALUE){_swapped_hint(offered, trials)}."
+    )
+
+
+def _swapped_hint(offered: Trials, wanted: Trials) -> str:
+    if offered.sides != PAIR or not len(offered):
+        return ""
+    some = offered.take(np.linspace(0, len(offered) - 1, min(len(offered), _HINT_SAMPLE), dtype=np.int64))
+    swapped = replace(some, names=some.names[::-1], listed=some.codes[::-1])
+    share = np.isin(swapped.codes_in(wanted), wanted.codes_in(wanted)).mean()
+    return "; many trials match with their sides swapped (enroll for test)" if share > 0.5 else ""

@@ -1,0 +1,1 @@
+"""Names of trials as integers: codes and fingerprints."""

@@ -1,0 +1,178 @@
+"""What a file holds, and what in it makes one wonder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+
+from deciban.io import Contents, read_contents
+from deciban.io.columns.headers import Columns
+from deciban.io.source import PathLike
+from deciban.metrics import auc, cllr, min_cllr
+from deciban.trials import Key, Scores, SegmentQuality, Trials
+from deciban.trials.joining.lookup import Wanted
+from deciban.types import ScoreArray
+
+_CUT = 100
+"""Length at which some writers of HDF5 cut names off."""
+
+_ENOUGH = 100
+"""Trials of each class, below which a low Cllr may be chance."""
+
+_MOST_LABELS = 20
+_LARGEST_LABEL = 1000
+"""What a column of whole numbers looks like that may hold labels: few of them, and small."""
+
+Facts = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """One file: ``facts`` as (what, value) pairs, and ``remarks`` on what looks wrong."""
+
+    name: str
+    facts: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...]
+
+
+def inspect_file(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002  # the word users know
+    columns: Columns | None = None,
+    labels: Mapping[str, str] | None = None,
+    log10: bool = False,
+) -> Inspection:
+    """Describe a file of any known format; the parameters are those of `deciban.read_scores`.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read.
+    """
+    contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10)
+    facts: Facts = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
+    remarks = list(contents.notes)
+    index = contents.index or contents.class_scores or contents.class_key
+    if index is not None:
+        _describe_trials(index.trials, facts, remarks)
+    if contents.key is not None:
+        facts.append(("labels", contents.label_counts))
+    for scores in contents.systems:
+        _describe_scores(scores, contents, facts, remarks)
+    _describe_rest(contents, facts)
+    return Inspection(contents.origin.name, tuple(facts), tuple(remarks))
+
+
+def _describe_trials(trials: Trials, facts: Facts, remarks: list[str]) -> None:
+    stored = "" if trials.listed is not None else f", a matrix of {' x '.join(f'{len(n):,}' for n in trials.names)}"
+    facts.append(("trials", f"{len(trials):,}{stored}"))
+    for side, names in zip(trials.sides, trials.names, strict=True):
+        facts.append((side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else "")))
+        longest = pc.max(pc.utf8_length(names)).as_py()
+        n_cut = pc.sum(pc.equal(pc.utf8_length(names), _CUT)).as_py()
+        if longest == _CUT:
+            remarks.append(
+                f"{n_cut:,} names of {side} have exactly {_CUT} characters and none has more: some programs cut names "
+                "off there, and two may have become one."
+            )
+    for name, column in trials.conditions.items():
+        values = pc.unique(column)
+        shown = ", ".join(map(str, values[:6].to_pylist())) + (", ..." if len(values) > 6 else "")
+        facts.append((name, f"{len(values):,} different values: {shown}"))
+    copies = Wanted(trials).surplus
+    if copies.shape[1]:
+        first, second = copies[:, 0]
+        places = f"{trials.origin.where(int(first))} and {trials.origin.where(int(second))}"
+        remarks.append(f"{copies.shape[1]:,} rows repeat a trial that is there already, the first: {places}.")
+
+
+def _describe_scores(scores: Scores, contents: Contents, facts: Facts, remarks: list[str]) -> None:
+    score, several = scores.score, len(contents.systems) > 1
+    if not len(score):
+        return
+    start = f"{scores.name}: " if several else ""
+    n_infinite = int(np.count_nonzero(np.isinf(score)))
+    different = len(np.unique(score))
+    low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
+    facts.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{', log10' * scores.log10}"))
+    facts.append(("different scores", f"{start}{different:,} ({different / len(score):.1%})"))
+    if n_infinite:
+        facts.append(("infinite scores", f"{start}{n_infinite:,}"))
+    remarks.extend(start + remark for remark in _score_remarks(score, different))
+    if contents.key is not None and contents.key.n_tar and contents.key.n_non:
+        remarks.extend(start + remark for remark in _truth_remarks(scores, contents.key))
+
+
+def _score_remarks(score: ScoreArray, different: int) -> list[str]:
+    remarks = []
+    if len(score) >= 1000 and different < 0.9 * len(score):
+        decimals = _decimals(score)
+        places = "" if decimals is None else f" to {decimals} decimals"
+        remarks.append(
+            f"Many scores are equal, probably from rounding{places}. Ties are never split, but figures get coarser."
+        )
+    if _like_labels(score, different):
+        remarks.append(f"All scores are whole numbers, {different} different ones: may these be labels?")
+    elif score.min() >= 0 and score.max() <= 1:
+        remarks.append("All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats.")
+    return remarks
+
+
+def _like_labels(score: ScoreArray, different: int) -> bool:
+    few = different <= _MOST_LABELS and len(score) >= 4 * different
+    return few and bool(np.abs(score).max() <= _LARGEST_LABEL) and np.array_equal(score, np.rint(score))
+
+
+def _decimals(score: ScoreArray) -> int | None:
+    """How many decimals all scores have at most, if that is 6 or fewer."""
+    finite = score[np.isfinite(score)].astype(np.float64)
+    return next((n for n in range(7) if np.array_equal(finite, np.round(finite, n))), None)
+
+
+def _truth_remarks(scores: Scores, key: Key) -> list[str]:
+    remarks = []
+    tar, non = scores.score[key.is_target], scores.score[~key.is_target]
+    ordered = auc(tar, non)
+    if ordered < 0.5:
+        remarks.append(f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?")
+    elif not scores.log10 and min(len(tar), len(non)) >= _ENOUGH:
+        loss, as_log10 = cllr(tar, non), cllr(tar * math.log(10), non * math.log(10))
+        best = min_cllr(tar, non)
+        # Well calibrated when read as common logarithms, and clearly not when read as natural ones.
+        if math.isfinite(as_log10) and as_log10 - best < 0.25 * (loss - best):
+            remarks.append(
+                f"Cllr is {loss:.3g} bits with natural and {as_log10:.3g} with common logarithms, {best:.3g} at best: "
+                "log10 likelihood ratios? Say so with --log10."
+            )
+    return remarks
+
+
+def _describe_rest(contents: Contents, facts: Facts) -> None:
+    if contents.class_scores is not None:
+        classes = contents.class_scores.classes
+        facts.append(("classes", f"{len(classes)}: {_listed(classes)}"))
+    if contents.class_key is not None:
+        counts = np.bincount(contents.class_key.label, minlength=len(contents.class_key.classes))
+        pairs = [f"{name} {count:,}" for name, count in zip(contents.class_key.classes, counts, strict=True)]
+        facts.append(("segments of each class", _listed(pairs)))
+    if contents.quality is not None:
+        for side in ("enroll", "test"):
+            _describe_quality(side, getattr(contents.quality, side), facts)
+    _describe_quality("segments", contents.segment_quality, facts)
+    if contents.id_map is not None:
+        facts.append(("id map", f"{len(contents.id_map):,} pairs"))
+
+
+def _describe_quality(what: str, quality: SegmentQuality | None, facts: Facts) -> None:
+    if quality is not None:
+        measures = _listed(quality.measures)
+        facts.append((f"quality of {what}", f"{len(quality):,} names, {len(quality.measures)} measures: {measures}"))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words[:20]) + (", ..." if len(words) > 20 else "")

@@ -1,0 +1,190 @@
+"""Columns of a key that have to say something of every trial: how much it counts, or what it belongs to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deciban import _validate
+from deciban.errors import InputError, KeyMismatchError
+from deciban.io.text.layout import is_number
+from deciban.trials import ClassKey, Key, Trials
+from deciban.trials.classes import AlignedClasses
+from deciban.trials.conditions import as_text
+from deciban.trials.joining.join import Aligned
+from deciban.trials.joining.lookup import Wanted
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+
+
+def complete_column(
+    trials: Trials, name: str, role: str, others: tuple[str, ...] = (), *, besides: str = "the label"
+) -> pa.Array:
+    """A condition column that has a value for every trial.
+
+    Parameters
+    ----------
+    trials : Trials
+    name : str
+    role : str
+        What the column does, in words for messages: "says ...".
+    others : tuple of str
+        What else could have been named.
+    besides : str
+        What no column of these is, in words.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or a trial has no value.
+    """
+    if name not in trials.conditions:
+        there = ", ".join((*others, *trials.conditions)) or "none"
+        raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
+    values = trials.condition(name)
+    empty = np.asarray(pc.fill_null(pc.equal(as_text(values), ""), fill_value=True), np.bool_)
+    if empty.any():
+        raise InputError(
+            f"{_first(empty, trials)}: no value in column {name!r}, which {role} ({_such(empty)}). Complete it, or "
+            "leave these trials out (--where)."
+        )
+    return values
+
+
+def weight_column(trials: Trials, name: str) -> FloatArray:
+    """Weights of trials from a condition column of numbers, or of text that reads as numbers.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or a value is missing, no number, or no weight; with the place of the first.
+
+    Examples
+    --------
+    >>> weight_column(Trials.of({"trial": ["a", "b"]}, conditions={"w": ["0.5", "2"]}), "w")
+    array([0.5, 2. ])
+    """
+    names = "the names of trials and the label"
+    values = complete_column(trials, name, "says how much trials count", besides=names)
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        weight = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)
+    else:
+        weight = _read(as_text(values).dictionary_encode(), trials, name)
+    for bad, rule in _validate.weight_rules(weight):
+        if bad.any():
+            found = f"{weight[np.argmax(bad)]:g} in column {name!r}"
+            raise InputError(f"{_first(bad, trials)}: {found}, but {rule} ({_such(bad)}).")
+    return weight
+
+
+def key_weights(aligned: Aligned, key: Key, name: str) -> CountArray:
+    """Weights of the trials of a key that are left after a join.
+
+    Parameters
+    ----------
+    aligned : Aligned
+        On these trials.
+    key : Key
+        As it was before the join.
+    name : str
+        Of a column of the key.
+
+    Returns
+    -------
+    (n_trials,) array
+        Whole numbers as int64, else float64.
+
+    Raises
+    ------
+    InputError
+        As in `weight_column`, or if all weights of a class are 0.
+    KeyMismatchError
+        If copies of a trial differ in weight, of which the join kept one.
+    """
+    weight, called = _checked_weights(aligned.trials, key.trials, name, has_copies=aligned.report.duplicate > 0)
+    assert aligned.is_target is not None  # noqa: S101  # it was aligned to a key
+    _validate.both_classes(aligned.is_target, weight, called)
+    return weight
+
+
+def class_key_weights(aligned: AlignedClasses, key: ClassKey, name: str) -> CountArray:
+    """Weights of the segments of a class key that are left after a join; the same as `key_weights` of two classes.
+
+    Parameters
+    ----------
+    aligned : AlignedClasses
+    key : ClassKey
+        As it was before the join.
+    name : str
+        Of a column of the key.
+
+    Returns
+    -------
+    (n_segments,) array
+        Whole numbers as int64, else float64. Whether a class is left without weight is for metrics to say.
+
+    Raises
+    ------
+    InputError, KeyMismatchError
+        As in `key_weights`.
+    """
+    return _checked_weights(aligned.trials, key.trials, name, has_copies=aligned.report.duplicate > 0)[0]
+
+
+def _checked_weights(left: Trials, told: Trials, name: str, *, has_copies: bool) -> tuple[CountArray, str]:
+    """Weights of the trials that are left, and what messages call them."""
+    if has_copies:
+        _refuse_other_copies(told, name)
+    called = f"{told.origin.name}, column {name!r}"
+    weight = _validate.weights(weight_column(left, name), len(left), called)
+    assert weight is not None  # noqa: S101  # there are some
+    return weight, called
+
+
+def in_words(weight: CountArray) -> str:
+    """The range of weights, and how many do not count.
+
+    >>> in_words(np.array([0.0, 0.5, 3.0]))
+    'from 0.5 to 3 · 1 of 3 are 0'
+    """
+    counting = weight[weight > 0]
+    words = f"from {counting.min():g} to {counting.max():g}"
+    n_zero = len(weight) - len(counting)
+    return f"{words} · {n_zero:,} of {len(weight):,} are 0" if n_zero else words
+
+
+def _read(texts: pa.DictionaryArray, trials: Trials, name: str) -> FloatArray:
+    """Numbers as people write them; a text that occurs often is read once."""
+    distinct: list[str] = texts.dictionary.to_pylist()
+    codes: IntArray = np.asarray(texts.indices)
+    bad = np.array([not is_number(text) for text in distinct], np.bool_)[codes]
+    if bad.any():
+        text = distinct[codes[np.argmax(bad)]]
+        raise InputError(
+            f"{_first(bad, trials)}: {text[:40]!r} in column {name!r}, which says how much trials count, is no number "
+            f"({_such(bad)})."
+        )
+    numbers = np.array([float(text) for text in distinct], np.float64)
+    return numbers[codes]
+
+
+def _refuse_other_copies(trials: Trials, name: str) -> None:
+    first, copy = Wanted(trials).surplus
+    one, other = weight_column(trials.take(first), name), weight_column(trials.take(copy), name)
+    differ = np.flatnonzero(one != other)
+    if len(differ):
+        row = int(differ[0])
+        places = trials.origin.where(int(copy[row])), trials.origin.where(int(first[row]))
+        raise KeyMismatchError(
+            f"{places[0]}: trial {trials.name_of(int(copy[row]))} has the weight {other[row]:g} in column {name!r}, "
+            f"but {one[row]:g} at {places[1]} ({len(differ):,} such copies). Give all copies of a trial one weight."
+        )
+
+
+def _first(bad: BoolArray, trials: Trials) -> str:
+    return trials.origin.where(int(np.argmax(bad)))
+
+
+def _such(bad: BoolArray) -> str:
+    return f"{np.count_nonzero(bad):,} such trials"

@@ -1,0 +1,552 @@
+"""fuse, and apply of fusions, as users type them: what is printed, written, and refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deciban import metrics, read_scores
+from deciban.analysis import select_systems
+from deciban.fusion import LinearFusion, QualityFusion
+from deciban.models import load_model
+
+N = 300
+RNG = np.random.default_rng(2)
+TRUTH = np.arange(N) % 4 == 0
+RAW = RNG.normal(size=(N, 3)) + TRUTH[:, None] * [2.0, 1.5, 1.0]
+# One system in [0, 1], one in the hundreds.
+SCORES = np.column_stack((RAW[:, 0], 1 / (1 + np.exp(-RAW[:, 1])), 300 + 100 * RAW[:, 2]))
+NAMES = [(f"m{i % 7}", f"s{i}") for i in range(N)]
+
+pytestmark = pytest.mark.usefixtures("files")
+
+
+def write(name, score, rows=range(N)):
+    Path(name).write_text("".join(f"{NAMES[i][0]} {NAMES[i][1]} {score[i].item()!r}\n" for i in rows))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for k, name in enumerate("abc"):
+        write(f"{name}.txt", SCORES[:, k], np.random.default_rng(7).permutation(N))
+    write("part.txt", SCORES[:, 1], range(50, N))
+    write("const.txt", np.ones(N))
+    write("notar.txt", SCORES[:, 1], np.flatnonzero(~TRUTH))
+    Path("copy.txt").write_bytes(Path("a.txt").read_bytes())
+    Path("foreign.txt").write_text("x y 1\n")
+    labels = ["target" if t else "nontarget" for t in TRUTH]
+    rows = [f"{m},{s},{label},k{i % 9}\n" for i, ((m, s), label) in enumerate(zip(NAMES, labels, strict=True))]
+    Path("key.csv").write_text("enroll,test,label,speaker\n" + "".join(rows))
+    Path("tar.csv").write_text("enroll,test,label,speaker\n" + "".join(row for row in rows if ",target" in row))
+    Path("q.txt").write_text("1\n" + "".join(f"s{i} {i % 13}\n" for i in range(10, N)))
+    Path("models.txt").write_text("2\n" + "".join(f"m{i} {i} {i * i}\n" for i in range(7)))
+    Path("affine.json").write_text(
+        json.dumps(
+            {
+                "deciban_model": 1,
+                "kind": "affine",
+                "deciban_version": "0",
+                "settings": {},
+                "parameters": {"scale": 1.0, "offset": 0.0},
+            }
+        )
+    )
+
+
+def fitted(systems=(0, 1, 2), **settings):
+    return LinearFusion(**settings).fit(SCORES[:, list(systems)], TRUTH)
+
+
+def in_order_of(name, llr):
+    by_name = {f"s{i}": value for i, value in enumerate(llr)}
+    return [by_name[line.split()[1]] for line in Path(name).read_text().splitlines()]
+
+
+def test_fuse_tells_what_each_system_is_worth(run):
+    code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --dcf 0.1")
+    assert code == 0, err
+    assert err.splitlines()[-2:] == [
+        "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
+        "wrote m.json",
+    ]
+    names = ["a", "b", "c", "without a", "without b", "without c", "fusion"]
+    lines = out.splitlines()
+    at = lines.index("Trials of training") + 2
+    assert [line[:9].strip() for line in lines[at : at + 7]] == names
+    cllr = [float(line.split()[-4]) for line in lines[at : at + 7]]
+    assert cllr[-1] == min(cllr)
+    at = lines.index("Weights") + 2
+    weights = {name: float(weight) for name, weight, _ in map(str.split, lines[at : at + 3])}
+    expected = fitted()
+    for name, weight in zip("abc", expected.weights_, strict=True):
+        assert weights[name] == pytest.approx(weight, rel=1e-4)
+    assert "training: converged in" in out
+    assert "below that of a, the best single system" in out
+    assert "The fusion has seen these trials, which flatters it" in out
+    assert "Divergence of the systems' posteriors in bits" in out
+    assert run("fuse a.txt b.txt c.txt --key key.csv -o m.json -q")[2] == ""
+
+
+def test_options_reach_the_objective(run):
+    words = "--p-target 0.1 --alpha 2 --beta 2 --ridge 0.01"
+    assert run(f"fuse a.txt b.txt --key key.csv -o m.json {words}")[0] == 0
+    found, expected = load_model("m.json"), fitted((0, 1), p_target=0.1, alpha=2.0, beta=2.0, ridge=0.01)
+    assert repr(found) == repr(expected)
+    np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-6)
+
+
+def test_json(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --json --cross-validate speaker --select")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["model"] == json.loads(Path("m.json").read_text())
+    assert found["inputs"] == err.splitlines()[:-1]
+    assert found["join"] == {"matched": 300, "missing": 0, "extra": 0, "duplicate": 0}
+    assert found["dev"][-1]["name"] == "fusion, cross-validated"
+    assert found["selection"]["criterion"] == "Cllr in bits"
+
+
+def test_same_data_in_and_out(run):
+    code, _, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --llrs llr.txt")
+    assert code == 0, err
+    np.testing.assert_allclose(read_scores("llr.txt").score, in_order_of("a.txt", fitted().transform(SCORES)))
+    assert "wrote llr.txt, with the lines of a.txt but for the score" in err
+
+
+def test_from_dev_to_eval_in_one_call_and_in_two(run):
+    for k, name in enumerate("xy"):
+        write(f"{name}.txt", SCORES[:, k] + 1.0, range(20))
+    code, _, err = run("fuse a.txt b.txt --key key.csv -o m.json --apply-to x.txt --apply-to y.txt --llrs one.txt")
+    assert code == 0, err
+    assert "note  systems in the order given: x for a, y for b" in err
+    np.testing.assert_allclose(read_scores("one.txt").score, fitted((0, 1)).transform(SCORES[:20, :2] + 1.0))
+    assert run("apply m.json x.txt y.txt -o two.txt")[0] == 0
+    assert Path("two.txt").read_bytes() == Path("one.txt").read_bytes()
+    code, out, _ = run("apply m.json b.txt a.txt -o -")
+    assert code == 0
+    expected = in_order_of("b.txt", fitted((0, 1)).transform(SCORES[:, :2]))
+    np.testing.assert_allclose([float(line.split()[2]) for line in out.splitlines()], expected)
+
+
+def test_figures_of_other_trials(run):
+    Path("a2.txt").write_bytes(Path("a.txt").read_bytes())
+    Path("b2.txt").write_bytes(Path("b.txt").read_bytes())
+    code, out, err = run(
+        "fuse a.txt b.txt --key key.csv -o m.json --apply-to a2.txt --apply-to b2.txt --apply-key key.csv"
+    )
+    assert code == 0, err
+    dev, other = out.split("Other trials")
+    assert [line.split()[1:] for line in dev.splitlines() if line.startswith("fusion ")] == [
+        line.split()[1:] for line in other.splitlines() if line.startswith("fusion ")
+    ]
+
+
+def test_cross_validated_llrs(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --cross-validate speaker:9 --llrs llr.txt")
+    assert code == 0, err
+    assert "fusion, cross-validated" in out
+    found = read_scores("llr.txt").score
+    group = np.arange(N) % 9
+    expected = np.empty(N)
+    for k in range(9):  # as many parts as speakers: each of them left out in turn
+        model = LinearFusion().fit(SCORES[group != k, :2], TRUTH[group != k])
+        expected[group == k] = model.transform(SCORES[group == k, :2])
+    np.testing.assert_allclose(found, in_order_of("a.txt", expected), atol=1e-6)
+
+
+def test_quality(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt --llrs one.txt")
+    assert code == 0, err
+    assert "qual  q.txt   test: q1   290 names" in err
+    assert "note  10 of 300 trials without quality measures are fused by scores alone" in err
+    assert "warning" not in err
+    assert "fusion with quality" in out
+    code, _, err = run("apply m.json a.txt b.txt --quality q.txt -o two.txt")
+    assert code == 0, err
+    assert Path("two.txt").read_bytes() == Path("one.txt").read_bytes()
+    sides = "--quality enroll=models.txt --quality test=q.txt"
+    assert run(f"fuse a.txt b.txt --key key.csv -o m2.json {sides} --asymmetric")[0] == 0
+    assert load_model("m2.json").quality_weights_.shape == (3, 2)
+    assert run(f"apply m2.json a.txt b.txt {sides} -o three.txt")[0] == 0
+
+
+def test_a_fusion_for_every_set_of_systems(run):
+    code, out, err = run("fuse a.txt part.txt --key key.csv -o m.json --missing subset --llrs llr.txt")
+    assert code == 0, err
+    assert "note  50 trials without a score of part" in err
+    assert "fusion of what there is" in out
+    assert set(load_model("m.json").fusions_) == {(0,), (0, 1)}
+    assert len(read_scores("llr.txt")) == N
+    assert run("fuse a.txt part.txt --key key.csv -o m.json --missing subset=1")[0] == 0
+    assert set(load_model("m.json").fusions_) == {(0,), (1,), (0, 1)}
+    assert run("apply m.json part.txt a.txt -o all.txt")[0] == 0
+    assert len(read_scores("all.txt")) == N
+
+
+@pytest.mark.parametrize("more", ["", "--cross-validate speaker:3"])
+def test_llrs_of_subsets_do_not_depend_on_the_order_of_the_files(run, more):
+    write("x.txt", SCORES[:, 0], range(200))
+    write("y.txt", SCORES[:, 1], range(N - 1, 99, -1))
+    write("z.txt", SCORES[:, 2], [*range(50, 150), *range(220, 290)])
+    found = []
+    for order in ("x.txt y.txt z.txt", "z.txt y.txt x.txt"):
+        command = f"fuse {order} --key key.csv -o m.json --missing subset=2 --ridge 0.01 --llrs llr.txt {more}"
+        code, out, err = run(command)
+        assert code == 0, err
+        assert "join  300 trials · 50 have all scores · 250 have not" in err.splitlines()
+        row = next(line.split() for line in out.splitlines() if line.startswith("fusion of what there is"))
+        lines = [line.split() for line in Path("llr.txt").read_text().splitlines()]
+        assert len(lines) == int(row[5]) == N
+        found.append({(m, s): float(llr) for m, s, llr in lines})
+        assert run(f"apply m.json {' '.join(reversed(order.split()))} -o again.txt")[0] == 0
+        if not more:
+            assert sorted(Path("again.txt").read_text().split("\n")) == sorted(Path("llr.txt").read_text().split("\n"))
+    assert set(found[0]) == set(NAMES)
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+    assert "note  80 trials of y.txt that z.txt does not have, after the others" in err.splitlines()
+    assert "note  50 trials of x.txt that no file before it has, after the others" in err.splitlines()
+
+
+def test_llrs_of_other_trials_that_some_systems_lack(run):
+    for name, k, rows in (("a2.txt", 0, range(80)), ("part2.txt", 1, range(40, 120))):
+        write(name, SCORES[:, k], rows)
+    command = "fuse a.txt part.txt --key key.csv -o m.json --missing subset=1 --llrs llr.txt"
+    assert run(f"{command} --apply-to a2.txt --apply-to part2.txt")[0] == 0
+    first = [line.split()[1] for line in Path("llr.txt").read_text().splitlines()]
+    assert first == [f"s{i}" for i in range(120)]
+    for old, new in (("a2.txt", "a.txt"), ("part2.txt", "part.txt")):
+        Path(old).replace(new)
+    assert run("apply m.json part.txt a.txt -o other.txt")[0] == 0
+    assert sorted(Path("other.txt").read_text().splitlines()) == sorted(Path("llr.txt").read_text().splitlines())
+
+
+def test_selected_systems_are_found_again(run):
+    write("noise.txt", np.random.default_rng(7).normal(size=N))
+    for name in "abc":
+        Path(f"e_{name}.txt").write_bytes(Path(f"{name}.txt").read_bytes())
+    Path("e_noise.txt").write_bytes(Path("noise.txt").read_bytes())
+    others = " ".join(f"--apply-to e_{name}.txt" for name in ("noise", "a", "b", "c"))
+    code, out, err = run(f"fuse noise.txt a.txt b.txt c.txt --key key.csv -o m.json --select {others} --llrs llr.txt")
+    assert code == 0, err
+    assert load_model("m.json").training_.systems == ("a", "b", "c")
+    assert "left out" in out
+    np.testing.assert_allclose(read_scores("llr.txt").score, in_order_of("a.txt", fitted().transform(SCORES)))
+    code, _, err = run("apply m.json a.txt b.txt noise.txt c.txt -o again.txt")
+    assert code == 0
+    assert "note  not part of the fusion: noise" in err
+    assert Path("again.txt").read_bytes() == Path("llr.txt").read_bytes()
+
+
+def test_a_constant_system_is_told_and_costs_nothing(run):
+    code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json")
+    assert code == 0, err
+    np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
+    assert "const: says nothing: all of its scores are 1, so that its llr is 0" in out
+    assert next(line.split()[5] for line in out.splitlines() if line.startswith("const ")) == "1.000"
+    assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
+    code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
+    assert code == 0, err
+    assert load_model("m.json").training_.systems == ("a", "b")
+    assert "-0.0000" not in out
+
+
+def test_systems_that_cannot_stand_together_are_left_out_of_a_selection(run):
+    common = 5 * np.random.default_rng(7).normal(size=N)
+    sign = np.where(TRUTH, 1.0, -1.0)
+    write("one.txt", sign + common)
+    write("other.txt", sign - common)
+    assert run("fuse one.txt other.txt --key key.csv -o m.json")[0] == 2
+    code, out, err = run("fuse a.txt one.txt other.txt --key key.csv -o m.json --select")
+    assert code == 0, err
+    (reason,) = [line for line in out.splitlines() if "one: left out, " in line or "other: left out, " in line]
+    assert "separated" in reason
+
+
+def test_a_system_that_is_constant_where_all_systems_have_scores(run):
+    write("h.txt", np.where(np.arange(N) < 200, 1.0, SCORES[:, 0]))
+    write("part.txt", SCORES[:, 1], range(200))
+    code, out, err = run("fuse h.txt part.txt c.txt --key key.csv --missing subset -o m.json")
+    assert code == 0, err
+    trials = {line.split()[0]: line.split()[1] for line in out.splitlines()[2:9]}
+    assert trials["h"] == trials["part"] == trials["c"] == trials["fusion"] == "200"
+    assert ["fusion", "of", "what", "there", "is", "300"] in [line.split()[:6] for line in out.splitlines()]
+
+
+def test_incomplete_trials_are_told_by_their_fusion(run):
+    assert run("fuse a.txt part.txt --key key.csv -o m.json --missing subset")[0] == 0
+    code, _, err = run("apply m.json a.txt part.txt -o o.txt")
+    assert code == 0, err
+    assert "note  50 trials by the fusion of a" in err.splitlines()
+    write("a.txt", SCORES[:, 0], range(40))
+    write("part.txt", SCORES[:, 1], range(20, 60))
+    code, _, err = run("apply m.json part.txt a.txt -o o.txt")
+    assert code == 2
+    assert (
+        "in 20 trials, the first is trial (m5, s40): it has scores only of part, and there are fusions of a + part, a."
+        in err
+    )
+
+
+def test_names_of_other_rows(run):
+    for name, old in (("fusion", "a"), ("without fusion", "b")):
+        Path(f"{name}.txt").write_bytes(Path(f"{old}.txt").read_bytes())
+    code, out, err = run("fuse", "fusion.txt", "without fusion.txt", "c.txt", "--key", "key.csv", "-o", "m.json")
+    assert code == 0, err
+    rows = [line[:17].strip() for line in out.splitlines()[2:9]]
+    assert len(set(rows)) == 7
+    assert rows[0] == "fusion"
+    noted = {line.partition(":")[0] for line in out.splitlines() if "Rule of 30" in line}
+    assert noted == {rows[-1]} == {"fusion #2"}
+
+
+def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
+    rows = np.random.default_rng(7).random((N, 3))
+    Path("q3.txt").write_text("3\n" + "".join(f"s{i} {' '.join(map(repr, rows[i].tolist()))}\n" for i in range(N)))
+    Path("matrix.txt").write_text("# sum and difference\n1 1\n0.5, -2\n")
+    command = "fuse a.txt b.txt --key key.csv -o m.json --quality q3.txt --measures q3,1 --combine matrix.txt"
+    code, _, err = run(f"{command} --llrs one.txt --cross-validate speaker")
+    assert code == 0, err
+    assert "qual  q3.txt   test: the fusion takes q1 + q3, -2 q1 + 0.5 q3" in err
+    made = np.column_stack((rows[:, 2] + rows[:, 0], 0.5 * rows[:, 2] - 2 * rows[:, 0]))
+    expected = QualityFusion().fit(SCORES[:, :2], TRUTH, test_quality=made)
+    np.testing.assert_allclose(load_model("m.json").quality_weights_, expected.quality_weights_, atol=1e-6)
+    code, _, err = run("apply m.json a.txt b.txt --quality q3.txt -o two.txt")
+    assert code == 0, err
+    found = read_scores("two.txt").score
+    np.testing.assert_allclose(
+        found, in_order_of("a.txt", expected.transform(SCORES[:, :2], test_quality=made)), atol=1e-6
+    )
+    code, _, err = run("apply m.json a.txt b.txt --quality models.txt -o no.txt")
+    assert code == 2
+    assert "models.txt: no quality measures of test for any trial of a.txt" in err
+
+
+def test_measures_are_called_by_what_is_taken(run):
+    rows = np.random.default_rng(7).random((N, 2)).round(3)
+    Path("q2.txt").write_text("2\n" + "".join(f"s{i} {x} {y}\n" for i, (x, y) in enumerate(rows.tolist())))
+    Path("matrix.txt").write_text("0 1\n1 -2\n")
+    command = "fuse a.txt b.txt --key key.csv -o m.json --quality q2.txt"
+    code, out, err = run(f"{command} --measures q2")
+    assert code == 0, err
+    assert "q2 of test" in out
+    assert "q1 of test" not in out
+    code, out, err = run(f"{command} --combine matrix.txt")
+    assert code == 0, err
+    takes = "qual  q2.txt   test: the fusion takes q2, q1 - 2 q2"
+    assert takes in err
+    assert "q2 of test" in out
+    assert "combined 1 of test" in out
+    assert "q1 of test" not in out
+    assert takes in run("apply m.json a.txt b.txt --quality q2.txt -o llr.txt")[2]
+    code, _, err = run("report a.txt b.txt --key key.csv --model m.json --quality q2.txt -o r.html")
+    assert code == 0, err
+    page = Path("r.html").read_text()
+    assert takes in page
+    assert "combined 1 of test" in page
+    assert "Measures are combined: combined 1 = q1 - 2 q2." in page
+
+
+def test_ties_are_those_of_the_systems_as_they_came(run):
+    whole = np.round(SCORES[:, :2])
+    for k, name in enumerate(("t", "u")):
+        write(f"{name}.txt", whole[:, k])
+    shared = [set(column[TRUTH]) & set(column[~TRUTH]) for column in whole.T]
+    n = [sum(x in own for x in column) for own, column in zip(shared, whole.T.tolist(), strict=True)]
+    code, _, err = run("fuse t.txt u.txt --key key.csv -o m.json --quality q.txt")
+    assert code == 0, err
+    assert f"0 duplicate · tied across classes: {n[0]} (t), {n[1]} (u)\n" in err
+
+
+def test_selection_holds_out_groups_in_as_many_parts_as_asked(run):
+    code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --select --cross-validate speaker:9 --json")
+    assert code == 0, err
+    found = json.loads(out)["selection"]
+    speakers = [f"k{i % 9}" for i in range(N)]
+    expected = select_systems(SCORES, TRUTH, names=["a", "b", "c"], groups=speakers, n_folds=9)
+    costs = [(step["name"], pytest.approx(step["cost"], rel=1e-7)) for step in found["steps"]]
+    assert [(step.name, step.cost) for step in expected.steps] == costs
+    other = select_systems(SCORES, TRUTH, names=["a", "b", "c"], groups=speakers)
+    assert other.cost != expected.cost
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("", "enroll and test, 5 parts"),
+        ("--cross-validate 4", "enroll and test, 4 parts"),
+        ("--cross-validate speaker:9", "speaker, 9 parts"),
+        ("--cross-validate test,speaker", "test and speaker, 5 parts"),
+    ],
+)
+def test_what_a_selection_holds_out_is_told(run, asked, told):
+    code, out, err = run(f"fuse a.txt b.txt --key key.csv -o m.json --select {asked}")
+    assert code == 0, err
+    assert out.startswith(f"Selection by cross-validated Cllr in bits, on 300 trials; held out: {told}\n")
+    code, out, err = run(f"fuse a.txt b.txt --key key.csv -o m.json --select {asked} --json")
+    assert json.loads(out)["selection"]["held_out"] == told
+
+
+def test_systems_left_out_have_rows_of_their_own(run):
+    write("noise.txt", np.random.default_rng(7).normal(size=N))
+    others = "--apply-to noise.txt --apply-to a.txt --apply-to b.txt --apply-key key.csv"
+    code, out, err = run(f"fuse noise.txt a.txt b.txt --key key.csv -o m.json --select --json {others}")
+    assert code == 0, err
+    assert load_model("m.json").training_.systems == ("a", "b")
+    noise = read_scores("noise.txt").score
+    llr = LinearFusion().fit_transform(noise[:, None], TRUTH)
+    for rows in (json.loads(out)["dev"], json.loads(out)["eval"]):
+        assert [row["name"] for row in rows] == ["a", "b", "noise, left out", "fusion"]
+        assert rows[2]["cllr"] == pytest.approx(metrics.cllr(llr[TRUTH], llr[~TRUTH]), rel=1e-6)
+
+
+def test_a_useless_system_makes_the_fusion_no_better(run):
+    write("const.txt", np.ones(N))
+    code, out, err = run("fuse a.txt const.txt --key key.csv -o m.json")
+    assert code == 0, err
+    assert "fusion: objective no better than that of a, the best single system\n" in out
+    assert "0.0 %" not in out.partition("Weights")[2]
+
+
+def test_nothing_stands_before_the_first_heading_and_one_line_between_two(run):
+    for words in ("", "--select", "--apply-to a.txt --apply-to b.txt --apply-key key.csv"):
+        code, out, err = run(f"fuse -q a.txt b.txt --key key.csv -o m.json {words}")
+        assert code == 0, err
+        assert err == ""
+        assert out.splitlines()[0].startswith(("Trials of training", "Selection"))
+        assert "\n\n\n" not in out
+        assert "\n\nWeights\n" in out
+        assert "\n\nDivergence" in out
+
+
+def test_near_copies_are_told_once(run):
+    write("r.txt", SCORES[:, 0].round(3))
+    others = "--apply-to a.txt --apply-to r.txt --apply-to b.txt --apply-key key.csv"
+    code, out, err = run(f"fuse a.txt r.txt b.txt --key key.csv -o m.json {others}")
+    assert code == 0, err
+    assert out.count("fusion: a + r say nearly the same") == 1
+    assert "--ridge 1e-3" in out
+
+
+def test_weights_of_measures_are_told_in_the_units_of_the_penalty(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt --ridge 0.01")
+    assert code == 0, err
+    model = load_model("m.json")
+    (line,) = [line for line in out.splitlines() if line.startswith("q1 of test ")]
+    assert float(line.split()[-1]) == pytest.approx(model.standardized_quality_weights_[-1, 0], rel=1e-3)
+    (line,) = [line for line in out.splitlines() if line.startswith("without quality: offset ")]
+    assert len(line.split()) == 4  # an offset has no unit
+
+
+def test_the_fusion_without_quality_is_told(run):
+    code, out, err = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt")
+    assert code == 0, err
+    assert "of the 290 trials that have all quality measures" in out
+    assert "without quality: a linear fusion, trained on all 300 trials: converged" in out
+    lines = {line.rpartition("  ")[0].strip(): line for line in out.splitlines()}
+    weight = next(line.split()[3] for line in lines.values() if line.startswith("without quality: a  "))
+    assert float(weight) == pytest.approx(fitted((0, 1)).weights_[0], rel=1e-4)
+    code, out, _ = run("fuse a.txt b.txt --key key.csv -o m.json --quality q.txt --json")
+    assert json.loads(out)["n_without_quality"] == 10
+
+
+def test_a_model_from_standard_input(run):
+    assert run("fuse a.txt b.txt --key key.csv -o m.json")[0] == 0
+    assert run("apply m.json a.txt b.txt -o one.txt")[0] == 0
+    code, _, err = run("apply - a.txt b.txt -o two.txt", stdin=Path("m.json").read_bytes())
+    assert code == 0, err
+    assert Path("two.txt").read_bytes() == Path("one.txt").read_bytes()
+
+
+def test_infinite_scores_are_refused_by_name(run):
+    scores = SCORES[:, 1].copy()
+    scores[np.flatnonzero(~TRUTH)[3]] = np.inf
+    write("inf.txt", scores)
+    i = int(np.flatnonzero(~TRUTH)[3])
+    code, _, err = run("fuse a.txt inf.txt --key key.csv -o m.json")
+    assert code == 2
+    assert f"the first is trial (m{i % 7}, s{i}) (inf: inf): whatever" in " ".join(err.split())
+    assert run("fuse a.txt b.txt --key key.csv -o m.json")[0] == 0
+    low = SCORES[:, 0].copy()
+    low[i] = -np.inf
+    write("low.txt", low)
+    code, _, err = run("apply m.json low.txt inf.txt -o o.txt")
+    assert code == 2
+    assert f"trial (m{i % 7}, s{i}) (low: -inf, inf: inf)" in " ".join(err.split())
+
+
+BAD = {
+    "one file twice": ("fuse a.txt ./a.txt --key key.csv", "a.txt: given twice"),
+    "other trials": ("fuse a.txt foreign.txt --key key.csv", "share no trial"),
+    "fewer trials": ("fuse a.txt part.txt --key key.csv", "50 of 300 key trials have no score in part.txt"),
+    "fewer trials, and a way out": ("fuse a.txt part.txt --key key.csv", "for every set of systems: SubsetFusion("),
+    "no target left": ("fuse a.txt notar.txt --key key.csv --missing drop", "were left out for want of a score"),
+    "no target for a set": ("fuse a.txt notar.txt --key key.csv --missing subset", "Fusion of a + notar, trained on"),
+    "a side of quality": ("fuse a.txt b.txt --key key.csv --quality foo=q.txt", "'foo' is none of enroll, test, trial"),
+    "quality of another side": (
+        "fuse a.txt b.txt --key key.csv --quality test=models.txt",
+        "no quality measures of test for any trial",
+    ),
+    "quality of no side": (
+        "fuse a.txt b.txt --key key.csv --quality trial=q.txt",
+        "measures of trial, but key.csv identifies a trial by enroll and test",
+    ),
+    "quality from stdin": ("fuse a.txt b.txt --key key.csv --quality -", "not read from standard input"),
+    "measures of nothing": ("fuse a.txt b.txt --key key.csv --measures q1", "name their file with --quality"),
+    "an unknown measure": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures snr", "no quality measure 'snr'"),
+    "a measure twice": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures q1,1", "name each of them once"),
+    "measures of no side": ("fuse a.txt b.txt --key key.csv --quality q.txt --measures x=1", "SIDE=NAME,NAME"),
+    "no matrix": ("fuse a.txt b.txt --key key.csv --quality q.txt --combine a.txt", "expected a row of numbers"),
+    "model and scores from stdin": ("apply - - b.txt", "standard input (-) can be read only once"),
+    "no such policy": ("fuse a.txt b.txt --key key.csv --missing magic", "write error, drop, subset or fill=VALUE"),
+    "no number of subsets": ("fuse a.txt b.txt --key key.csv --missing subset=x", "N in subset=N is a number"),
+    "one class": ("fuse a.txt b.txt --key tar.csv", "no non-target trial among 75"),
+    "no key": ("fuse a.txt b.txt", "a.txt holds no labels"),
+    "no file": ("fuse a.txt none.txt --key key.csv", "none.txt: No such file"),
+    "quality and subsets": ("fuse a.txt b.txt --key key.csv --quality q.txt --missing subset", "without quality"),
+    "quality of nothing": ("fuse a.txt b.txt --key key.csv --quality key.csv", "number of quality measures"),
+    "quality of two": ("fuse a.txt b.txt --key key.csv --quality q.txt --quality q.txt", "enroll=FILE and test=FILE"),
+    "other measures": (
+        "fuse a.txt b.txt --key key.csv --quality enroll=models.txt --quality test=q.txt",
+        "2 and 1 measures. A symmetric matrix",
+    ),
+    "asymmetric what": ("fuse a.txt b.txt --key key.csv --asymmetric", "name their file with --quality"),
+    "output is input": ("fuse a.txt b.txt --key key.csv --llrs b.txt", "b.txt: is an input"),
+    "output is quality": ("fuse a.txt b.txt --key key.csv --quality q.txt --llrs q.txt", "q.txt: is an input"),
+    "key of nothing": ("fuse a.txt b.txt --key key.csv --apply-key key.csv", "belong to the scores of --apply-to"),
+    "for no llrs": ("fuse a.txt b.txt --key key.csv --apply-to a.txt", "what to write to --llrs"),
+    "stdin twice": ("fuse a.txt - --key key.csv --llrs o.txt", "standard input (-) is read once"),
+    "too few others": (
+        "fuse a.txt b.txt --key key.csv --apply-to c.txt --llrs o.txt",
+        "1 system (c), but the fusion was trained on 2 (a, b)",
+    ),
+    "others out of order": (
+        "fuse a.txt b.txt --key key.csv --apply-to b.txt --apply-to c.txt --llrs o.txt",
+        "b is system 2 of the fusion and was given as number 1",
+    ),
+    "no column": ("fuse a.txt b.txt --key key.csv --cross-validate age", "no column 'age'"),
+    "bad prior": ("fuse a.txt b.txt --key key.csv --p-target 1", "p_target"),
+    "bad ridge": ("fuse a.txt b.txt --key key.csv --ridge -1", "ridge"),
+    "a calibration of two files": ("apply affine.json a.txt b.txt", "2 score files for a model of one system"),
+    "a calibration with a policy": ("apply affine.json a.txt --missing drop", "missing: is for fusions"),
+    "a calibration with quality": ("apply affine.json a.txt --quality q.txt", "quality: is for fusions"),
+}
+
+
+def test_a_folder_is_no_file(run):
+    for command in ("fuse a.txt b.txt --key key.csv", "calibrate a.txt --key key.csv"):
+        code, _, err = run(f"{command} -o folder/")
+        assert code == 2
+        assert "folder/: is the name of a folder" in err
+    assert not Path("folder").exists()
+
+
+@pytest.mark.parametrize(("line", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_refused_and_nothing_is_written(line, words, run):
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    code, out, err = run(f"{line} -o out.json")
+    assert code == 2, err
+    assert words in err.replace("\n", " ")
+    assert out == ""
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before

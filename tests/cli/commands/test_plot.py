@@ -1,0 +1,68 @@
+"""Plots of scores of many classes, as files."""
+
+import numpy as np
+import pytest
+
+from deciban import plots
+from deciban.cli.commands.plot import _CLASS_KINDS
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    label = np.repeat(np.arange(3), 30)
+    np.save(tmp_path / "scores.npy", rng.normal(size=(90, 3)) + 2 * np.eye(3)[label])
+    np.save(tmp_path / "labels.npy", label)
+    return [tmp_path / "scores.npy", "--key", tmp_path / "labels.npy", "--classes", "ant,bee,cat"]
+
+
+def test_the_command_line_knows_every_plot_of_classes():
+    assert [kind.replace("-", "_") for kind in _CLASS_KINDS] == list(plots.CLASS_KINDS)
+
+
+@pytest.mark.parametrize("kind", _CLASS_KINDS)
+def test_every_plot_of_classes(run, scores, tmp_path, kind):
+    output = tmp_path / "plot.svg"
+    code, out, _ = run("plot", kind, *scores, "-o", output)
+    assert code == 0
+    assert output.read_bytes().startswith(b"<?xml")
+    assert f"wrote {output}" in out.replace("\n", "")
+
+
+def test_plots_of_two_classes_are_not_for_many(run, scores, tmp_path):
+    code, _, told = run("plot", "det", *scores, "-o", tmp_path / "plot.svg")
+    assert code == 2
+    assert "'det' is none for scores of many classes" in " ".join(told.split())
+    (tmp_path / "key.txt").write_text("a b target\na c nontarget\n")
+    (tmp_path / "sys.txt").write_text("a b 1.0\na c 0.5\n")
+    command = ["plot", "confusion", tmp_path / "sys.txt", "--key", tmp_path / "key.txt", "-o", tmp_path / "plot.svg"]
+    code, _, told = run(*command)
+    assert code == 2
+    assert "'confusion' is none for scores of two classes" in " ".join(told.split())
+    assert not (tmp_path / "plot.svg").exists()
+
+
+def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):
+    label = np.repeat(np.arange(11), 3)
+    np.save(tmp_path / "scores.npy", np.random.default_rng(0).normal(size=(33, 11)) + np.eye(11)[label])
+    np.save(tmp_path / "labels.npy", label)
+    files = [tmp_path / "scores.npy", "--key", tmp_path / "labels.npy", "--kind", "classes"]
+    code, _, told = run("plot", "subset-c-avg", *files, "-o", tmp_path / "plot.png")
+    assert code != 0
+    assert "--subsets" in told
+    assert run("plot", "subset-c-avg", *files, "--subsets", "-o", tmp_path / "plot.png")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--group", "a=ant", "--group", "b=bee,cat", "--prior", "2:3:5"], "trials of rare classes count more"),
+        (["--out-of-set", "0.2"], "Leave p_out_of_set (--out-of-set"),
+        (["--no-subsets"], "Pass subsets=True to evaluate_classes (--subsets)."),
+    ],
+)
+def test_a_plot_without_subsets_says_why(run, scores, tmp_path, more, reason):
+    code, _, told = run("plot", "subset-c-avg", *scores, *more, "-o", tmp_path / "plot.png")
+    assert code == 2
+    assert reason in " ".join(told.split())
+    assert not (tmp_path / "plot.png").exists()

@@ -1,0 +1,80 @@
+"""``deciban report`` with training scores and a model."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from deciban.calibration import AffineCalibrator
+from deciban.cli.commands.evaluate import report_command
+from deciban.errors import InputError
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, seed in (("dev", 1), ("eval", 2)):
+        rng = np.random.default_rng(seed)
+        score = np.append(rng.normal(3, 1, 60), rng.normal(0, 1, 240)).round(3)
+        truth = np.arange(300) < 60
+        (tmp_path / f"{name}.txt").write_text("".join(f"m s{i} {value}\n" for i, value in enumerate(score)))
+        words = ["target" if t else "nontarget" for t in truth]
+        (tmp_path / f"{name}.key").write_text("".join(f"m s{i} {word}\n" for i, word in enumerate(words)))
+        if name == "dev":
+            AffineCalibrator(p_target=0.1).fit(score, truth).save(tmp_path / "model.json")
+    return tmp_path
+
+
+def run(folder, *words):
+    given = [str(folder / word) if "." in word and not word.startswith("0") else word for word in words]
+    return CliRunner().invoke(report_command, [*given, "-o", str(folder / "out.html")])
+
+
+TRAINING = ("--train", "dev.txt", "--train-key", "dev.key")
+
+
+@pytest.mark.parametrize(
+    ("words", "there", "missing"),
+    [
+        (TRAINING, ["Training and test", "For training"], ["<h2>Model</h2>", "test, before"]),
+        (("--model", "model.json"), ["Before and after calibration", "<h2>Model</h2>"], ["For training"]),
+        ((*TRAINING, "--model", "model.json"), ["Training and test", "test, before", "converged in"], []),
+    ],
+)
+def test_what_is_given_is_shown(files, words, there, missing):
+    done = run(files, "eval.txt", "--key", "eval.key", "--dcf", "0.1", *words)
+    assert done.exit_code == 0, done.output
+    page = (files / "out.html").read_text()
+    for text in there:
+        assert text in page
+    for text in missing:
+        assert text not in page
+    assert ("dev.txt" in done.stderr) == ("--train" in words)
+
+
+def test_training_scores_need_as_many_systems(files):
+    done = run(files, "eval.txt", "--key", "eval.key", "--train", "dev.txt", *TRAINING)
+    assert isinstance(done.exception, InputError)
+    assert "training: 2 systems, but 1" in str(done.exception)
+    assert not (files / "out.html").exists()
+
+
+@pytest.mark.parametrize("name", ["eval.txt", "eval.key", "dev.txt", "dev.key", "model.json"])
+def test_an_input_is_not_replaced(files, name):
+    before = (files / name).read_bytes()
+    words = [str(files / word) if "." in word else word for word in ("eval.txt", "--key", "eval.key", *TRAINING)]
+    done = CliRunner().invoke(report_command, [*words, "--model", str(files / "model.json"), "-o", str(files / name)])
+    assert isinstance(done.exception, InputError)
+    assert "Choose another name for the output" in str(done.exception)
+    assert (files / name).read_bytes() == before
+
+
+def test_what_is_calibrated_says_so(files):
+    done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
+    assert "figures are those of the llrs that the model (affine) makes of the scores" in done.stderr
+    assert "figures are those of the llrs" in (files / "out.html").read_text()
+    assert "llrs that the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
+
+
+def test_a_key_for_training_without_scores(files):
+    done = run(files, "eval.txt", "--key", "eval.key", "--train-key", "dev.key")
+    assert done.exit_code == 2
+    assert "name them with --train" in done.stderr

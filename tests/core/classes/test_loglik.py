@@ -1,0 +1,54 @@
+"""Blocks of log-likelihoods."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deciban.core.classes import loglik as kernels
+from deciban.core.classes.counts import log_weights, tally
+
+
+def test_blocks_cover_every_trial_once():
+    for n_trials, n_classes in ((1, 2), (100_000, 14), (65_536, 1), (3, 10**6)):
+        rows = np.concatenate([np.arange(n_trials)[part] for part in kernels.row_blocks(n_trials, n_classes)])
+        np.testing.assert_array_equal(rows, np.arange(n_trials))
+        assert all((part.stop - part.start) * n_classes <= max(65_536, n_classes)
+                   for part in kernels.row_blocks(n_trials, n_classes))  # fmt: skip
+
+
+def test_relative_blocks_have_a_best_class_at_zero():
+    table = np.array([[3.0, 1, -np.inf], [np.inf, 1, np.inf], [1e308, -1e308, 0], [-np.inf, -np.inf, 2]])
+    block = kernels.relative(table, slice(None))
+    expected = [[0, -2, -np.inf], [0, -np.inf, 0], [0, -np.inf, -1e308], [-np.inf, -np.inf, 0]]
+    np.testing.assert_array_equal(block.T, expected)
+    # Of classes that are all excluded none is preferred.
+    np.testing.assert_array_equal(kernels.relative(table, slice(3, 4), np.array([0, 1])), [[0], [0]])
+
+
+def test_sums_without_one_term_keep_the_digits_of_the_small():
+    terms = np.array([1e16, 1.0, 2.0, 4.0])[:, None]
+    expected = [float(sum(Fraction(x) for j, x in enumerate(terms[:, 0]) if j != k)) for k in range(4)]
+    np.testing.assert_allclose(kernels._leave_one_out(terms)[:, 0], expected, rtol=1e-15)
+
+
+def test_second_greatest():
+    block = np.array([[1.0, 5, -np.inf, 0], [3, 5, 0, 0], [2, 1, -np.inf, 0]])
+    assert kernels._second(block).tolist() == [2, 5, -np.inf, 0]
+
+
+@pytest.mark.parametrize("prior", [[0.3, 0.7], [0.7, 0.3], [0.5, 0.5], [0.2, 0.3, 0.5]])
+def test_log_weights_differ_as_the_prior_does(prior):
+    weights = log_weights(np.array(prior))
+    assert weights.max() == 0
+    assert weights - weights[0] == pytest.approx([math.log(p / prior[0]) for p in prior], abs=1e-15)
+
+
+def test_tally_is_exact_for_whole_weights():
+    codes = np.array([0, 2, 2])
+    assert tally(codes, 4, None).tolist() == [1, 0, 2, 0]
+    whole = tally(codes, 4, np.array([3, 1, 2**40]))
+    assert whole.dtype == np.int64
+    assert whole.tolist() == [3, 0, 2**40 + 1, 0]
+    assert tally(codes, 4, np.array([0.5, 0.25, 1.0])).tolist() == [0.5, 0, 1.25, 0]

@@ -1,0 +1,113 @@
+"""The count table and PAV at sizes and values where shortcuts would show."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.core.ranks import counts, pav
+from deciban.core.ranks.counts import CountTable, SortedClass
+from support.strategies import classes
+
+
+def table(tar, non):
+    return CountTable.of(SortedClass.of(np.asarray(tar, float)), SortedClass.of(np.asarray(non, float)))
+
+
+def by_unique(tar, non):
+    """The same table from `np.unique`: all distinct scores, then neighbours that are pure in one class joined."""
+    values = np.unique(np.concatenate((tar, non)))
+    rows = [(int(np.sum(tar == v)), int(np.sum(non == v))) for v in values]
+    joined = []
+    for n_tar, n_non in rows:
+        if joined and ((n_tar == 0 == joined[-1][0]) or (n_non == 0 == joined[-1][1])):
+            joined[-1] = (joined[-1][0] + n_tar, joined[-1][1] + n_non)
+        else:
+            joined.append((n_tar, n_non))
+    return joined
+
+
+@given(classes(max_size=30), st.sampled_from([1, 2, 3, 4096]))
+def test_table_holds_every_distinct_score(sets, queries):
+    tar, non = np.array(sets[0]), np.array(sets[1])
+    before, counts._QUERIES_PER_SEARCH = counts._QUERIES_PER_SEARCH, queries
+    try:
+        found = table(tar, non)
+    finally:
+        counts._QUERIES_PER_SEARCH = before
+    assert list(zip(found.n_tar.tolist(), found.n_non.tolist(), strict=True)) == by_unique(tar, non)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(any), min_size=1, max_size=60), st.data())
+def test_pooling_does_not_depend_on_chunks(groups, data):
+    n_tar, n_non = (np.array(column) for column in zip(*groups, strict=True))
+    before, pav._GROUPS_PER_CHUNK = pav._GROUPS_PER_CHUNK, data.draw(st.integers(1, 60))
+    try:
+        chunked = pav.pool(n_tar, n_non)
+    finally:
+        pav._GROUPS_PER_CHUNK = before
+    np.testing.assert_array_equal(chunked, pav.pool(n_tar, n_non))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), min_size=1, max_size=40))
+def test_products_beyond_int64_pool_like_small_ones(groups):
+    n_tar, n_non = (np.array(column) for column in zip(*groups, strict=True))
+    if not (n_tar.any() and n_non.any()):
+        return
+    expected = pav.pool(n_tar, n_non)
+    np.testing.assert_array_equal(pav.pool(n_tar * 2**55, n_non * 2**55), expected)
+    # One trial more in 2**55 makes equal fractions unequal: floats cannot see it, integers must.
+    tilted = pav.pool(np.array([2**55, 2**55 + 1]), np.array([2**55, 2**55]))
+    np.testing.assert_array_equal(tilted, [0, 1])
+    np.testing.assert_array_equal(pav.pool(np.array([2**55, 2**55]), np.array([2**55, 2**55])), [0])
+
+
+def test_auc_of_huge_counts_is_exact():
+    """Twice the number of pairs passes 2**63 here."""
+    big = np.array([2**40, 2**40])
+    tar, non = SortedClass.of(np.array([1.0, 2.0]), big), SortedClass.of(np.array([0.0, 2.0]), big)
+    found = CountTable.of(tar, non)
+    assert (found.auc(), found.error_area()) == (5 / 8, 3 / 8)
+
+
+def test_light_tails_of_fractional_weights_keep_their_digits():
+    heavy = SortedClass.of(np.array([0.0, 1.0]), np.array([1e17, 1.5]))
+    assert heavy.at_or_above(np.array([-1.0, 0.5, 1.0, 2.0])).tolist() == [1e17 + 1.5, 1.5, 1.5, 0.0]
+
+
+def test_both_zeros_are_one_score():
+    found = table([0.0, -0.0], [-0.0, 0.0])
+    assert (found.n_tar.tolist(), found.n_non.tolist()) == ([2], [2])
+    low, high = found.edges(np.array([0]))
+    assert not np.signbit(low[0])
+    assert not np.signbit(high[0])
+
+
+def test_neighbouring_floats_are_different_scores():
+    above = np.nextafter(1.0, 2.0)
+    assert table([above], [1.0]).n_tar.tolist() == [0, 1]
+    assert table([1.0], [above]).n_tar.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_thresholds_between_floats_split_exactly(dtype):
+    scores = SortedClass.of(np.array([1.0, 1.5, np.inf, -np.inf], dtype))
+    just_above = np.nextafter(1.0, 2.0)
+    thresholds = np.array([-np.inf, 1.0, just_above, 1e300, np.inf])
+    assert scores.below(thresholds).tolist() == [0, 1, 2, 3, 3]
+    assert scores.infinite == 2
+    assert scores.finite_range == (1.0, 1.5)
+
+
+def test_random_scores_large_enough_for_every_block():
+    rng = np.random.default_rng(5)
+    tar, non = np.round(rng.normal(1, 1, 30_000), 3), np.round(rng.normal(0, 1, 50_000), 3)
+    found = table(tar, non)
+    values, inverse = np.unique(np.concatenate((tar, non)), return_inverse=True)
+    n_tar = np.bincount(inverse[: len(tar)], minlength=len(values))
+    n_non = np.bincount(inverse[len(tar) :], minlength=len(values))
+    starts = pav.pool(n_tar, n_non)
+    again = pav.pool(found.n_tar, found.n_non)
+    np.testing.assert_array_equal(np.add.reduceat(n_tar, starts), np.add.reduceat(found.n_tar, again))
+    np.testing.assert_array_equal(np.add.reduceat(n_non, starts), np.add.reduceat(found.n_non, again))
+    assert (found.n_tar.sum(), found.n_non.sum()) == (len(tar), len(non))

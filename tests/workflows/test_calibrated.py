@@ -1,0 +1,61 @@
+"""Score files before and after calibration."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deciban import InputError
+from deciban.calibration import AffineCalibrator
+from deciban.evaluation import evaluate
+from deciban.workflows import evaluate_calibrated, evaluate_files
+
+TAR, NON = np.array([2.0, 1.0, 3.0, 0.5]), np.array([0.0, 1.5, -1.0, -2.0, 0.25])
+MODEL = AffineCalibrator(p_target=0.2).fit(np.append(TAR, NON), np.arange(9) < 4)
+
+
+@pytest.fixture
+def files(tmp_path):
+    scores = "".join(f"m t{i} {value!r}\n" for i, value in enumerate([*TAR.tolist(), *NON.tolist()]))
+    (tmp_path / "eval.txt").write_text(scores)
+    (tmp_path / "key.txt").write_text("".join(f"m t{i} {'target' if i < 4 else 'nontarget'}\n" for i in range(9)))
+    MODEL.save(tmp_path / "model.json")
+    return tmp_path
+
+
+def test_both_are_the_evaluations_of_the_arrays(files):
+    asked = {"operating_points": [0.1, 0.5]}
+    before, after = evaluate_calibrated(files / "model.json", files / "eval.txt", files / "key.txt", **asked)
+    assert before.facts == evaluate_files(files / "eval.txt", files / "key.txt", **asked).facts
+    expected = evaluate(MODEL.scale_ * TAR + MODEL.offset_, MODEL.scale_ * NON + MODEL.offset_, name="eval", **asked)
+    assert after.systems[0].to_dict() == expected.to_dict()
+    assert before.systems[0].to_dict() == evaluate(TAR, NON, name="eval", **asked).to_dict()
+    assert (before.join, before.facts) == (after.join, after.facts[:-2])
+    assert "llrs that the model (affine) makes" in after.facts[-2]
+
+
+def test_trials_are_known_again_whatever_their_order(files):
+    lines = (files / "eval.txt").read_text().splitlines(keepends=True)
+    (files / "again.txt").write_text("".join(reversed(lines)))
+    (files / "other.txt").write_text("".join(lines).replace("0.25", "0.26"))
+    words = {"again.txt": "trained on these very trials", "other.txt": "not the trials that the model was trained on"}
+    for name, of_training in (("again.txt", False), ("other.txt", True)):
+        _, told = evaluate_calibrated(MODEL, files / name, files / "key.txt", of_training=of_training)
+        _, silent = evaluate_calibrated(MODEL, files / name, files / "key.txt", of_training=not of_training)
+        assert words[name] in told.facts[-1]
+        assert words[name] not in silent.facts[-1]
+
+
+def test_common_logarithms_are_taken_to_nats_first(files):
+    _, after = evaluate_calibrated(MODEL, files / "eval.txt", files / "key.txt", log10=True)
+    nats = math.log(10)
+    expected = evaluate(MODEL.transform(nats * TAR), MODEL.transform(nats * NON), name="eval")
+    assert after.systems[0].cllr == pytest.approx(expected.cllr)
+
+
+def test_one_system_and_a_trained_calibrator(files):
+    both = [files / "eval.txt", files / "eval.txt"]
+    with pytest.raises(InputError, match="a calibrator is for one system, got 2"):
+        evaluate_calibrated(MODEL, both, files / "key.txt")
+    with pytest.raises(InputError, match="not trained yet"):
+        evaluate_calibrated(AffineCalibrator(), files / "eval.txt", files / "key.txt")

@@ -1,0 +1,74 @@
+"""Which file is which system: by name, by order, or refused."""
+
+import numpy as np
+import pytest
+
+from deciban import InputError, Scores
+from deciban.trials import Index, align_systems
+from deciban.workflows.systems import order_of_training, refuse_twice, require_same_places, score_matrix
+
+
+@pytest.mark.parametrize(
+    ("given", "trained", "order", "said"),
+    [
+        ("a b c", "a b c", [0, 1, 2], None),
+        ("c a b", "a b c", [1, 2, 0], "in the order of training, by their names: a, b, c"),
+        ("x y z", "a b c", [0, 1, 2], "in the order given: x for a, y for b, z for c"),
+        ("a y c", "a b c", [0, 1, 2], "in the order given: y for b"),
+        ("c x a b", "a b", [2, 3], "not part of the fusion: c, x"),
+    ],
+)
+def test_names_decide_where_they_fit_and_else_the_order(given, trained, order, said):
+    found, facts = order_of_training(given.split(), trained.split(), len(trained.split()))
+    assert found == order
+    assert [given.split()[k] for k in found] == trained.split() or sorted(found) == found
+    assert not facts if said is None else said in facts[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "trained", "n_systems", "words"),
+    [
+        ("a", "a b", 2, r"1 system \(a\), but the fusion was trained on 2 \(a, b\)"),
+        ("a c x", "a b", 2, r"3 systems \(a, c, x\), but the fusion was trained on 2 \(a, b\)"),
+        ("a b", "", 3, r"2 systems \(a, b\), but the fusion was trained on 3\. Give"),
+        ("b x", "a b", 2, r"b is system 2 of the fusion and was given as number 1"),
+    ],
+)
+def test_what_nobody_could_know_is_refused(given, trained, n_systems, words):
+    with pytest.raises(InputError, match=words):
+        order_of_training(given.split(), trained.split(), n_systems)
+
+
+def test_a_model_that_knows_no_names_takes_the_order():
+    order, facts = order_of_training(["x", "y"], [], 2)
+    assert order == [0, 1]
+    assert "does not know their names" in facts[0]
+
+
+def test_training_and_test_name_one_system_alike():
+    require_same_places("abc", "abc")
+    require_same_places("abc", "xyz")
+    require_same_places("abc", "xbz")
+    for tested in ("cab", "xay", "bxx"):
+        with pytest.raises(InputError, match=r"by the order given, . is system \d of the fusion for the test"):
+            require_same_places("abc", tested)
+
+
+def test_a_file_is_one_system_by_whatever_path(tmp_path):
+    (tmp_path / "a.txt").write_text("")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "a.txt")
+    refuse_twice([tmp_path / "a.txt", tmp_path / "b.txt", "-", "-"])
+    with pytest.raises(InputError, match=r"link\.txt: given twice"):
+        refuse_twice([tmp_path / "a.txt", tmp_path / "link.txt"])
+
+
+def test_the_matrix_holds_natural_logarithms_and_no_wider_numbers_than_needed():
+    index = Index.of({"trial": ["x", "y"]})
+    one = Scores(index.trials, np.array([1.0, 2.0], np.float32), "one")
+    other = Scores(index.trials, np.array([1.0, -2.0], np.float32), "other")
+    matrix = score_matrix(align_systems([one, other], index))
+    assert matrix.dtype == np.float32
+    assert matrix.tolist() == [[1.0, 1.0], [2.0, -2.0]]
+    common = Scores.of({"trial": ["y", "x"]}, [1.0, 0.0], log10=True)
+    matrix = score_matrix(align_systems([one, common], index))
+    np.testing.assert_allclose(matrix, [[1.0, 0.0], [2.0, np.log(10.0)]])
