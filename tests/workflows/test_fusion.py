@@ -9,7 +9,6 @@ from deciban import InputError, KeyMismatchError, fuse_files, metrics, read_key
 from deciban.analysis import analyse_fusion, select_systems
 from deciban.calibration import cross_validated
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
-from deciban.workflows.parameters import weights_of
 
 N = 400
 RNG = np.random.default_rng(8)
@@ -92,7 +91,7 @@ def test_quality_is_for_the_trials_that_have_some(folder):
         "fusion with quality, cross-validated",
     ]
     names = ["a", "b", "offset"]
-    assert [row.name for row in weights_of(done.model)] == [
+    assert [row.name for row in done.model.parameter_rows()] == [
         *names,
         "q1 of test",
         *(f"without quality: {name}" for name in names),
@@ -119,7 +118,7 @@ def test_subsets_are_trained_where_a_system_lacks_trials(folder):
     assert done.dev.systems[-2].n_tar + done.dev.systems[-2].n_non == 340
     assert "note  60 trials without a score of part" in done.facts
     assert "a: 60 trials have just these scores, trained on 400 that have them; converged" in "\n".join(done.summary)
-    assert [row.name for row in weights_of(done.model)][:3] == ["a + part: a", "a + part: part", "a + part: offset"]
+    assert [row.name for row in done.model.parameter_rows()][:3] == ["a + part: a", "a + part: part", "a + part: offset"]
 
 
 def test_trials_without_any_score_are_left_out_and_counted(folder, tmp_path):
@@ -184,23 +183,23 @@ def test_a_symmetric_matrix_is_told_once():
         "test_quality": np.random.default_rng(9).random((N, 2)),
     }
     fusion = QualityFusion().fit(SCORES, TRUTH, **n_measures)
-    told = {row.name: row.value for row in weights_of(fusion)}
+    told = {row.name: row.value for row in fusion.parameter_rows()}
     matrix = fusion.quality_weights_
     assert told["q1 of enroll * q2 of test, and the reverse"] == matrix[0, 1]
     assert told["q2 of enroll * q2 of test"] == matrix[1, 1]
     assert told["q1 of either side"] == matrix[0, 2]
     assert len(told) == 3 + 1 + 5 + 4
-    standardized = {row.name: row.standardized for row in weights_of(fusion)}
+    standardized = {row.name: row.standardized for row in fusion.parameter_rows()}
     units = fusion.standardized_quality_weights_
     assert standardized["q1 of enroll * q2 of test, and the reverse"] == units[0, 1] == units[1, 0] != 0
     assert standardized["q1 of either side"] == units[0, 2] != 0
     assert [name for name, value in standardized.items() if value is None] == ["offset", "without quality: offset"]
     different = QualityFusion(symmetric=False).fit(SCORES, TRUTH, trial_quality=QUALITY[:, None], **n_measures)
-    told = {row.name: row.value for row in weights_of(different)}
+    told = {row.name: row.value for row in different.parameter_rows()}
     assert told["q2 of enroll * q1 of test"] == different.quality_weights_[1, 0]
     assert told["q1 of enroll"] == different.quality_weights_[0, 2]
     assert told["q1 of the trial"] == different.trial_quality_weights_[0]
-    of_trial = [row.standardized for row in weights_of(different) if row.name == "q1 of the trial"]
+    of_trial = [row.standardized for row in different.parameter_rows() if row.name == "q1 of the trial"]
     assert of_trial == different.standardized_trial_quality_weights_.tolist()
     assert len(told) == 3 + 1 + 8 + 1 + 4
 
@@ -211,7 +210,7 @@ def test_measures_that_differ_by_side_are_called_so():
         "test_quality": np.random.default_rng(9).random((N, 3)),
     }
     combine = {"enroll": [[1, 0, 0], [0, 2, 0]], "test": [[0, 0, 1], [1, 1, 0]]}
-    told = [row.name for row in weights_of(QualityFusion(combine=combine).fit(SCORES, TRUTH, **measures))]
+    told = [row.name for row in QualityFusion(combine=combine).fit(SCORES, TRUTH, **measures).parameter_rows()]
     assert told[4:9] == [
         "q1 of enroll * q3 of test",
         "q1 of enroll * combined 1 of test, and the reverse",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from deciban.calibration.affine import AffineCalibrator, ScaleCalibrator, ShiftCalibrator
 from deciban.calibration.beta import BetaCalibrator
 from deciban.calibration.bounds import BoundCalibrator, ElubCalibrator, elub_bounds
-from deciban.calibration.calibrator import Calibrator
 from deciban.calibration.chain import Chain
 from deciban.calibration.cross import cross_validated
 from deciban.calibration.gaussian import GaussianCalibrator
@@ -21,6 +20,7 @@ from deciban.calibration.multiclass.transformations import ClassScaleTransformat
 from deciban.calibration.pav import PavCalibrator
 from deciban.calibration.rule_suggestion import Rule, suggest_rule
 from deciban.calibration.rule_weighting import PointWeight, RuleWeighting, rule_weighting
+from deciban.models.calibrator import Calibrator
 
 __all__ = [
     "AffineCalibrator",

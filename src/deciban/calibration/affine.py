@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
 from deciban.models.by_rule import TrainedByRule, results_of
+from deciban.models.calibrator import Calibrator, Labelled
 from deciban.models.model import Plain
 from deciban.types import FloatArray
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import log_expit
 
 from deciban import _validate
-from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import TrainedByRule, results_of
+from deciban.models.calibrator import Calibrator, Labelled
 from deciban.models.model import Plain
 from deciban.types import FloatArray, ScoreArray
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
+from deciban.models.calibrator import Calibrator, Labelled
 from deciban.models.model import Plain
 from deciban.types import FloatArray
 

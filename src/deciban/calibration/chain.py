@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.calibration.fit_record import outcome
 from deciban.errors import InputError
+from deciban.models.calibrator import Calibrator, Labelled
+from deciban.models.content import content_of
+from deciban.models.loading import model_of
 from deciban.models.model import Plain
 from deciban.types import FloatArray
 
@@ -80,16 +82,16 @@ class Chain(Calibrator):
             scores = step.transform(scores)
         return scores
 
+    def parameter_lines(self) -> list[str]:
+        """A line for each step."""
+        return [f"{step.kind}: {line}" for step in self.steps for line in step.parameter_lines()]
+
     def parameters(self) -> dict[str, Any]:
         """The steps, each as it would stand in a file of its own."""
-        from deciban.models.loading import content_of
-
         return {"steps": [content_of(step) for step in self.steps]}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take the steps from a file."""
-        from deciban.models.loading import model_of
-
         contents = parameters["steps"]
         if any(isinstance(content, dict) and content.get("kind") == self.kind for content in contents):
             raise InputError("steps: a chain in a chain.")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from deciban.core.rules.expected import Trials, cross_entropy
+from deciban.core.rules.expected import WeightedScores, cross_entropy
 from deciban.models.model import Plain
 
 
-def outcome(tar: Trials, non: Trials, status: str) -> dict[str, Plain]:
+def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
     """Results of training under the names that all calibrators use.
 
     Parameters
@@ -28,7 +28,7 @@ def outcome(tar: Trials, non: Trials, status: str) -> dict[str, Plain]:
     return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
 
 
-def _counting(trials: Trials) -> Trials:
+def _counting(trials: WeightedScores) -> WeightedScores:
     """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
     llr, weights = trials
     return trials if weights is None else (llr[weights > 0], weights[weights > 0])

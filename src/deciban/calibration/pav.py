@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from deciban import _validate
-from deciban.calibration.calibrator import Calibrator, Labelled
 from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.pav import block_llr, pool
 from deciban.errors import InputError, warn
 from deciban.metrics import pav
+from deciban.models.calibrator import Calibrator, Labelled
 from deciban.models.loading import NUMBER
 from deciban.models.model import Plain
 from deciban.types import BoolArray, CountArray, FloatArray

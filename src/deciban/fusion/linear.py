@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from deciban import _validate
 from deciban.errors import InputError
 from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
-from deciban.models.by_rule import TrainedByRule, results_of
+from deciban.models.by_rule import results_of
+from deciban.models.fusion import Fusion
 from deciban.models.model import Training
 from deciban.types import FloatArray
 
 
-class LinearFusion(TrainedByRule):
+class LinearFusion(Fusion):
     """Log-likelihood ratio ``offset + sum_k weight_k score_k`` (BOSARIS paper, eq. 30 without quality).
 
     Parameters

@@ -75,6 +75,7 @@ class MulticlassFusion(ClassModel):
     """
 
     kind: ClassVar[str] = "multiclass-fusion"
+    is_fusion = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
         "weights": _WEIGHTS,
@@ -93,6 +94,18 @@ class MulticlassFusion(ClassModel):
         self.ridge = ridge
         self.offsets = offsets
         self._checked()
+
+    def row_name(self, systems: Sequence[str]) -> str:  # noqa: ARG002  # one name, whatever is fused
+        """What tables call the result."""
+        return self.table_name
+
+    @property
+    def table_name(self) -> str:
+        """What tables call it."""
+        return "fusion"
+
+    def _system_weights(self) -> list[tuple[str, float]]:
+        return list(zip(self.trained_systems, self.weights_.tolist(), strict=True))
 
     def _checked(self) -> tuple[float, bool]:
         """Penalty and whether there are offsets; they are attributes and may have been changed."""

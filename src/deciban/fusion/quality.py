@@ -14,16 +14,21 @@ from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_s
 from deciban.fusion.linear import LinearFusion
 from deciban.fusion.quality_combination import combined_measures, plain_combination, raw_sizes, require_fitting
 from deciban.fusion.quality_measures import Measures, with_all_measures
+from deciban.fusion.quality_parameters import rows_of_quality
 from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
-from deciban.models.by_rule import TrainedByRule, results_of
+from deciban.models.by_rule import results_of
+from deciban.models.content import content_of
+from deciban.models.fusion import Fusion
+from deciban.models.loading import model_of
 from deciban.models.model import Training
+from deciban.models.score_model import ParameterRow, objective_line
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _MATRIX = {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}}
 
 
-class QualityFusion(TrainedByRule):
+class QualityFusion(Fusion):
     """Log-likelihood ratio ``offset + sum_k weight_k score_k + q' W r`` (BOSARIS paper, eq. 30).
 
     ``q`` and ``r`` are measures of the enrolment and of the test side with a constant 1 appended, so that ``W`` also
@@ -105,6 +110,7 @@ class QualityFusion(TrainedByRule):
     """
 
     kind: ClassVar[str] = "quality-fusion"
+    takes_quality = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "weights": {**_NUMBERS, "minItems": 1},
         "standardized_weights": _NUMBERS,
@@ -294,6 +300,39 @@ class QualityFusion(TrainedByRule):
         """How many systems it fuses."""
         return len(self.weights_)
 
+    @property
+    def table_name(self) -> str:
+        """What tables call it."""
+        return "fusion with quality"
+
+    @property
+    def quality_arguments(self) -> tuple[str, ...]:
+        """Arguments of `transform` for the measures that it was trained with."""
+        of_trial = ("trial",) if len(self.trial_quality_weights_) else ()
+        return tuple(f"{side}_quality" for side in (*self.quality_sides_, *of_trial))
+
+    @property
+    def without_quality(self) -> LinearFusion:
+        """What fuses the trials that have no quality measures."""
+        return self.backoff_
+
+    def parameter_rows(self) -> tuple[ParameterRow, ...]:
+        """Weights of systems and measures and the offset; then those of the fusion of trials without measures."""
+        return (*super().parameter_rows(), *rows_of_quality(self))
+
+    def training_lines(self) -> list[str]:
+        """How training went, with measures and without."""
+        training, alone = self.training_, self.backoff_.training_
+        results = {} if training is None else dict(training.results)
+        n = 0 if training is None else sum(training.counts.values()) - int(results["n_without_quality"] or 0)
+        of_trials = f" of the {n:,} trials that have all quality measures"
+        lines = [f"training: {results['status']}", objective_line(results, of_trials)] if results else []
+        if alone is not None:
+            n_trials, status = sum(alone.counts.values()), alone.results["status"]
+            lines.append(f"without quality: a linear fusion, trained on all {n_trials:,} trials: {status}")
+            lines.append(f"without quality: {objective_line(dict(alone.results))}")
+        return lines
+
     def _fused(self, scores: ScoreArray, measures: Measures, numbers: IntArray) -> FloatArray:
         """Llrs of trials that have all measures."""
         llr = combined(scores, self.weights_, self.offset_, numbers=numbers)
@@ -313,8 +352,6 @@ class QualityFusion(TrainedByRule):
 
     def parameters(self) -> dict[str, Any]:
         """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
-        from deciban.models.loading import content_of
-
         return {
             "weights": self.weights_.tolist(),
             "standardized_weights": self.standardized_weights_.tolist(),
@@ -329,8 +366,6 @@ class QualityFusion(TrainedByRule):
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""
-        from deciban.models.loading import model_of
-
         backoff = model_of(parameters["backoff"], "backoff")
         if not isinstance(backoff, LinearFusion):
             raise InputError(f"backoff: a model of kind {backoff.kind!r}, where a linear fusion is expected.")

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.fuser import LabelledSystems, combined, require_systems
 from deciban.fusion.linear import LinearFusion
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
-from deciban.models.by_rule import TrainedByRule
+from deciban.models.content import content_of
+from deciban.models.fusion import Fusion
+from deciban.models.loading import model_of
 from deciban.models.model import Plain, Training
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.models.score_model import ParameterRow
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _POLICIES = ("error", "drop", "subset")
 
 
-class SubsetFusion(TrainedByRule):
+class SubsetFusion(Fusion):
     """Linear fusion of systems of which some may have no score for a trial; NaN stands for such a score.
 
     Nothing is put in place of a score that is not there. What happens instead is up to ``missing``.
@@ -73,6 +78,7 @@ class SubsetFusion(TrainedByRule):
     """
 
     kind: ClassVar[str] = "subset-fusion"
+    of_subsets = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "n_systems": {"type": "integer", "minimum": 1},
         "fusions": {
@@ -91,8 +97,8 @@ class SubsetFusion(TrainedByRule):
         },
     }
 
-    n_systems_: int
     fusions_: dict[Subset, LinearFusion]
+    _n_systems: int
 
     def __init__(
         self,
@@ -163,7 +169,7 @@ class SubsetFusion(TrainedByRule):
             self.fusions_ = {subset: self._trained(counting, subset) for subset in wanted}
         except TrialError as error:
             raise error.among(left[rows]) from None
-        self.n_systems_ = len(complete)
+        self._n_systems = len(complete)
         self.objective_ = self._cost(counting, occurring)
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
@@ -253,17 +259,67 @@ class SubsetFusion(TrainedByRule):
         """Expected cost of trials, each by its own fusion."""
         return self.cost_of(*data.by_class(self._fused(data.scores, occurring)))
 
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it fuses, where all have a score."""
+        return self._n_systems
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether it fuses trials that some of its systems did not score."""
+        return self.missing == "subset"
+
+    @property
+    def whole(self) -> LinearFusion:
+        """The fusion of trials that all systems scored."""
+        return self.fusions_[tuple(range(self.n_systems_))]
+
+    def penalized_cost(self, tar: WeightedScores, non: WeightedScores) -> float:
+        """Cost of the trials that all systems scored, and the penalty of their fusion."""
+        return self.cost_of(tar, non) + self.whole.penalized_objective_ - self.whole.objective_
+
+    def subsets_of(self, scores: AnyArray) -> list[tuple[Subset, int]]:
+        """Sets of fewer than all systems that trials have scores of, with the numbers of trials; the largest first.
+
+        Raises
+        ------
+        TrialError
+            If there is no fusion for some of these sets.
+        """
+        occurring = occurring_subsets(scores)
+        names = self.trained_systems
+        require_known(occurring, self.fusions_, self.way_out, called=lambda own: " + ".join(names[k] for k in own))
+        lacking = [(subset, len(rows)) for subset, rows in occurring.items() if len(subset) < self.n_systems_]
+        return sorted(lacking, key=lambda one: (-len(one[0]), one[0]))
+
+    def parameter_rows(self) -> tuple[ParameterRow, ...]:
+        """Weights and offset of the fusion of each set of systems."""
+        names, rows = self.trained_systems, list[ParameterRow]()
+        for subset, one in self.fusions_.items():
+            own = [names[k] for k in subset]
+            rows += [replace(row, name=f"{' + '.join(own)}: {row.name}") for row in one._rows(own)]  # noqa: SLF001
+        return tuple(rows)
+
+    def training_lines(self) -> list[str]:
+        """How the training of each fusion went."""
+        names, results = self.trained_systems, {} if self.training_ is None else self.training_.results
+        lines = list[str]()
+        for subset, one in self.fusions_.items() if results else ():
+            key, systems = name_of(subset), " + ".join(names[k] for k in subset)
+            status = "" if one.training_ is None else one.training_.results["status"]
+            lines.append(
+                f"{systems}: {results[f'n_exactly_{key}']:,} trials have just these scores, trained on "
+                f"{results[f'n_trained_{key}']:,} that have them; {status}"
+            )
+        return lines
+
     def parameters(self) -> dict[str, Any]:
         """The fusions, each as it would stand in a file of its own."""
-        from deciban.models.loading import content_of
-
         fusions = [{"systems": list(subset), "fusion": content_of(fusion)} for subset, fusion in self.fusions_.items()]
         return {"n_systems": self.n_systems_, "fusions": fusions}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take the fusions from a file."""
-        from deciban.models.loading import model_of
-
         n_systems, fusions = int(parameters["n_systems"]), {}
         for entry in parameters["fusions"]:
             subset = tuple(int(system) for system in entry["systems"])
@@ -281,7 +337,7 @@ class SubsetFusion(TrainedByRule):
             raise InputError(
                 f"n_systems: {n_systems:g}, but there are fusions of {len(set().union(*fusions))} of them."
             )
-        self.n_systems_, self.fusions_ = n_systems, fusions
+        self._n_systems, self.fusions_ = n_systems, fusions
 
 
 def _told(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:

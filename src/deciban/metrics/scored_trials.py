@@ -18,8 +18,8 @@ from deciban.types import CountArray, FloatArray, ScoreArray
 class ScoredTrials:
     """Checked log-likelihood ratios of both classes with optional weights; nothing depends on their order."""
 
-    tar: expected.Trials
-    non: expected.Trials
+    tar: expected.WeightedScores
+    non: expected.WeightedScores
 
     @classmethod
     def of(
@@ -62,7 +62,7 @@ class ScoredTrials:
         return _at_each(log_odds, lambda x: expected.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
 
 
-def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.Trials:
+def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.WeightedScores:
     """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
     if weights is None or weights.all():
         return scores, weights

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from deciban import _validate
-from deciban.core.rules.expected import Trials as ClassScores
-from deciban.core.rules.expected import scoring_rule_cost
+from deciban.core.rules.expected import WeightedScores, scoring_rule_cost
 from deciban.core.training.fit import Fit
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
-from deciban.models.model import Model, Plain
+from deciban.models.model import Plain
+from deciban.models.score_model import ScoreModel
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 
-class TrainedByRule(Model):
+class TrainedByRule(ScoreModel):
     """A model whose parameters are the optimum of a member of the beta family at a prior."""
 
     p_target: float
@@ -26,8 +26,6 @@ class TrainedByRule(Model):
     beta: float
     ridge: float
     objective_: float
-    system_names: tuple[str, ...] = ()
-    """What messages of training call the systems; numbers from 0 if there are no names."""
 
     def called(self, systems: Iterable[int]) -> str:
         """What messages call some of the systems."""
@@ -56,7 +54,7 @@ class TrainedByRule(Model):
         ridge = _validate.in_range(self.ridge, "ridge", 0.0, 1e300, "A penalty is finite and at least 0")
         return alpha, beta, log_odds, ridge
 
-    def cost_of(self, tar: ClassScores, non: ClassScores) -> float:
+    def cost_of(self, tar: WeightedScores, non: WeightedScores) -> float:
         """Expected cost of llrs of each class, with weights or without, by the rule and at the prior of training."""
         alpha, beta, log_odds, _ = self._rule()
         return scoring_rule_cost(tar, non, log_odds, alpha, beta)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
-import math
 import re
 import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from deciban._version import __version__
 from deciban.errors import FormatError, InputError
+from deciban.models.content import SCHEMA
 from deciban.models.json_text import parsed
 from deciban.models.model import Model, Training
-
-SCHEMA = 1
-"""Version of the layout; it changes when a name or a meaning does."""
 
 _HOMES = {
     "affine": "deciban.calibration:AffineCalibrator",
@@ -51,45 +46,6 @@ NUMBER: dict[str, Any] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]
 """A number in a model file; JSON has no infinity."""
 
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
-
-
-def to_text(model: Model) -> str:
-    """The file of a model.
-
-    Raises
-    ------
-    InputError
-        If the model was not trained.
-    """
-    return json.dumps(content_of(model), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def content_of(model: Model) -> dict[str, Any]:
-    """What stands in the file of a model.
-
-    Raises
-    ------
-    InputError
-        If the model was not trained.
-    """
-    model.require_fitted()
-    training = model.training_
-    content: dict[str, Any] = {
-        "deciban_model": SCHEMA,
-        "kind": model.kind,
-        "deciban_version": __version__,
-        "settings": model.settings,
-        "parameters": model.parameters(),
-    }
-    if training is not None:
-        content["training"] = {
-            "counts": dict(training.counts),
-            "fingerprint": training.fingerprint,
-            "systems": list(training.systems),
-            "results": dict(training.results),
-        }
-    plain: dict[str, Any] = _plain(content)
-    return plain
 
 
 def load_model(path: Any) -> Model:
@@ -260,17 +216,6 @@ def _require_settings(settings: dict[str, Any], model_class: type[Model], name: 
                 f"{name}: settings.{setting}: {str(value).lower()}, where no truth value is expected. Damaged, or not "
                 "written by deciban."
             )
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold: infinite numbers become words."""
-    if isinstance(value, dict):
-        return {name: _plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return value
 
 
 def _numbers(value: Any) -> Any:

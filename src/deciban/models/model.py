@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban.errors import InputError
+from deciban.models.content import to_text
 from deciban.models.fingerprint import fingerprint
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
@@ -123,10 +124,9 @@ class Model(ABC):
         OSError
             If the file cannot be written; an old one is still there then.
         """
-        from deciban.models.loading import to_text
+        from deciban.io.atomic import atomic_write
 
         text = to_text(self)
-        from deciban.io.atomic import atomic_write
 
         with atomic_write(path) as stream:
             stream.write(text.encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,8 @@ from deciban.core.training.fit import Fit
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
 from deciban.models.fingerprint import fingerprint
-from deciban.models.model import Model, Plain, Training
+from deciban.models.model import Plain, Training
+from deciban.models.score_model import ScoreModel
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
@@ -59,15 +60,31 @@ class LabelledClasses:
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
 
-class ClassModel(Model):
+class ClassModel(ScoreModel):
     """A model of many classes: base of calibrators, fusions, transformations and the Gaussian back-end.
 
     What was passed as ``prior`` stands in model files, so it is kept as a list.
     """
 
+    scores_kind = "classes"
     fit_call = "fit(loglik, label)"
     prior: list[float] | None
     classes_: _validate_classes.Names
+
+    @abstractmethod
+    def fit(
+        self,
+        loglik: ArrayLike,
+        label: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> Self:
+        """Train on labelled trials."""
+
+    @abstractmethod
+    def transform(self, loglik: ArrayLike) -> FloatArray:
+        """Map the scores of trials to log-likelihoods of the classes, in nats."""
 
     @property
     @abstractmethod
@@ -78,6 +95,26 @@ class ClassModel(Model):
     def counted(self) -> tuple[str, ...]:
         """Names of the classes, or their numbers."""
         return self.classes_ or tuple(map(str, range(self.n_classes_)))
+
+    def row_name(self, systems: Sequence[str]) -> str:
+        """What tables call that which it makes of a system; transformations are no calibrations."""
+        return f"{systems[0]}, transformed"
+
+    def parameter_lines(self) -> list[str]:
+        """The numbers of a map that has a scale for all classes and an offset for each."""
+        parts = list[str]()
+        scale, offset = getattr(self, "scale_", None), getattr(self, "offset_", None)
+        if scale is not None and np.ndim(scale) == 0:
+            parts.append(f"scale {scale:.6g}")
+        parts += [f"weight of {name} {weight:.6g}" for name, weight in self._system_weights()]
+        if isinstance(offset, np.ndarray) and offset.ndim == 1 and self.classes_ is not None:
+            pairs = zip(self.classes_, offset.tolist(), strict=True)
+            parts.append("offsets in nats: " + ", ".join(f"{name} {value:z.3f}" for name, value in pairs))
+        return ["; ".join(parts)] if parts else []
+
+    def _system_weights(self) -> list[tuple[str, float]]:
+        """The weight of each system, if there are several."""
+        return []
 
     def _set_prior(self, prior: ArrayLike | None) -> None:
         if prior is None:

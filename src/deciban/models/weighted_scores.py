@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deciban.core.rules.expected import Trials as ClassScores
+from deciban.core.rules.expected import WeightedScores
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
 
@@ -28,7 +28,7 @@ class LabelledTrials:
         """Weights as floats, for sums."""
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
-    def by_class(self, score: ScoreArray) -> tuple[ClassScores, ClassScores]:
+    def by_class(self, score: ScoreArray) -> tuple[WeightedScores, WeightedScores]:
         """Scores of these trials with their weights: of targets and of non-targets."""
         is_target = self.is_target
         return (score[is_target], self.tar_weight), (score[~is_target], self.non_weight)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.evaluation import Evaluation
 from deciban.fusion import QualityFusion, SubsetFusion
+from deciban.fusion.quality_parameters import sums_of_measures
 from deciban.report.tables import MISSING, figures_of, points_of
 from deciban.report.text import WEIGHTED, count, number, typeset
 from deciban.workflows.fused_figures import FusionFigures
 from deciban.workflows.fusers import Fuser
-from deciban.workflows.parameters import sums_of_measures, weights_of
 
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
 
@@ -127,7 +127,7 @@ class FusionSection:
     @classmethod
     def of(cls, model: Fuser, figures: FusionFigures | None, selection: Selection | None) -> FusionSection:
         """Write it for a trained fusion, and what was found about it on its trials of training, if that is known."""
-        weights = tuple((row.name, *map(typeset, row.texts)) for row in weights_of(model))
+        weights = tuple((row.name, *map(typeset, row.texts)) for row in model.parameter_rows())
         analysis = None if figures is None else figures.analysis
         worth = None if figures is None or analysis is None else _worth(model, figures, analysis)
         kind = _kind(model)

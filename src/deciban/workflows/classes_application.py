@@ -188,7 +188,7 @@ def _mapped(
     facts, order = list[str](), list(range(len(systems)))
     if is_fusion(model):
         trained = () if model.training_ is None else model.training_.systems
-        order, facts = order_of_training([one.name for one in systems], trained, model.n_systems_)  # type: ignore[attr-defined]
+        order, facts = order_of_training([one.name for one in systems], trained, model.n_systems_)
     matrices: list[AnyArray] = []
     first = systems[0]
     for k in order:
@@ -197,7 +197,7 @@ def _mapped(
         prior = None if posterior_prior is None else prior_of(posterior_prior, scores.classes)
         require_same_posteriors(model, prior)
         matrices.append(in_nats(scores, log10=log10, posterior_prior=prior).score)
-    loglik: AnyArray = model.transform(model_data(model, matrices))  # type: ignore[attr-defined]
+    loglik: AnyArray = model.transform(model_data(model, matrices))
     trained_classes = model.classes_
     if trained_classes is not None and set(trained_classes) == set(first.classes):
         loglik = loglik[:, [trained_classes.index(name) for name in first.classes]]

@@ -15,7 +15,7 @@ from deciban.calibration.folds import folds_of, held_out
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.io.source import PathLike
-from deciban.models.loading import content_of
+from deciban.models.content import content_of
 from deciban.models.multiclass import ClassModel
 from deciban.trials import ClassScores
 from deciban.types import AnyArray, FloatArray, Progress
@@ -163,7 +163,7 @@ def train_class_files(
     names = tuple(system.name for system in joined.aligned)
     data = model_data(model, [system.score for system in joined.aligned])
     say(f"training on {' and '.join(names)}")
-    model.fit(data, joined.label, sample_weight=joined.weight, classes=joined.classes)  # type: ignore[attr-defined]
+    model.fit(data, joined.label, sample_weight=joined.weight, classes=joined.classes)
     tell_training(model, names, reading.get("weights"))
     _tell_prior(model, joined, reading)
 
@@ -177,7 +177,7 @@ def train_class_files(
             evaluated(loglik, f"without {name}")
             for name, loglik in zip(names, _without_one(model, data, joined), strict=True)
         ]
-    rows.append(evaluated(model.transform(data), result_name(model, names)))  # type: ignore[attr-defined]
+    rows.append(evaluated(model.transform(data), result_name(model, names)))
     facts, crossed = joined.facts, None
     if cross_validate is not None:
         say("cross-validating")
@@ -226,7 +226,7 @@ def evaluate_class_model(
     ordered, facts = _as_trained(model, trained, joined, reading)
     wanted: ClassFigures = figures or {}
     before = [evaluate_system(joined, one.score, one.name, **wanted) for one in joined.aligned]
-    loglik = model.transform(model_data(model, ordered))  # type: ignore[attr-defined]
+    loglik = model.transform(model_data(model, ordered))
     name = result_name(model, [system.name for system in joined.aligned])
     back = [model_classes(model, joined).index(one) for one in joined.classes]
     after = evaluate_system(joined, loglik[:, back], name, **wanted)
@@ -249,7 +249,7 @@ def _as_trained(
     order, facts = list(range(len(joined.aligned))), list[str]()
     if is_fusion(model):
         given = [system.name for system in joined.aligned]
-        order, facts = order_of_training(given, trained, model.n_systems_)  # type: ignore[attr-defined]
+        order, facts = order_of_training(given, trained, model.n_systems_)
     ordered = []
     for k in order:
         scores, said = in_order_of_model(model, joined.aligned[k].scores)

@@ -12,11 +12,11 @@ from deciban.errors import FormatError, InputError
 from deciban.fusion import QualityFusion
 from deciban.fusion.quality_combination import matrices_of, plain_combination
 from deciban.fusion.quality_measures import KINDS, Kind
+from deciban.fusion.quality_parameters import sums_of_measures, weighted_sum
 from deciban.io.source import PathLike, display_name, numbered_lines, read_text
 from deciban.trials import SegmentQuality
 from deciban.types import FloatArray
 from deciban.workflows.joined import fact
-from deciban.workflows.parameters import sums_of_measures, weighted_sum
 
 Selected: TypeAlias = Sequence[str] | Mapping[Kind, Sequence[str]]
 """Names or numbers of measures, for all sides or for each."""

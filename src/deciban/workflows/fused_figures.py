@@ -15,7 +15,7 @@ from deciban.evaluation import Evaluation, Results
 from deciban.evaluation.results import CONVENTIONS, SCHEMA
 from deciban.fusion import QualityFusion, SubsetFusion
 from deciban.io.source import PathLike
-from deciban.models.loading import content_of
+from deciban.models.content import content_of
 from deciban.trials import Scores
 from deciban.trials.joining.join import JoinReport
 from deciban.types import FloatArray

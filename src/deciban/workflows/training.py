@@ -13,7 +13,7 @@ from deciban.evaluation.results import Evaluation, Results
 from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
 from deciban.io.source import PathLike
 from deciban.models import Model
-from deciban.models.loading import content_of
+from deciban.models.content import content_of
 from deciban.trials import Scores
 from deciban.types import Progress
 from deciban.workflows.held_out import DEFAULT_FOLDS, HoldOut

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -144,6 +144,10 @@ class MulticlassCalibrator(ClassMap):
             mapped += self.offset_
         refuse_overflow(overflown(loglik, mapped))
         return mapped
+
+    def row_name(self, systems: Sequence[str]) -> str:
+        """What tables call that which it makes of a system."""
+        return f"{systems[0]}, calibrated"
 
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, scale and offsets."""

@@ -68,7 +68,7 @@ def calibrate_command(
     deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json --cross-validate 5
     """
     from deciban.io.writing import plainly_opened, target_name
-    from deciban.models.loading import to_text
+    from deciban.models.content import to_text
     from deciban.workflows import apply_files, calibrate_files
     from deciban.workflows.application import refuse_overwriting
 

@@ -136,7 +136,7 @@ def _fuse_two_classes(
 ) -> None:
     """Train a fusion of two classes; ``given`` are the options that are about it alone."""
     from deciban.io.writing import plainly_opened, target_name
-    from deciban.models.loading import to_text
+    from deciban.models.content import to_text
     from deciban.workflows import apply_files, fuse_files
     from deciban.workflows.application import refuse_overwriting
     from deciban.workflows.measures import quality_paths

@@ -128,7 +128,7 @@ def train_classes_command(
 ) -> None:
     """Train a model of many classes, write it and what it makes of scores, and print what it is worth."""
     from deciban.io.writing import plainly_opened, target_name
-    from deciban.models.loading import to_text
+    from deciban.models.content import to_text
     from deciban.workflows import apply_class_files, train_class_files
 
     by, folds = parse_cross_validation(cross_validate)

@@ -77,10 +77,8 @@ def _table(headings: Sequence[str]) -> Table:
 
 
 def _weights(done: Fused) -> Table:
-    from deciban.workflows.parameters import weights_of
-
     table = _table(["", "weight", "on standardized scores"])
-    for row in weights_of(done.model):
+    for row in done.model.parameter_rows():
         table.add_row(Text(row.name), *row.texts)
     return table
 

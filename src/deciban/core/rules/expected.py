@@ -21,17 +21,17 @@ _NARROW = 1 / 32
 _MANY = 256
 """Number of neighbours from which on the series is the shorter way."""
 
-Trials: TypeAlias = tuple[ScoreArray, CountArray | None]
+WeightedScores: TypeAlias = tuple[ScoreArray, CountArray | None]
 
 
-def cross_entropy(tar: Trials, non: Trials, log_odds: float) -> float:
+def cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> float:
     """Prior-weighted cross-entropy in nats (thesis 7.40); infinite where a trial has infinite surprise."""
     cost_tar = mean_log_cost(tar, -log_odds, sign=-1)
     cost_non = mean_log_cost(non, log_odds, sign=1)
     return _weighted(float(expit(log_odds)), cost_tar) + _weighted(float(expit(-log_odds)), cost_non)
 
 
-def normalized_cross_entropy(tar: Trials, non: Trials, log_odds: float) -> float:
+def normalized_cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> float:
     """Cross-entropy divided by that of llr 0, the prior entropy; right at any prior, where both may underflow."""
     # Divided by the smaller of the two priors, the class that is likely a priori has weight exp(|log odds|).
     if log_odds < 0:
@@ -47,7 +47,7 @@ def normalized_cross_entropy(tar: Trials, non: Trials, log_odds: float) -> float
     return cost / float(_scaled_softplus(np.zeros(1), size)[0] + softplus(np.array([size]))[0])
 
 
-def mean_log_cost(trials: Trials, shift: float, *, sign: int) -> float:
+def mean_log_cost(trials: WeightedScores, shift: float, *, sign: int) -> float:
     """Mean of ``ln(1 + exp(sign * score + shift))`` in nats."""
     scores, weights = trials
 
@@ -60,7 +60,7 @@ def mean_log_cost(trials: Trials, shift: float, *, sign: int) -> float:
     return MeanCost.of(scores, cost, weights).value
 
 
-def scoring_rule_cost(tar: Trials, non: Trials, log_odds: float, alpha: float, beta: float) -> float:
+def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
     """Expected cost of a member of the beta family at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
     if alpha == beta == 1:
         return cross_entropy(tar, non, log_odds)

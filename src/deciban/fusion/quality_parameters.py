@@ -1,74 +1,17 @@
-"""The parameters of a fusion, row by row, with the names of what they belong to."""
+"""The quality measures of a fusion and their weights, in words and row by row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban.fusion import QualityFusion, SubsetFusion
 from deciban.fusion.quality_combination import matrices_of
-from deciban.workflows.fusers import Fuser
+from deciban.models.score_model import ParameterRow
 
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """One parameter of a fusion.
-
-    Attributes
-    ----------
-    name : str
-        System, or what else the parameter is a factor of.
-    value : float
-    standardized : float or None
-        For what it is multiplied by, divided by its standard deviation; None for offsets, which have none.
-
-    Examples
-    --------
-    >>> Weight("A", 2.34567891e-08, 3.14159).texts, Weight("offset", -0.0).texts
-    (('2.34568e-08', '3.142'), ('0', ''))
-    """
-
-    name: str
-    value: float
-    standardized: float | None = None
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """Both as tables show them: with digits that count, for a weight is as small as scores are large."""
-        standardized = "" if self.standardized is None else f"{self.standardized:z.4g}"
-        return f"{self.value:z.6g}", standardized
-
-
-def weights_of(fusion: Fuser) -> tuple[Weight, ...]:
-    """List the parameters of a trained fusion.
-
-    Examples
-    --------
-    >>> from deciban.fusion import LinearFusion
-    >>> fusion = LinearFusion(ridge=0.1).fit([[1, 2], [2, 1], [2.5, 1], [0.5, 0.1]], [1, 0, 1, 0])
-    >>> [(row.name, round(row.value, 2)) for row in weights_of(fusion)]
-    [('system 0', 0.53), ('system 1', 1.7), ('offset', -2.65)]
-    """
-    told = fusion.training_
-    names = told.systems if told is not None and told.systems else [f"system {k}" for k in range(fusion.n_systems_)]
-    if isinstance(fusion, SubsetFusion):
-        rows = []
-        for subset, one in fusion.fusions_.items():
-            own = [names[k] for k in subset]
-            found = _linear(own, one.weights_.tolist(), one.standardized_weights_.tolist(), one.offset_)
-            rows += [Weight(f"{' + '.join(own)}: {row.name}", row.value, row.standardized) for row in found]
-        return tuple(rows)
-    rows = list(_linear(names, fusion.weights_.tolist(), fusion.standardized_weights_.tolist(), fusion.offset_))
-    return (*rows, *(_of_quality(fusion, names) if isinstance(fusion, QualityFusion) else ()))
-
-
-def _linear(
-    names: Sequence[str], weights: Sequence[float], standardized: Sequence[float], offset: float
-) -> Iterator[Weight]:
-    yield from map(Weight, names, weights, standardized)
-    yield Weight("offset", offset)
+if TYPE_CHECKING:
+    from deciban.fusion.quality import QualityFusion
 
 
 def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
@@ -82,6 +25,7 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
 
     Examples
     --------
+    >>> from deciban.fusion import QualityFusion
     >>> fusion = QualityFusion(combine=[[0, 1], [0.5, -2]], ridge=0.1)
     >>> scores, is_target = [[1.0], [0.0], [3.0], [2.0], [0.5], [2.5]], [True, False, True, False, True, False]
     >>> quality = [[1, 2], [2, 1], [0, 3], [3, 3], [1, 0], [4, 1]]
@@ -118,7 +62,7 @@ def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
     return text or "0"
 
 
-def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]:
+def rows_of_quality(fusion: QualityFusion) -> Iterator[ParameterRow]:
     """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
     measures = {side: [name for name, _ in told] for side, told in sums_of_measures(fusion).items()}
     matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
@@ -132,13 +76,12 @@ def _of_quality(fusion: QualityFusion, names: Sequence[str]) -> Iterator[Weight]
                 name = " * ".join(f"{measures[side][k]} of {side}" for side, k in factors.items())
                 if both and i != j:
                     name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
-                yield Weight(name, value, float(standardized[i, j]))
+                yield ParameterRow(name, value, float(standardized[i, j]))
     of_trial = fusion.trial_quality_weights_.tolist(), fusion.standardized_trial_quality_weights_.tolist()
     for name, *values in zip(measures.get("trial", []), *of_trial, strict=True):
-        yield Weight(f"{name} of the trial", *values)
-    alone = fusion.backoff_
-    for one in _linear(names, alone.weights_.tolist(), alone.standardized_weights_.tolist(), alone.offset_):
-        yield Weight(f"without quality: {one.name}", one.value, one.standardized)
+        yield ParameterRow(f"{name} of the trial", *values)
+    for one in fusion.backoff_._rows(fusion.trained_systems):  # noqa: SLF001
+        yield ParameterRow(f"without quality: {one.name}", one.value, one.standardized)
 
 
 def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.models.model import Model, Plain, Training
+from deciban.models.model import Plain, Training
+from deciban.models.score_model import ScoreModel
 from deciban.models.weighted_scores import LabelledTrials
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
@@ -63,7 +64,7 @@ class Labelled(LabelledTrials):
         return self.score[~self.is_target]
 
 
-class Calibrator(Model):
+class Calibrator(ScoreModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
 
     def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:

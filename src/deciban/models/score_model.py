@@ -1,0 +1,126 @@
+"""The base of all models that turn scores into llrs or log-likelihoods: what workflows ask of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from deciban.models.model import Model
+from deciban.types import AnyArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One parameter of a model, as a row of a table.
+
+    Attributes
+    ----------
+    name : str
+        System, or what else the parameter is a factor of.
+    value : float
+    standardized : float or None
+        For what it is multiplied by, divided by its standard deviation; None for offsets, which have none.
+
+    Examples
+    --------
+    >>> ParameterRow("A", 2.34567891e-08, 3.14159).texts, ParameterRow("offset", -0.0).texts
+    (('2.34568e-08', '3.142'), ('0', ''))
+    """
+
+    name: str
+    value: float
+    standardized: float | None = None
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both as tables show them: with digits that count, for a weight is as small as scores are large."""
+        standardized = "" if self.standardized is None else f"{self.standardized:z.4g}"
+        return f"{self.value:z.6g}", standardized
+
+
+class ScoreModel(Model):
+    """A map from the scores of one system or several to log-likelihood ratios, or to log-likelihoods of classes.
+
+    Base of `Calibrator` and `Fusion` (two classes) and of `ClassModel` (many). Whoever reads files, trains, applies or
+    reports asks the model what it needs through these members, and never for its class.
+    """
+
+    scores_kind: ClassVar[Literal["two-class", "classes"]] = "two-class"
+    """What the scores are about."""
+
+    is_fusion: ClassVar[bool] = False
+    """Whether it takes the scores of several systems."""
+
+    takes_quality: ClassVar[bool] = False
+    """Whether it takes quality measures beside the scores, and needs some."""
+
+    of_subsets: ClassVar[bool] = False
+    """Whether it holds a fusion for each set of systems that a trial may have scores of."""
+
+    system_names: tuple[str, ...] = ()
+    """What messages of training call the systems; numbers from 0 if there are no names."""
+
+    @abstractmethod
+    def fit(self, *args: Any, **kwargs: Any) -> Self:
+        """Train on labelled trials."""
+
+    @abstractmethod
+    def transform(self, *args: Any, **kwargs: Any) -> FloatArray:
+        """Turn the scores of trials into llrs or log-likelihoods, in nats."""
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether it knows what to do about trials that some of its systems did not score."""
+        return False
+
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it takes."""
+        return 1
+
+    @property
+    def quality_arguments(self) -> tuple[str, ...]:
+        """Arguments of `transform` for the quality measures that it was trained with."""
+        return ()
+
+    def inputs(self, scores: AnyArray) -> AnyArray:
+        """What `fit` and `transform` take, out of scores with an axis of systems after that of trials."""
+        return scores if self.is_fusion else scores[:, 0]
+
+    def row_name(self, systems: Sequence[str]) -> str:
+        """What tables call that which it makes of these systems."""
+        return f"{systems[0]}, calibrated"
+
+    @property
+    def table_name(self) -> str:
+        """What tables call it where the systems are said elsewhere."""
+        return "calibration"
+
+    def parameter_rows(self) -> tuple[ParameterRow, ...]:
+        """Its parameters row by row, named after what they belong to; none where one line says them all."""
+        return ()
+
+    def parameter_lines(self) -> list[str]:
+        """Its parameters in a line or two, where there is no table of them."""
+        numbers = [f"{name} {value:.6g}" for name, value in self.parameters().items() if isinstance(value, float)]
+        return [", ".join(numbers)] if numbers else []
+
+    def training_lines(self) -> list[str]:
+        """How training went, in sentences."""
+        results = {} if self.training_ is None else dict(self.training_.results)
+        lines = [f"training: {results['status']}"] if "status" in results else []
+        return [*lines, objective_line(results)] if "objective" in results else lines
+
+    @property
+    def trained_systems(self) -> tuple[str, ...]:
+        """Names of the systems in training, in its order; numbers from 0 if they are not known."""
+        known = () if self.training_ is None else self.training_.systems
+        return known or tuple(f"system {k}" for k in range(self.n_systems_))
+
+
+def objective_line(results: dict[str, Any], of_trials: str = "") -> str:
+    """The objective of training, against that of scores that say nothing."""
+    relative = f"{results['objective_relative_to_llr_0']:.4g}"
+    return f"objective {results['objective']:.6g}{of_trials}, {relative} times that of scores that say nothing (llr 0)"
