@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -48,6 +50,36 @@ class TrialError(InputError):
         'bad trials, the first is trial (ann, x).'
         """
         return InputError(f"{self.before}is trial {trial}{self.after}")
+
+
+@contextmanager
+def naming_trials(name_of: Callable[[int], str], more: Callable[[int], str] | None = None) -> Iterator[None]:
+    """Name the trial in what is refused for its sake: arrays know a trial by its number, and users by its name.
+
+    Parameters
+    ----------
+    name_of : function
+        The name of a trial by its number.
+    more : function, optional
+        What else is to be said of it, if there is something.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> with naming_trials(["ann", "bob"].__getitem__):
+    ...     raise TrialError("scores: 1 non-target trials score +inf, the first ", 1, ".")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.InputError: scores: 1 non-target trials score +inf, the first is trial bob.
+    """
+    try:
+        yield
+    except TrialError as error:
+        words = more(error.index) if more is not None else ""
+        raise error.named(f"{name_of(error.index)} ({words})" if words else name_of(error.index)) from error
 
 
 class FormatError(DecibanError, ValueError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.analysis.fused_systems import FigureRow, FusedSystems, FusionAnalysis
+from deciban.analysis.fused_systems import FigureRow, FusedSystems, FusionAnalysis, FusionFigures
 from deciban.analysis.fusion import analyse_fusion
 from deciban.analysis.selection import Selection, select_systems
 from deciban.analysis.selection_search import SelectionStep, Untrained
@@ -11,6 +11,7 @@ __all__ = [
     "FigureRow",
     "FusedSystems",
     "FusionAnalysis",
+    "FusionFigures",
     "Selection",
     "SelectionStep",
     "Untrained",

@@ -1,11 +1,11 @@
-"""What a fusion takes, row by row: scores of systems and quality measures, with or without the truth."""
+"""What a model takes, row by row: scores of systems and quality measures, with or without the truth."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,25 +15,22 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError, TrialError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class import evaluate_labelled
-from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.fusion.fuser import LabelledSystems
 from deciban.fusion.quality_measures import KINDS, Measures
+from deciban.models.fusion import Fusion
 from deciban.models.quality_arrays import ARGUMENTS, missing_measures_are_known
 from deciban.models.weighted_scores import LabelledTrials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
-Fuser: TypeAlias = LinearFusion | QualityFusion | SubsetFusion
-"""The models that make one log-likelihood ratio of the scores of several systems."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FusionData:
-    """What a fusion takes for a set of trials.
+class SystemsData:
+    """What a model takes for a set of trials.
 
     Attributes
     ----------
     scores : (n_trials, n_systems) array
-        NaN where a system did not score a trial.
+        NaN where a system did not score a trial. Of many classes, (n_trials, n_systems, n_classes).
     quality : mapping of str to (n_trials, n_measures) array
         By argument: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where there are no measures.
     """
@@ -41,16 +38,20 @@ class FusionData:
     scores: AnyArray
     quality: Mapping[str, AnyArray] = field(default_factory=dict)
 
-    def choose(self, systems: Sequence[int]) -> FusionData:
+    def choose(self, systems: Sequence[int]) -> SystemsData:
         """The same trials with some of the systems; neighbours are not copied."""
         chosen = list(systems)
         first, last = chosen[0], chosen[-1] + 1
         columns = slice(first, last) if chosen == list(range(first, last)) else chosen
-        return FusionData(self.scores[:, columns], self.quality)
+        return SystemsData(self.scores[:, columns], self.quality)
 
-    def take(self, rows: IntArray | BoolArray) -> FusionData:
+    def take(self, rows: IntArray | BoolArray) -> SystemsData:
         """The data of some trials."""
-        return FusionData(self.scores[rows], {name: values[rows] for name, values in self.quality.items()})
+        return SystemsData(self.scores[rows], {name: values[rows] for name, values in self.quality.items()})
+
+    def of_classes(self, order: Sequence[int]) -> SystemsData:
+        """The same with the classes in another order."""
+        return SystemsData(self.scores[:, :, list(order)], self.quality)
 
     @property
     def complete(self) -> BoolArray:
@@ -59,21 +60,24 @@ class FusionData:
 
     @property
     def columns(self) -> list[AnyArray]:
-        """All numbers of the trials, as training records them."""
-        return [
-            *self.scores.T,
-            *(column for name in ARGUMENTS for column in self.quality.get(name, np.empty((0, 0))).T),
-        ]
+        """All numbers of the trials of two classes, as training records them."""
+        return [*self.scores.T, *(column for table in self.tables for column in table.T)]
 
-    def fit(self, fusion: Any, is_target: BoolArray, *, sample_weight: ArrayLike | None = None) -> Any:
-        """Train a fusion on these trials."""
-        with missing_measures_are_known():
-            return fusion.fit(self.scores, is_target, sample_weight=sample_weight, **self.quality)
+    @property
+    def tables(self) -> list[AnyArray]:
+        """The quality measures, in the order in which training records them."""
+        return [self.quality[name] for name in ARGUMENTS if name in self.quality]
 
-    def transform(self, fusion: Any) -> FloatArray:
-        """Fuse these trials."""
+    def fit(self, model: Any, truth: AnyArray, *, sample_weight: ArrayLike | None = None, **more: Any) -> Any:
+        """Train a model on these trials; ``more`` are names of classes, where there are many."""
         with missing_measures_are_known():
-            llr: FloatArray = fusion.transform(self.scores, **self.quality)
+            return model.fit(model.inputs(self.scores), truth, sample_weight=sample_weight, **self.quality, **more)
+
+    def transform(self, model: Any) -> FloatArray:
+        """What a trained model makes of these trials."""
+        with missing_measures_are_known():
+            quality = self.quality if model.takes_quality else {}
+            llr: FloatArray = model.transform(model.inputs(self.scores), **quality)
         return llr
 
 
@@ -83,20 +87,20 @@ class LabelledData(LabelledTrials):
 
     Attributes
     ----------
-    data : FusionData
+    data : SystemsData
     is_target : (n_trials,) bool array
     weight : (n_trials,) array, optional
         How much each trial counts.
     """
 
-    data: FusionData
+    data: SystemsData
     is_target: BoolArray
     weight: CountArray | None = None
 
     @classmethod
     def of(
         cls,
-        fusion: Fuser,
+        fusion: Fusion,
         scores: ArrayLike,
         is_target: ArrayLike,
         *,
@@ -110,9 +114,9 @@ class LabelledData(LabelledTrials):
         InputError
             If scores, labels, weights or measures are none, do not fit each other, or are not what the fusion takes.
         """
-        checked = LabelledSystems.of(scores, is_target, sample_weight, missing=isinstance(fusion, SubsetFusion))
+        checked = LabelledSystems.of(scores, is_target, sample_weight, missing=fusion.of_subsets)
         given = dict(quality or {})
-        if bool(given) != isinstance(fusion, QualityFusion):
+        if bool(given) != fusion.takes_quality:
             raise InputError(
                 f"quality: {'given' if given else 'none given'}, but the fusion is a {type(fusion).__name__}. Measures "
                 "belong to QualityFusion, and it needs some."
@@ -121,7 +125,7 @@ class LabelledData(LabelledTrials):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
         measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in KINDS})
         tables = {name: table for name in given if (table := getattr(measures, name.partition("_")[0])) is not None}
-        return cls(FusionData(checked.scores, tables), checked.is_target, checked.weight)
+        return cls(SystemsData(checked.scores, tables), checked.is_target, checked.weight)
 
     def choose(self, systems: Sequence[int]) -> LabelledData:
         """The same trials with some of the systems."""
@@ -159,7 +163,7 @@ class LabelledData(LabelledTrials):
         own = self if rows.all() else self.take(rows)
         return evaluate_labelled(score[rows], own.is_target, own.weight, name=name, operating_points=points)
 
-    def fused(self, fusion: Fuser, name: str, points: Iterable[PointLike]) -> Evaluation:
+    def fused(self, fusion: Fusion, name: str, points: Iterable[PointLike]) -> Evaluation:
         """Evaluate what a trained fusion makes of the trials that count; it may have no answer for others."""
         own = self.counting
         return own.evaluated(own.data.transform(fusion), name, points)
@@ -219,7 +223,7 @@ class HeldOut:
         return self.parts.llr(by_rank, self.rank)
 
 
-def copied(fusion: Fuser) -> Fuser:
+def copied(fusion: Fusion) -> Fusion:
     """A fusion with the same settings, not trained."""
     return type(fusion)(**fusion.settings)
 
@@ -227,7 +231,7 @@ def copied(fusion: Fuser) -> Fuser:
 class _ByRank:
     """A fusion whose scores are the numbers of trials: quality and missing scores come along with them."""
 
-    def __init__(self, fusion: Any, data: FusionData, order: IntArray, counts: BoolArray) -> None:
+    def __init__(self, fusion: Any, data: SystemsData, order: IntArray, counts: BoolArray) -> None:
         self.fusion, self.data, self.order, self.counts = fusion, data, order, counts
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -251,7 +255,7 @@ class _ByRank:
             raise error.among(counting) from None
         return llr
 
-    def _of(self, rank: ArrayLike) -> FusionData:
+    def _of(self, rank: ArrayLike) -> SystemsData:
         return self.data.take(self._rows(rank))
 
     def _rows(self, rank: ArrayLike) -> IntArray:

@@ -6,12 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from deciban.analysis.data import Fuser
-from deciban.evaluation.results import Evaluation, Results, plain
-from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
+from deciban.evaluation.results import Results, plain
+from deciban.models.fusion import Fusion
 from deciban.types import FloatArray
 
-Role: TypeAlias = Literal["single", "left out", "leave-one-out", "without quality", "fusion", "cross-validated"]
+Role: TypeAlias = Literal[
+    "before", "single", "left out", "leave-one-out", "without quality", "calibration", "fusion", "cross-validated"
+]
 """What a row of a table is there for; names of systems are free, and may be those of other rows."""
 
 
@@ -24,11 +25,11 @@ class FigureRow:
     name : str
         What tables and legends call it.
     role : str
-        ``single``, ``left out`` (by a selection), ``leave-one-out``, ``without quality``, ``fusion`` or
-        ``cross-validated``.
-    dev : Evaluation or None
+        ``before`` (a system as it is), ``single`` (calibrated alone), ``left out`` (by a selection), ``leave-one-out``,
+        ``without quality``, ``calibration``, ``fusion`` or ``cross-validated``.
+    dev : Evaluation, ClassEvaluation or None
         On the trials of training, which flatters; None if there is nothing to evaluate.
-    eval : Evaluation or None
+    eval : Evaluation, ClassEvaluation or None
         On other trials.
     note : str
         Why it is not what it should be: that nothing could be trained, for example.
@@ -36,8 +37,8 @@ class FigureRow:
 
     name: str
     role: Role
-    dev: Evaluation | None
-    eval: Evaluation | None = None
+    dev: Any
+    eval: Any = None
     note: str = ""
 
 
@@ -58,13 +59,13 @@ class FusedSystems(FigureRow):
     """
 
     systems: tuple[int, ...]
-    model: Fuser | None = field(default=None, repr=False, compare=False)
+    model: Fusion | None = field(default=None, repr=False, compare=False)
     penalized_objective: float | None = None
 
     @property
-    def linear(self) -> LinearFusion | QualityFusion | None:
+    def linear(self) -> Fusion | None:
         """What holds the weights of trials that all systems scored."""
-        return whole_fusion(self.model) if isinstance(self.model, SubsetFusion) else self.model
+        return None if self.model is None else self.model.whole
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types; None where nothing was trained."""
@@ -81,11 +82,6 @@ class FusedSystems(FigureRow):
             "dev": None if self.dev is None else self.dev.to_dict(),
             "eval": None if self.eval is None else self.eval.to_dict(),
         }
-
-
-def whole_fusion(model: SubsetFusion) -> LinearFusion:
-    """The fusion of trials that all systems scored."""
-    return model.fusions_[tuple(range(model.n_systems_))]
 
 
 @dataclass(frozen=True)
@@ -180,3 +176,32 @@ class FusionAnalysis:
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FusionFigures:
+    """Figures of a fusion from a file and of its systems, which are trained anew beside it.
+
+    Attributes
+    ----------
+    rows : tuple of FigureRow
+        What tables show: the rows of the analysis, and the fusion on all trials if some lack a score.
+    analysis : FusionAnalysis or None
+        Evaluated on the trials that all systems scored; None if these are not of both classes.
+    is_of_training : bool or None
+        Whether the model was trained on these trials; None if it does not know.
+    """
+
+    rows: tuple[FigureRow, ...]
+    analysis: FusionAnalysis | None
+    is_of_training: bool | None = None
+
+    @property
+    def dev(self) -> tuple[Evaluation, ...]:
+        """Evaluations on the trials of training."""
+        return tuple(row.dev for row in self.rows if row.dev is not None)
+
+    @property
+    def eval(self) -> tuple[Evaluation, ...]:
+        """Evaluations on other trials, where there are any."""
+        return tuple(row.eval for row in self.rows if row.eval is not None)

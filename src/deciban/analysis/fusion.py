@@ -7,21 +7,23 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from deciban.analysis.data import Fuser, LabelledData
+from deciban.analysis.data import LabelledData
+from deciban.analysis.names import names_apart
 from deciban.analysis.fused_systems import FusionAnalysis
 from deciban.analysis.notes import on_cancelling_weights
 from deciban.analysis.rows import FusionTask
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.two_class import DEFAULT_POINTS
-from deciban.fusion import LinearFusion, QualityFusion
+from deciban.fusion import LinearFusion
+from deciban.models.fusion import Fusion
 
 
 def analyse_fusion(
     scores: ArrayLike,
     is_target: ArrayLike,
     *,
-    fusion: Fuser | None = None,
+    fusion: Fusion | None = None,
     names: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     quality: Mapping[str, ArrayLike] | None = None,
@@ -113,37 +115,14 @@ def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]
     return given
 
 
-def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Names for rows of a table that are none of those that are taken, nor the same as each other.
-
-    Examples
-    --------
-    >>> names_apart(["without b", "fusion"], ["fusion", "b"])
-    ['without b', 'fusion #2']
-    """
-    used, found = set(taken), []
-    for name in wanted:
-        free, number = name, 2
-        while free in used:
-            free, number = f"{name} #{number}", number + 1
-        used.add(free)
-        found.append(free)
-    return found
-
-
-def fusion_name(fusion: Fuser) -> str:
-    """What tables call the result of a fusion."""
-    return "fusion with quality" if isinstance(fusion, QualityFusion) else "fusion"
-
-
 def analysed(
-    prototype: Fuser,
+    prototype: Fusion,
     names: tuple[str, ...],
     dev: LabelledData,
     others: LabelledData | None,
     points: Sequence[PointLike],
     *,
-    trained: Fuser | None = None,
+    trained: Fusion | None = None,
 ) -> FusionAnalysis:
     """Analyse a fusion on checked trials; see `analyse_fusion`.
 
@@ -160,8 +139,8 @@ def analysed(
     """
     work = FusionTask(prototype, names, dev, others, tuple(as_operating_point(point) for point in points))
     every = tuple(range(len(names)))
-    is_of_quality = isinstance(prototype, QualityFusion)
-    wanted = [f"without {name}" for name in names] + ["fusion without quality", fusion_name(prototype)]
+    is_of_quality = prototype.takes_quality
+    wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(wanted, names)
     fusion = work.fused(every, fused, trained)
     singles = tuple(work.row("single", (k,), names[k]) for k in every)
@@ -177,7 +156,7 @@ def analysed(
 
 
 def _other(
-    prototype: Fuser,
+    prototype: Fusion,
     scores: ArrayLike | None,
     is_target: ArrayLike | None,
     weight: ArrayLike | None,

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.analysis.data import Fuser, LabelledData, copied
-from deciban.analysis.fused_systems import FusedSystems, Role, whole_fusion
+from deciban.analysis.data import LabelledData, copied
+from deciban.analysis.fused_systems import FusedSystems, Role
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError, TrialError
-from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion, posterior_divergence
+from deciban.fusion import LinearFusion, posterior_divergence
+from deciban.models.fusion import Fusion
 from deciban.types import FloatArray
 
 
@@ -22,7 +23,7 @@ class FusionTask:
     All are trained on all trials that they can take, and evaluated on those that all systems scored.
     """
 
-    prototype: Fuser
+    prototype: Fusion
     names: tuple[str, ...]
     dev: LabelledData
     others: LabelledData | None
@@ -39,7 +40,7 @@ class FusionTask:
         except InputError as error:
             return FusedSystems(name=name, role=role, dev=None, note=f"not trained: {error}", systems=systems)
 
-    def fused(self, systems: tuple[int, ...], name: str, trained: Fuser | None) -> FusedSystems:
+    def fused(self, systems: tuple[int, ...], name: str, trained: Fusion | None) -> FusedSystems:
         """The fusion itself, without which there is nothing to analyse."""
         try:
             return self._of(trained or self._trained(systems), systems, name, role="fusion")
@@ -48,8 +49,9 @@ class FusionTask:
 
     def without_quality(self, systems: tuple[int, ...], name: str, fusion: FusedSystems) -> FusedSystems:
         """What the fusion does for trials without measures, done for all of them."""
-        assert isinstance(fusion.model, QualityFusion)  # noqa: S101  # it was asked for this reason
-        return self._of(fusion.model.backoff_, systems, name, role="without quality")
+        plainer = None if fusion.model is None else fusion.model.without_quality
+        assert plainer is not None  # noqa: S101  # it was asked for this reason
+        return self._of(plainer, systems, name, role="without quality")
 
     def divergence(self, singles: Sequence[FusedSystems]) -> FloatArray | None:
         """How much systems differ that are calibrated alone."""
@@ -63,14 +65,14 @@ class FusionTask:
 
     def _constant(self, systems: tuple[int, ...]) -> float | None:
         """The only score of a system that stands alone and scores all trials alike."""
-        if len(systems) > 1 or isinstance(self.prototype, QualityFusion):
+        if len(systems) > 1 or self.prototype.takes_quality:
             return None
         column = self.dev.data.scores[:, systems[0]]
         counting = ~np.isnan(column) if self.dev.weight is None else ~np.isnan(column) & (self.dev.weight > 0)
         own = column[counting]
         return float(own[0]) if len(own) and own.min() == own.max() else None
 
-    def _trained(self, systems: tuple[int, ...]) -> Fuser:
+    def _trained(self, systems: tuple[int, ...]) -> Fusion:
         model = copied(self.prototype)
         model.system_names = tuple(self.names[k] for k in systems)
         own = self.dev.choose(systems)
@@ -81,7 +83,7 @@ class FusionTask:
             raise error.among(some) from None
         return model
 
-    def _of(self, model: Fuser, systems: tuple[int, ...], name: str, *, role: Role, note: str = "") -> FusedSystems:
+    def _of(self, model: Fusion, systems: tuple[int, ...], name: str, *, role: Role, note: str = "") -> FusedSystems:
         dev, others = self.dev.complete.counting, None if self.others is None else self.others.complete.counting
         llr = _llr(model, dev, systems)
         tested = None if others is None else others.evaluated(_llr(model, others, systems), name, self.points)
@@ -91,26 +93,17 @@ class FusionTask:
             note=note,
             systems=systems,
             model=model,
-            penalized_objective=_objective(model, dev, llr),
+            penalized_objective=model.penalized_cost(*dev.by_class(llr)),
             dev=dev.evaluated(llr, name, self.points),
             eval=tested,
         )
 
 
-def _objective(model: Fuser, dev: LabelledData, llr: FloatArray) -> float:
-    """What training made small; of subsets of systems, on the trials that all of them scored."""
-    if not isinstance(model, SubsetFusion):
-        return model.penalized_objective_
-    whole = whole_fusion(model)
-    return model.cost_of(*dev.by_class(llr)) + whole.penalized_objective_ - whole.objective_
+def _llr(model: Fusion, trials: LabelledData, systems: tuple[int, ...]) -> FloatArray:
+    return trials.data.choose(systems).transform(model)
 
 
-def _llr(model: Fuser, trials: LabelledData, systems: tuple[int, ...]) -> FloatArray:
-    data = trials.data.choose(systems)
-    return model.transform(data.scores) if isinstance(model, LinearFusion) else data.transform(model)
-
-
-def _silent(prototype: Fuser) -> LinearFusion:
+def _silent(prototype: Fusion) -> LinearFusion:
     """The calibration of a system that says nothing: llr 0 for every score."""
     model = LinearFusion(p_target=prototype.p_target, alpha=prototype.alpha, beta=prototype.beta, ridge=prototype.ridge)
     model.set_parameters({"weights": [0.0], "standardized_weights": [0.0], "offset": 0.0})

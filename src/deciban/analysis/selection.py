@@ -11,13 +11,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.analysis.data import Fuser, LabelledData
+from deciban.analysis.data import LabelledData
 from deciban.analysis.fusion import system_names
 from deciban.analysis.selection_search import Criterion, Search, SelectionStep, Untrained
 from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.evaluation.results import plain
 from deciban.fusion import LinearFusion
+from deciban.models.fusion import Fusion
 from deciban.types import Progress
 
 
@@ -77,7 +78,7 @@ def select_systems(
     scores: ArrayLike,
     is_target: ArrayLike,
     *,
-    fusion: Fuser | None = None,
+    fusion: Fusion | None = None,
     names: Sequence[str] | None = None,
     operating_point: PointLike | None = None,
     groups: ArrayLike | Sequence[ArrayLike] | None = None,

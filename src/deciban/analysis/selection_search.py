@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deciban.analysis.data import Fuser, HeldOut, LabelledData, copied
+from deciban.analysis.data import HeldOut, LabelledData, copied
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
+from deciban.models.fusion import Fusion
 from deciban.types import FloatArray, Progress
 
 _SAME = 1e-12
@@ -70,11 +71,11 @@ class Criterion:
         Where the cost is an actual DCF instead.
     """
 
-    fusion: Fuser
+    fusion: Fusion
     point: OperatingPoint | None
 
     @classmethod
-    def of(cls, fusion: Fuser, point: PointLike | None) -> Criterion:
+    def of(cls, fusion: Fusion, point: PointLike | None) -> Criterion:
         """What a user asked for: a cost at a point, or else that of the fusion."""
         return cls(fusion, None if point is None else as_operating_point(point))
 

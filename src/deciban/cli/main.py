@@ -18,7 +18,7 @@ from deciban.errors import DecibanError, DecibanWarning
 _COMMANDS = {
     "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
-    "report": ("deciban.cli.commands.evaluate", "Evaluate score files into one HTML page with plots."),
+    "report": ("deciban.cli.commands.report", "Evaluate score files into one HTML page with plots."),
     "calibrate": ("deciban.cli.commands.calibrate", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.fuse", "Train a fusion of several systems, and tell what each is worth."),
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),

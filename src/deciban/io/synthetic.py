@@ -10,6 +10,9 @@ from scipy.special import ndtri
 from deciban.io.atomic import atomic_write
 from deciban.types import FloatArray
 
+DEMO_FILES = ("sysA.txt", "sysB.txt", "key.txt")
+"""What `write_demo` writes."""
+
 _SPEAKERS = 100
 _SEGMENTS = 6
 _SEED = 20100

@@ -96,6 +96,11 @@ class ClassModel(ScoreModel):
         """Names of the classes, or their numbers."""
         return self.classes_ or tuple(map(str, range(self.n_classes_)))
 
+    def seen(self, scores: AnyArray, quality: Sequence[AnyArray] = ()) -> AnyArray | list[AnyArray]:  # noqa: ARG002
+        """All numbers of trials that the record of training has a fingerprint of."""
+        found: AnyArray | list[AnyArray] = _columns(self.inputs(scores))
+        return found
+
     def row_name(self, systems: Sequence[str]) -> str:
         """What tables call that which it makes of a system; transformations are no calibrations."""
         return f"{systems[0]}, transformed"

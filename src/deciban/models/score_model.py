@@ -89,6 +89,10 @@ class ScoreModel(Model):
         """What `fit` and `transform` take, out of scores with an axis of systems after that of trials."""
         return scores if self.is_fusion else scores[:, 0]
 
+    def seen(self, scores: AnyArray, quality: Sequence[AnyArray] = ()) -> AnyArray | list[AnyArray]:
+        """All numbers of trials that the record of training has a fingerprint of: scores, then quality measures."""
+        return [*scores.T, *(column for table in quality for column in table.T)]
+
     def row_name(self, systems: Sequence[str]) -> str:
         """What tables call that which it makes of these systems."""
         return f"{systems[0]}, calibrated"

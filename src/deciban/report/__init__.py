@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.report.multiclass import render_classes
-from deciban.report.page import render
+from deciban.report.files import report_files
+from deciban.report.rendering import render, render_classes
 
-__all__ = ["render", "render_classes"]
+__all__ = ["render", "render_classes", "report_files"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from deciban.analysis import FigureRow, FusionAnalysis, Selection
+from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.evaluation import Evaluation
-from deciban.fusion import QualityFusion, SubsetFusion
 from deciban.fusion.quality_parameters import sums_of_measures
 from deciban.report.tables import MISSING, figures_of, points_of
 from deciban.report.text import WEIGHTED, count, number, typeset
-from deciban.workflows.fused_figures import FusionFigures
-from deciban.workflows.fusers import Fuser
 
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
 
@@ -125,7 +123,7 @@ class FusionSection:
     choice: Choice | None = None
 
     @classmethod
-    def of(cls, model: Fuser, figures: FusionFigures | None, selection: Selection | None) -> FusionSection:
+    def of(cls, model: Any, figures: FusionFigures | None, selection: Selection | None) -> FusionSection:
         """Write it for a trained fusion, and what was found about it on its trials of training, if that is known."""
         weights = tuple((row.name, *map(typeset, row.texts)) for row in model.parameter_rows())
         analysis = None if figures is None else figures.analysis
@@ -136,15 +134,15 @@ class FusionSection:
         return cls(weights, caption, worth, None if selection is None else _choice(selection))
 
 
-def _kind(model: Fuser) -> str:
-    if isinstance(model, QualityFusion):
+def _kind(model: Any) -> str:
+    if model.takes_quality:
         return "quality"
-    return "subset" if isinstance(model, SubsetFusion) else "linear"
+    return "subset" if model.of_subsets else "linear"
 
 
-def _combined(model: Fuser) -> list[str]:
+def _combined(model: Any) -> list[str]:
     """Say which weighted sums of measures the names of rows stand for."""
-    if not isinstance(model, QualityFusion):
+    if not model.takes_quality:
         return []
     told = sums_of_measures(model)
     sums = dict.fromkeys(f"{name} = {text}" for side in told.values() for name, text in side if name != text)
@@ -153,7 +151,7 @@ def _combined(model: Fuser) -> list[str]:
     return [f"Measures are combined: {'; '.join(sums)}."] if sums else []
 
 
-def _worth(model: Fuser, found: FusionFigures, analysis: FusionAnalysis) -> Worth:
+def _worth(model: Any, found: FusionFigures, analysis: FusionAnalysis) -> Worth:
     sets = ("training", "test") if found.eval else ("training",)
     names = [name for name, _ in _figures(found.dev[0])]
     divergence = [] if analysis.divergence is None else analysis.divergence.tolist()

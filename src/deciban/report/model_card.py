@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from deciban.calibration import Chain
-from deciban.fusion import QualityFusion
 from deciban.models import Model
+from deciban.models.fusion import Fusion
 from deciban.models.multiclass import ClassModel
+from deciban.models.score_model import ScoreModel
 from deciban.report.text import count, typeset
-from deciban.workflows.fusers import Fuser
 
 _COUNTS = {"n_tar": "target", "n_non": "non-target"}
 _RESULTS = {
@@ -49,7 +49,7 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     else:
         settings = {name: value for name, value in model.settings.items() if value is not None}
         rows += [("Settings", _listed(settings))] if settings else []
-        has_table = isinstance(model, Fuser | ClassModel)
+        has_table = isinstance(model, ClassModel) or (isinstance(model, ScoreModel) and model.is_fusion)
         rows += [] if has_table else [("Parameters", _listed(model.parameters()))]
     training = model.training_
     if training is None:
@@ -59,7 +59,8 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     if training.systems:
         rows.append(("Systems", ", ".join(training.systems)))
     rows += [(_named(name, training.systems), _text(value)) for name, value in training.results.items()]
-    if isinstance(model, QualityFusion) and (alone := model.backoff_.training_) is not None:
+    plainer = model.without_quality if isinstance(model, Fusion) else None
+    if plainer is not None and (alone := plainer.training_) is not None:
         rows += [(f"{_RESULTS[name]}, without quality", _text(alone.results[name])) for name in ("objective", "status")]
     return [*rows, ("Fingerprint of the training data", training.fingerprint)]
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-import deciban
 from deciban import plots
-from deciban.errors import InputError
+from deciban._version import __version__
 from deciban.evaluation import ClassEvaluation, ClassPoint, ClassResults
 from deciban.evaluation.multiclass.result import CLASS_CONVENTIONS
 from deciban.models.multiclass import ClassModel
 from deciban.report import multiclass_text as words
 from deciban.report.model_card import record_of
+from deciban.report.rendering import Page
 from deciban.report.page import listed, picture, template
 from deciban.report.text import count, number, percent
 
@@ -54,54 +54,9 @@ class _Side:
     losses: tuple[_Line, ...]
 
 
-def render_classes(
-    results: ClassResults,
-    *,
-    title: str | None = None,
-    facts: Sequence[str] = (),
-    train: ClassResults | None = None,
-    before: ClassResults | None = None,
-    train_before: ClassResults | None = None,
-    model: ClassModel | None = None,
-) -> str:
-    """Write results of many classes as one HTML page that needs nothing else.
-
-    Parameters
-    ----------
-    results : ClassResults
-        The systems to report on.
-    title : str, optional
-        Heading of the page; by default it names the systems.
-    facts : sequence of str
-        Lines that say what was read and assumed; by default those of ``results``.
-    train : ClassResults, optional
-        What the same model makes of the segments of training, or the same systems there.
-    before, train_before : ClassResults, optional
-        The systems before calibration or fusion.
-    model : model of classes, optional
-        What calibrated or fused the scores: the page shows its parameters and how training went.
-
-    Returns
-    -------
-    str
-        The page. The same results give the same page.
-
-    Raises
-    ------
-    InputError
-        If there is no system in ``results``.
-
-    Examples
-    --------
-    >>> import deciban
-    >>> loglik = [[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5], [1.0, 0.0, 0.5]]
-    >>> found = deciban.evaluate_classes(loglik, [0, 1, 2, 2], classes=["cat", "dog", "eel"])
-    >>> page = render_classes(deciban.ClassResults((found,)), title="Animals")
-    >>> "<h1>Animals</h1>" in page, "dog" in page
-    (True, True)
-    """
-    if not results.systems:
-        raise InputError("results: there is no system to report on.")
+def multiclass_page(page: Page) -> str:
+    """The page of results of many classes; see `deciban.report.render`."""
+    results, before, train, train_before, model = page.results, page.before, page.train, page.train_before, page.model
     shown = (*(before.systems if before is not None else ()), *results.systems)
     colors = plots.system_colors(len(shown))
     sides = [_side("Test" if train else "", shown, colors)]
@@ -110,9 +65,9 @@ def render_classes(
         sides.append(_side("Training", trained, plots.system_colors(len(trained))))
     first = results.systems[0]
     panels = _panels(results, before)
-    page = template("classes.html").render(
-        title=title or _title(results),
-        facts=tuple(facts) or results.facts,
+    return template("classes.html").render(
+        title=page.title or _title(results),
+        facts=page.facts,
         train_facts=() if train is None else train.facts,
         main_cost=_MEAN_COST if len(first.points) > 1 else _cost_at(first.points[0]),
         costs=[_MEAN_COST, *map(_cost_at, first.points)] if len(first.points) > 1 else [],
@@ -132,11 +87,8 @@ def render_classes(
         wide=[figure for inches, figure in panels if inches > _HALF],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CLASS_CONVENTIONS.items()],
         definitions=words.DEFINITIONS,
-        version=deciban.__version__,
+        version=__version__,
     )
-    # File names that are no Unicode reach us with half characters, which no file could hold.
-    return page.encode("utf-8", "replace").decode("utf-8")
-
 
 def _title(results: ClassResults) -> str:
     names = [system.name for system in results.systems]

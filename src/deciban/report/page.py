@@ -9,93 +9,42 @@ from typing import Any, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-import deciban
 from deciban import plots
-from deciban.analysis import Selection
+from deciban._version import __version__
 from deciban.calibration import Calibrator, Chain, rule_weighting
-from deciban.errors import InputError
 from deciban.evaluation import Evaluation, Results
 from deciban.evaluation.results import CONVENTIONS
 from deciban.models import Model
+from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report import text as words
 from deciban.report.comparison import compare, matched
 from deciban.report.fusion import FusionSection
 from deciban.report.model_card import record_of
-from deciban.workflows.fused_figures import FusionFigures
-from deciban.workflows.fusers import Fuser
+from deciban.report.rendering import Page
 
 
-def render(
-    results: Results,
-    *,
-    title: str | None = None,
-    facts: Sequence[str] = (),
-    train: Results | None = None,
-    before: Results | None = None,
-    train_before: Results | None = None,
-    model: Model | None = None,
-    figures: FusionFigures | None = None,
-    selection: Selection | None = None,
-) -> str:
-    """Write results as one HTML page that needs nothing else: no network, no scripts, no other files.
-
-    Parameters
-    ----------
-    results : Results
-        The systems to report on, and how their trials were joined.
-    title : str, optional
-        Heading of the page; by default it names the systems.
-    facts : sequence of str
-        Lines that say what was read and assumed; by default those of ``results``.
-    train : Results, optional
-        The same systems on the trials of training: shown side by side with ``results``.
-    before, train_before : Results, optional
-        The same before calibration.
-    model : Model, optional
-        What calibrated or fused the scores: the page shows its settings, its parameters and how training went.
-    figures : FusionFigures, optional
-        What a fusion is worth beside its systems, on its trials of training and maybe on others.
-    selection : Selection, optional
-        Which of the systems of a fusion help, in which order.
-
-    Returns
-    -------
-    str
-        The page. The same results give the same page.
-
-    Raises
-    ------
-    InputError
-        If there is no system in ``results``, or the others do not have as many.
-
-    Examples
-    --------
-    >>> import deciban
-    >>> results = deciban.evaluation.Results((deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], name="sysA"),))
-    >>> page = render(results, title="First try")
-    >>> "<h1>First try</h1>" in page, "16.67 %" in page
-    (True, True)
-    """
+def two_class_page(shown: Page) -> str:
+    """The page of results of two classes; see `deciban.report.render`."""
+    results, before, train, model = shown.results, shown.before, shown.train, shown.model
     systems = results.systems
-    if not systems:
-        raise InputError("results: there is no system to report on.")
     colors = plots.system_colors(len(systems))
     named = list(zip((system.name for system in systems), colors, systems, strict=True))
-    comparison = compare(results, before=before, train=train, train_before=train_before)
+    comparison = compare(results, before=before, train=train, train_before=shown.train_before)
     sides = [("test" if train else "", results, before)]
     if train is not None:
-        sides.insert(0, ("training", Results(matched(train, results, "training"), facts=train.facts), train_before))
-    page = template("page.html").render(
-        title=title or _title(systems),
-        facts=tuple(facts) or results.facts or _join(results),
+        sides.insert(0, ("training", Results(matched(train, results, "training"), messages=train.messages), shown.train_before))
+    fusion = model if model is not None and _is_fusion(model) else None
+    return template("page.html").render(
+        title=shown.title or _title(systems),
+        facts=shown.facts or _join(results),
         train_facts=() if train is None else train.facts or _join(train),
         points=tables.points_of(systems),
         summary=tables.summary(systems, colors),
         comparison=comparison,
         blocks=comparison.blocks(colors) if comparison else [],
         record=record_of(model) if model else [],
-        fusion=FusionSection.of(model, figures, selection) if isinstance(model, Fuser) else None,
+        fusion=None if fusion is None else FusionSection.of(fusion, shown.figures, shown.selection),
         model_figures=_of_model(model, sides, results) if model else [],
         notes=[(name, color, system.notes) for name, color, system in named if system.notes],
         errors=tables.errors(systems, colors),
@@ -105,10 +54,12 @@ def render(
         plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CONVENTIONS.items()],
         definitions=words.DEFINITIONS,
-        version=deciban.__version__,
+        version=__version__,
     )
-    # File names that are no Unicode reach us with half characters, which no file could hold.
-    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def _is_fusion(model: Model) -> bool:
+    return isinstance(model, ScoreModel) and model.is_fusion
 
 
 def template(name: str) -> Template:

@@ -1,40 +1,26 @@
-"""Files in, files and results out: the verbs of the command line as functions."""
+"""Files in, files and results out: the verbs of the command line as functions, for scores of both kinds."""
 
 from __future__ import annotations
 
-from deciban.workflows.application import apply_files
-from deciban.workflows.calibrated import evaluate_calibrated
-from deciban.workflows.classes_application import apply_class_files
-from deciban.workflows.classes_files import evaluate_class_files
-from deciban.workflows.classes_joined import JoinedClasses, read_joined_classes
-from deciban.workflows.classes_training import TrainedClasses, evaluate_class_model, train_class_files
+from deciban.workflows.apply import apply_files
 from deciban.workflows.evaluate import evaluate_files
-from deciban.workflows.fused_evaluation import evaluate_fused
-from deciban.workflows.fused_figures import Fused, FusionFigures
-from deciban.workflows.fusion import fuse_files
-from deciban.workflows.joined import Joined, Reading, read_joined
-from deciban.workflows.kind import kind_of_scores
-from deciban.workflows.training import Calibrated, calibrate_files
+from deciban.workflows.inputs import JoinedScores, read_joined
+from deciban.workflows.inspection import inspect_file
+from deciban.workflows.kinds import kind_of_scores
+from deciban.workflows.options import Figures, Options, Reading
+from deciban.workflows.train import train_files
+from deciban.workflows.trained import Trained
 
 __all__ = [
-    "Calibrated",
-    "Fused",
-    "FusionFigures",
-    "Joined",
-    "JoinedClasses",
+    "Figures",
+    "JoinedScores",
+    "Options",
     "Reading",
-    "TrainedClasses",
-    "apply_class_files",
+    "Trained",
     "apply_files",
-    "calibrate_files",
-    "evaluate_calibrated",
-    "evaluate_class_files",
-    "evaluate_class_model",
     "evaluate_files",
-    "evaluate_fused",
-    "fuse_files",
+    "inspect_file",
     "kind_of_scores",
     "read_joined",
-    "read_joined_classes",
-    "train_class_files",
+    "train_files",
 ]

@@ -1,58 +1,204 @@
-"""From score files and a key to results: read, join, evaluate."""
+"""From score files and a key to results, with a trained model or without."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Unpack
+from dataclasses import dataclass, replace
+from typing import Any
 
-from deciban.core.ranks.operating import PointLike
+from deciban.errors import naming_trials
 from deciban.evaluation.results import Results
-from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
 from deciban.io.source import PathLike
-from deciban.types import Progress
-from deciban.workflows.joined import Reading, read_joined
+from deciban.messages import Message
+from deciban.models import Model
+from deciban.models.score_model import ScoreModel
+from deciban.types import FloatArray, Progress
+from deciban.workflows.inputs import JoinedScores, Paths, read_joined
+from deciban.workflows.options import Options
+from deciban.workflows.system_order import counted
 
 
 def evaluate_files(
-    scores: Sequence[PathLike] | PathLike,
+    scores: Paths,
     key: PathLike | None = None,
     *,
-    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    model: PathLike | Model | None = None,
+    quality: Any = None,
+    of_training: bool = False,
     progress: Progress | None = None,
-    **reading: Unpack[Reading],
-) -> Results:
-    """Evaluate score files, one per system, on the trials of one key.
+    **options: Any,
+) -> Results[Any]:
+    """Evaluate score files, one per system, on the trials of one key; of two classes or of many.
 
     Parameters
     ----------
     scores : sequence of paths, or one path
-        Score files; see `deciban.read_scores` for what they may look like.
+        Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for what they may look like.
     key : path, optional
-        Which trials are targets. Left out, the first score file must hold labels itself.
-    operating_points : iterable
-        As in `deciban.evaluate`.
+        Which trials are targets, or of which class each segment is. Left out, the first score file must say so itself.
+    model : path or Model, optional
+        Evaluate what a trained calibration or fusion makes of the scores, as well.
+    quality : path, or mapping of side to path, optional
+        Quality measures, for a fusion that was trained with some; see `deciban.train_files`.
+    of_training : bool
+        Whether these should be the trials that the model was trained on: a message tells if they are and should not
+        be, or the reverse.
     progress : function, optional
         Called with a few words at every step.
-    **reading
-        How files are read and joined: ``missing``, ``duplicates``, ``format``, ``columns``, ``key_format``,
-        ``key_columns``, ``labels``, ``where``, ``log10``, ``by_order``, ``weights``; see
-        `deciban.workflows.read_joined`.
+    **options
+        ``kind`` (``"two-class"`` or ``"classes"``; left out, the files decide), how files are read and joined (the
+        attributes of `deciban.workflows.Reading`), and which figures are wanted (those of
+        `deciban.workflows.Figures`: ``operating_points`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
+        ``subsets``, ``pairs``, ``groups`` of many).
 
     Returns
     -------
     Results
-        The evaluations, how the trials met, and in ``facts`` what was read and assumed.
+        The evaluations, how the trials met, and in ``messages`` what was read and assumed. With a model, ``systems``
+        is what it makes of the scores, and ``before`` holds the results of the scores as they are.
 
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.read_scores` and `deciban.align`.
+        As in `deciban.read_scores`, `deciban.align` and `deciban.load_model`; or if systems, classes or quality
+        measures are not those of training.
+    TypeError
+        If an option is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "sys.csv").write_text("trial,eng,fra\\ns1,2.25,-1.5\\ns2,-0.5,0.75\\ns3,1,0.5\\n")
+    >>> _ = (folder / "key.csv").write_text("trial,class\\ns1,eng\\ns2,fra\\ns3,fra\\n")
+    >>> results = evaluate_files(folder / "sys.csv", folder / "key.csv")
+    >>> results.kind, results.classes, round(results.systems[0].cllr, 3)
+    ('classes', ('eng', 'fra'), 0.459)
     """
-    joined = read_joined(scores, key, progress=progress, **reading)
-    points, evaluations = list(operating_points), []
-    for system in joined.aligned:
-        if progress is not None:
-            progress(f"evaluating {system.name}")
-        trials = system.score, joined.is_target, joined.weight
-        evaluations.append(evaluate_labelled(*trials, name=system.name, operating_points=points))
-    return Results(tuple(evaluations), joined.report, joined.all_facts(evaluations))
+    chosen = Options.of("evaluate_files", options)
+    if model is not None:
+        from deciban.workflows.model_files import trained_model
+
+        loaded = trained_model(model)
+        how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+        return evaluate_model(loaded, scores, key, chosen, **how).results
+    return evaluate_joined(read_joined(scores, key, chosen, progress=progress), chosen, progress)
+
+
+def evaluate_joined(joined: JoinedScores, options: Options, progress: Progress | None = None) -> Results[Any]:
+    """Evaluate every system of a join; see `evaluate_files`."""
+    kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
+    kind.require_trials(joined.truth, joined.classes)
+    for one in joined.aligned:
+        say(f"evaluating {one.name}")
+        how: Any = {"name": one.name, "figures": options.figures, "classes": joined.classes}
+        evaluations.append(kind.evaluate(one.score, joined.truth, joined.weight, **how))
+    ties = {one.name: one.n_tied for one in evaluations} if kind.name == "two-class" else None
+    return Results(tuple(evaluations), joined.report, joined.all_messages(ties))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelEvaluation:
+    """What a trained model makes of the systems on the trials of a key.
+
+    Attributes
+    ----------
+    results : Results
+        Of what the model makes; ``before`` holds those of the systems, in the order of training.
+    trials : SystemTrials
+        What it was made of.
+    """
+
+    results: Results[Any]
+    trials: Any
+
+
+def evaluate_model(
+    model: ScoreModel,
+    scores: Paths,
+    key: PathLike | None,
+    options: Options,
+    *,
+    quality: Any = None,
+    of_training: bool = False,
+    progress: Progress | None = None,
+) -> ModelEvaluation:
+    """Evaluate systems as they are, and what a trained model makes of them; see `evaluate_files`.
+
+    Parameters
+    ----------
+    model : ScoreModel
+        Trained.
+    scores, key, options, quality, of_training, progress
+        As in `evaluate_files`.
+    """
+    from deciban.workflows.model_files import one_system, require_quality
+    from deciban.workflows.quality import read_measures
+    from deciban.workflows.system_trials import SystemTrials
+
+    say = progress or (lambda _words: None)
+    require_quality(model, is_given=quality is not None)
+    measured = None if quality is None else read_measures(quality)
+    chosen = replace(options, kind=options.kind or model.scores_kind)
+    read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
+    trials = SystemTrials.read(scores, key, chosen, **read)
+    trials.kind.require_trials(trials.truth, trials.classes)
+    one_system(model, trials.systems)
+    before = []
+    if model.is_fusion:
+        known = () if model.training_ is None else model.training_.systems
+        trials = trials.ordered_as(known, model.n_systems_)
+    counting = trials.counting
+    for k, name in enumerate(trials.systems):
+        say(f"evaluating {name}")
+        before.append(counting.evaluated(counting.system(k), name, options.figures))
+    values, messages = mapped(model, counting)
+    name = trials.kind.name_after(model, trials.systems)
+    say(f"evaluating {name}")
+    after = counting.evaluated(values, name, options.figures)
+    what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
+    words = f"{name}: the {what} of all systems" if model.is_fusion else f"figures are those of the {what}"
+    found = [*trials.all_messages(), *messages, Message("note", "", words)]
+    found += trials.seen_before(model, of_training=of_training)
+    report = trials.joined.report
+    untouched = Results(tuple(before), report, tuple(found))
+    return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials)
+
+
+def mapped(model: ScoreModel, trials: Any) -> tuple[FloatArray, list[Message]]:
+    """What a trained model makes of trials, classes in the order of the trials; and what is to be said about it.
+
+    Raises
+    ------
+    InputError
+        If systems, classes or units are not those of training, or the model refuses a trial.
+    """
+    kind, joined = trials.kind, trials.joined
+    kind.require_model(model, joined.reading, trials.classes)
+    messages = ways_in_words(model, trials)
+    template, said = kind.matched(model, trials.template)
+    own = trials
+    if template is not trials.template:
+        order = [trials.classes.index(name) for name in template.classes]
+        own = replace(trials, data=trials.data.of_classes(order), template=template)
+    values = own.transform(model)
+    if own is not trials:
+        values = values[:, [template.classes.index(name) for name in trials.classes]]
+    return values, [*messages, *said]
+
+
+def ways_in_words(model: Any, trials: Any) -> list[Message]:
+    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
+
+    Raises
+    ------
+    InputError
+        If there is none for some of them.
+    """
+    if not model.of_subsets:
+        return []
+    with naming_trials(trials.trials.name_of):
+        ways = model.subsets_of(trials.data.scores)
+    return [
+        Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(trials.systems[k] for k in subset)}")
+        for subset, n in ways
+    ]

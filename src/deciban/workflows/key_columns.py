@@ -78,14 +78,14 @@ def weight_column(trials: Trials, name: str) -> FloatArray:
     return weight
 
 
-def key_weights(aligned: Aligned, key: Key, name: str) -> CountArray:
+def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name: str) -> CountArray:
     """Weights of the trials of a key that are left after a join.
 
     Parameters
     ----------
-    aligned : Aligned
+    aligned : Aligned or AlignedClasses
         On these trials.
-    key : Key
+    key : Key or ClassKey
         As it was before the join.
     name : str
         Of a column of the key.
@@ -93,53 +93,23 @@ def key_weights(aligned: Aligned, key: Key, name: str) -> CountArray:
     Returns
     -------
     (n_trials,) array
-        Whole numbers as int64, else float64.
+        Whole numbers as int64, else float64. Whether one of many classes is left without weight is for metrics to say.
 
     Raises
     ------
     InputError
-        As in `weight_column`, or if all weights of a class are 0.
+        As in `weight_column`, or if all weights of targets or non-targets are 0.
     KeyMismatchError
         If copies of a trial differ in weight, of which the join kept one.
     """
-    weight, called = _checked_weights(aligned.trials, key.trials, name, has_copies=aligned.report.duplicate > 0)
-    assert aligned.is_target is not None  # noqa: S101  # it was aligned to a key
-    _validate.both_classes(aligned.is_target, weight, called)
-    return weight
-
-
-def class_key_weights(aligned: AlignedClasses, key: ClassKey, name: str) -> CountArray:
-    """Weights of the segments of a class key that are left after a join; the same as `key_weights` of two classes.
-
-    Parameters
-    ----------
-    aligned : AlignedClasses
-    key : ClassKey
-        As it was before the join.
-    name : str
-        Of a column of the key.
-
-    Returns
-    -------
-    (n_segments,) array
-        Whole numbers as int64, else float64. Whether a class is left without weight is for metrics to say.
-
-    Raises
-    ------
-    InputError, KeyMismatchError
-        As in `key_weights`.
-    """
-    return _checked_weights(aligned.trials, key.trials, name, has_copies=aligned.report.duplicate > 0)[0]
-
-
-def _checked_weights(left: Trials, told: Trials, name: str, *, has_copies: bool) -> tuple[CountArray, str]:
-    """Weights of the trials that are left, and what messages call them."""
-    if has_copies:
-        _refuse_other_copies(told, name)
-    called = f"{told.origin.name}, column {name!r}"
-    weight = _validate.weights(weight_column(left, name), len(left), called)
+    if aligned.report.duplicate > 0:
+        _refuse_other_copies(key.trials, name)
+    column = f"{key.trials.origin.name}, column {name!r}"
+    weight = _validate.weights(weight_column(aligned.trials, name), len(aligned.trials), column)
     assert weight is not None  # noqa: S101  # there are some
-    return weight, called
+    if isinstance(aligned, Aligned) and aligned.is_target is not None:
+        _validate.both_classes(aligned.is_target, weight, column)
+    return weight
 
 
 def in_words(weight: CountArray) -> str:

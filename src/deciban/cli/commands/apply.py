@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand
-from deciban.cli.shared.multiclass_options import AskedOfClasses, of_files_options, refuse_options
-from deciban.cli.shared.options import parse_missing, parse_quality, policy_options, reading_options, tell, working
+from deciban.cli.shared.grouped_help import SectionedCommand, class_option
+from deciban.cli.shared.options import file_options
+from deciban.cli.shared.parsing import parse_quality
+from deciban.cli.shared.progress import tell, working
 
 
 @click.command("apply", cls=SectionedCommand)
@@ -28,9 +29,15 @@ from deciban.cli.shared.options import parse_missing, parse_quality, policy_opti
     metavar="[SIDE=]FILE",
     help="Quality measures, for a fusion that was trained with some; see deciban fuse --help.",
 )
-@policy_options("For a fusion: trials of the first file that another one lacks.")
-@of_files_options
-@reading_options
+@file_options
+@class_option(
+    "--as",
+    "write_as",
+    type=click.Choice(["loglik", "detection-llr"]),
+    default="loglik",
+    help="Write log-likelihoods, or log-likelihood ratios of each class against the others, as the language "
+    "recognition evaluations of 2017 and 2022 ask for. [default: loglik]",
+)
 def apply_command(
     model: str,
     scores: tuple[str, ...],
@@ -38,10 +45,9 @@ def apply_command(
     output: str,
     to: str | None,
     quality: tuple[str, ...],
-    missing: str,
+    reading: dict[str, Any],
+    write_as: str,
     quiet: bool,
-    asked: AskedOfClasses,
-    **reading: object,
 ) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.
 
@@ -58,24 +64,20 @@ def apply_command(
     deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
+    from deciban.cli.shared.asked import refuse_options
     from deciban.models import load_model
-    from deciban.models.multiclass import ClassModel
-    from deciban.workflows import apply_class_files, apply_files
+    from deciban.models.score_model import ScoreModel
+    from deciban.workflows import apply_files
 
     files = parse_quality(quality)
-    policy = parse_missing(missing)
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
     loaded = load_model(model)
+    of_many = isinstance(loaded, ScoreModel) and loaded.scores_kind == "classes"
+    other = ("quality", "labels") if of_many else ("classes", "posterior_prior", "detection_llr", "write_as")
+    refuse_options(other, of_many=of_many)
     named: Any = loaded if model == "-" else model  # a stream is gone once it was read
-    of_classes = isinstance(loaded, ClassModel)
-    refuse_options(("quality", "labels") if of_classes else ("classes", "posterior_prior"), about_classes=of_classes)
-    told: dict[str, Any] = {**reading, "to": to, "missing": policy}
-    with working("") as say:
-        if of_classes:
-            del told["labels"]
-            told |= {"classes": asked.classes, "posterior_prior": asked.posterior_prior}
-            facts = apply_class_files(named, scores, output, progress=say, **told)
-        else:
-            facts = apply_files(named, scores, output, quality=files, progress=say, **told)
-    tell(facts, quiet=quiet)
+    with working() as say:
+        how: dict[str, Any] = {"quality": files, "to": to, "write_as": write_as, **reading}
+        messages = apply_files(named, list(scores), output, progress=say, **how)
+    tell(messages, quiet=quiet)

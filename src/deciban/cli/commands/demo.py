@@ -9,19 +9,28 @@ import click
 
 @click.command("demo")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-def demo_command(folder: Path) -> None:
+@click.option("--force", is_flag=True, help="Replace files of the same names in DIR.")
+def demo_command(folder: Path, *, force: bool) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
-    from deciban.cli.commands.evaluate import write_report
+    from deciban.cli.shared.progress import tell
     from deciban.cli.shared.tables import print_results
     from deciban.io import write_demo
-    from deciban.workflows import evaluate_files
+    from deciban.io.synthetic import DEMO_FILES
+    from deciban.report.files import ReportRequest, write_report
+    from deciban.workflows.options import Options
 
-    systems, key = write_demo(folder)
-    results = evaluate_files(systems, key)
     page = folder / "report.html"
-    write_report(results, page, "deciban demo: two synthetic systems")
-    for fact in results.facts:
-        click.echo(fact, err=True)
+    there = [name for name in (*DEMO_FILES, page.name) if (folder / name).exists()]
+    if there and not force:
+        raise click.UsageError(
+            f"{folder}: holds {', '.join(there)}, which would be replaced. Name another folder, or say --force."
+        )
+    systems, key = write_demo(folder)
+    request = ReportRequest(
+        scores=list(systems), key=key, output=page, title="deciban demo: two synthetic systems"
+    )
+    results = write_report(request, Options(kind="two-class")).results
+    tell(results.messages)
     print_results(results)
     files = " ".join(map(str, systems))
     click.echo(f"\nwrote {page}: open it in a browser. The same with your own files:")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deciban.cli.shared.grouped_help import SectionedCommand, class_option
-from deciban.cli.shared.multiclass_options import AskedOfClasses, class_options
-from deciban.cli.shared.options import joining_options, parse_measures, parse_quality, tell, working
-from deciban.cli.shared.training import check_outputs, parse_cross_validation
+from deciban.cli.shared.options import joining_options
+from deciban.cli.shared.parsing import parse_measures, parse_quality
 
 if TYPE_CHECKING:
-    from deciban.workflows import Fused
-    from deciban.workflows.fusers import Fuser
+    from deciban.cli.shared.asked import Asked
+    from deciban.models.score_model import ScoreModel
+    from deciban.workflows.options import Options
 
 
 @click.command("fuse", cls=SectionedCommand)
@@ -64,27 +64,16 @@ if TYPE_CHECKING:
 @click.option("--apply-quality", multiple=True, metavar="[SIDE=]FILE", help="Their quality, if in another file.")
 @click.option("--llrs", metavar="OUT", help="Write llrs, too: of --apply-to, or of SCORES (cross-validated if asked).")
 @click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
-@joining_options(missing=("subset", "subset=N"))
-@class_options(costs=False)
+@joining_options(missing=("subset", "subset=N"), costs=False)
 @class_option("--no-offsets", is_flag=True, help="Train a weight for each system, and no offsets of the classes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def fuse_command(
     scores: tuple[str, ...],
     *,
     key: str | None,
-    output: str,
-    cross_validate: str | None,
-    select: bool,
-    points: list[Any],
-    reading: dict[str, Any],
-    asked: AskedOfClasses,
-    no_offsets: bool,
+    asked: Asked,
+    policy: str | None,
     apply_to: tuple[str, ...],
-    apply_key: str | None,
-    llrs: str | None,
-    to: str | None,
-    quiet: bool,
-    as_json: bool,
     **given: Any,
 ) -> None:
     """Train a weighted sum of the SCORES of several systems that is a log-likelihood ratio, and save it as a model.
@@ -105,117 +94,74 @@ def fuse_command(
     deciban fuse a.txt b.txt c.txt --key dev.key -o fusion.json --select
     deciban fuse a.tsv b.tsv --key languages.key -o fusion.json --prior 0.5,0.3,0.2
     """
-    own: dict[str, Any] = {"output": output, "cross_validate": cross_validate, "llrs": llrs, "to": to, "quiet": quiet}
-    own |= {"apply_to": apply_to, "apply_key": apply_key, "as_json": as_json, "reading": reading}
-    if asked.is_about_classes(scores, key, reading, two_class=_FOR_TWO_CLASSES):
-        from deciban.cli.commands.multiclass import fuse_classes_command
+    from deciban.cli.shared.training import TrainingRequest, train
 
-        fuse_classes_command(scores, key, asked=asked, offsets=not no_offsets, ridge=given["ridge"], **own)
-        return
-    if no_offsets:
-        raise click.UsageError("--no-offsets is for scores of many classes.")
-    _fuse_two_classes(scores, key, points=points, select=select, given=given, **own)
-
-
-def _fuse_two_classes(
-    scores: tuple[str, ...],
-    key: str | None,
-    *,
-    points: list[Any],
-    select: bool,
-    given: dict[str, Any],
-    output: str,
-    cross_validate: str | None,
-    reading: dict[str, Any],
-    apply_to: tuple[str, ...],
-    apply_key: str | None,
-    llrs: str | None,
-    to: str | None,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Train a fusion of two classes; ``given`` are the options that are about it alone."""
-    from deciban.io.writing import plainly_opened, target_name
-    from deciban.models.content import to_text
-    from deciban.workflows import apply_files, fuse_files
-    from deciban.workflows.application import refuse_overwriting
-    from deciban.workflows.measures import quality_paths
-
-    quality, other = parse_quality(given.pop("quality")), parse_quality(given.pop("apply_quality"), "--apply-quality")
-    chosen, matrices = parse_measures(given.pop("measures")), parse_quality(given.pop("combine"), "--combine")
-    fusion = _fusion(reading, given, with_quality=quality is not None)
-    if (apply_key is not None or other is not None) and not apply_to:
-        raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
-    if (chosen is not None or matrices is not None) and quality is None:
-        raise click.UsageError("--measures and --combine are about quality measures: name their file with --quality.")
-    check_outputs(
-        output,
-        llrs,
-        for_llrs=to is not None or (bool(apply_to) and apply_key is None),
-        rereads_stdin="-" in (apply_to or scores) and (apply_key is not None or not apply_to),
-        as_json=as_json,
+    if given["apply_key"] is not None and not apply_to:
+        raise click.UsageError("--apply-key belongs to the scores of --apply-to. Name these.")
+    own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json")
+    extra = _quality(given, has_others=bool(apply_to))
+    request = TrainingRequest(
+        scores=list(scores),
+        key=key,
+        apply_to=list(apply_to),
+        extra=extra,
+        **{name: given.pop(name) for name in own},
     )
-    read = [
-        *scores,
-        key,
-        *apply_to,
-        apply_key,
-        *quality_paths(quality),
-        *quality_paths(other),
-        *quality_paths(matrices),
-    ]
-    refuse_overwriting([output, *([llrs] if llrs else [])], read)
-    by, folds = parse_cross_validation(cross_validate)
-    told_of = {"quality": quality, "measures": chosen, "combine": matrices}
-    how = {"operating_points": points, **told_of, "cross_validate": by, "select": select, **folds, **reading}
-    if apply_key is not None:
-        how |= {"test_scores": apply_to, "test_key": apply_key, "test_quality": other}
-    with working("") as say:
-        done = fuse_files(scores, key, fusion, progress=say, **how)
-        facts = list(done.facts)
-        with plainly_opened(output) as stream:  # before anything else is written: it may be impossible
-            stream.write(to_text(done.model).encode())
-            if llrs:
-                told = {name: reading[name] for name in _APPLIED}
-                told |= {
-                    "quality": (apply_to and other) or quality,
-                    "known": None if apply_to else done.cross_validated_llr,
-                }
-                facts += apply_files(done.model, done.files(apply_to or scores), llrs, to=to, progress=say, **told)
-    tell([*facts, f"wrote {target_name(output)}"], quiet=quiet)
-    _print(done, to_stderr="-" in (output, llrs), as_json=as_json)
+    request.check()
+    options = asked.about(scores[0], key, of_two=_FOR_TWO_CLASSES)
+    train(request, _fusion(options, policy, given, with_quality="quality" in extra), options)
 
 
 _FOR_TWO_CLASSES = (
     *("p_target", "alpha", "beta", "quality", "asymmetric", "measures", "combine", "select", "apply_quality"),
 )
-_APPLIED = ("format", "columns", "labels", "log10", "by_order", "missing", "duplicates")
 
 
-def _print(done: Fused, *, to_stderr: bool, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
-        return
-    from deciban.cli.shared.fusion_tables import print_fused
-    from deciban.cli.shared.tables import console
+def _quality(given: dict[str, Any], *, has_others: bool) -> dict[str, Any]:
+    """Arguments of training about quality and selection; what they were made of is taken out of ``given``."""
+    quality, other = parse_quality(given.pop("quality")), parse_quality(given.pop("apply_quality"), "--apply-quality")
+    chosen, matrices = parse_measures(given.pop("measures")), parse_quality(given.pop("combine"), "--combine")
+    if other is not None and not has_others:
+        raise click.UsageError("--apply-quality belongs to the scores of --apply-to. Name these.")
+    if (chosen is not None or matrices is not None) and quality is None:
+        raise click.UsageError("--measures and --combine are about quality measures: name their file with --quality.")
+    told = {"quality": quality, "measures": chosen, "combine": matrices, "test_quality": other}
+    return {name: value for name, value in {**told, "select": given.pop("select") or None}.items() if value is not None}
 
-    print_fused(done, console(stderr=to_stderr))
 
+def _fusion(options: Options, policy: str | None, given: Mapping[str, Any], *, with_quality: bool) -> ScoreModel:
+    """The fusion that was asked for.
 
-def _fusion(reading: dict[str, Any], given: dict[str, Any], *, with_quality: bool) -> Fuser:
-    """The fusion that was asked for; takes a policy that is the business of a fusion out of ``reading``."""
+    Parameters
+    ----------
+    options : Options
+    policy : str or None
+        What ``--missing`` says that is the business of a fusion.
+    given : mapping
+        ``asymmetric``, ``no_offsets`` and arguments of its constructor; None for those that were not given.
+    with_quality : bool
+    """
     from deciban import fusion
 
-    asymmetric = given.pop("asymmetric")
-    own = {name: value for name, value in given.items() if value is not None}
-    if asymmetric and not with_quality:
+    own = {name: given[name] for name in ("p_target", "alpha", "beta", "ridge") if given[name] is not None}
+    if options.kind == "classes":
+        from deciban.cli.shared.multiclass_methods import prior_of_training
+
+        if policy is not None:
+            raise click.UsageError(
+                "--missing subset is for two classes: drop segments that lack scores, or fill them in."
+            )
+        prior = prior_of_training(options.figures.prior, options.reading.classes)
+        return fusion.MulticlassFusion(prior=prior, offsets=not given["no_offsets"], **own)
+    if given["no_offsets"]:
+        raise click.UsageError("--no-offsets is for scores of many classes.")
+    if given["asymmetric"] and not with_quality:
         raise click.UsageError("--asymmetric is about quality measures: name their file with --quality.")
-    if not str(reading["missing"]).startswith("subset"):
-        return fusion.QualityFusion(symmetric=not asymmetric, **own) if with_quality else fusion.LinearFusion(**own)
+    if policy is None:
+        return fusion.QualityFusion(symmetric=not given["asymmetric"], **own) if with_quality else fusion.LinearFusion(**own)
     if with_quality:
         raise click.UsageError("--missing subset is for fusions without quality: leave --quality or the subsets out.")
-    _, equals, number = reading["missing"].partition("=")
+    _, equals, number = policy.partition("=")
     if equals and not number.isdecimal():
-        raise click.BadParameter(f"{reading['missing']!r}: N in subset=N is a number.", param_hint="--missing")
-    reading["missing"] = "error"
+        raise click.BadParameter(f"{policy!r}: N in subset=N is a number.", param_hint="--missing")
     return fusion.SubsetFusion(missing="subset", max_missing=int(number or 0), **own)

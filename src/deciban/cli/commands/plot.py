@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from deciban.cli.shared.grouped_help import SectionedCommand
-from deciban.cli.shared.options import evaluation_options
-from deciban.evaluation import ClassResults, Results
+from deciban.cli.shared.options import joining_options
+from deciban.cli.shared.outputs import require_writable
+from deciban.cli.shared.progress import tell, working
+
+if TYPE_CHECKING:
+    from deciban.cli.shared.asked import Asked
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
@@ -20,9 +24,12 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
-@evaluation_options
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@joining_options
 @click.option("-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=OUTPUT)
-def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, output: Path) -> None:
+def plot_command(
+    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path
+) -> None:
     """Draw one plot of score files; all systems share it.
 
     Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
@@ -32,11 +39,20 @@ def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, out
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
+    from deciban.io.outputs import refuse_overwriting
+    from deciban.workflows.evaluate import evaluate_joined
+    from deciban.workflows.inputs import read_joined
+
     ending_of(output)
-    is_about_classes = isinstance(results, ClassResults)
-    if is_about_classes != (plot in _CLASS_KINDS):
-        scores, known = ("many classes", _CLASS_KINDS) if is_about_classes else ("two classes", _KINDS)
-        raise click.BadParameter(f"{plot!r} is none for scores of {scores}. These have {', '.join(known)}.")
+    refuse_overwriting([output], [*scores, key])
+    options = asked.about(scores[0], key)
+    many = options.kind == "classes"
+    if many != (plot in _CLASS_KINDS):
+        held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
+        raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
+    with working() as say:
+        results = evaluate_joined(read_joined(list(scores), key, options, progress=say), options, say)
+    tell(results.messages, quiet=quiet)
     from deciban import plots
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
@@ -45,11 +61,9 @@ def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, out
 
 
 def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
-    """Return the format of a plot, or say what is known."""
-    ending = _ENDINGS.get(output.suffix.lower())
-    if ending is None:
-        raise click.BadParameter(f"{output.name!r} should end in .svg, .png or .pdf.", param_hint="--output")
-    return ending
+    """Return the format of a plot, or refuse an output of another ending, or without a folder to be in."""
+    require_writable(output, endings=tuple(_ENDINGS))
+    return _ENDINGS[output.suffix.casefold()]
 
 
 def save_plot(drawing: Any, output: Path) -> None:

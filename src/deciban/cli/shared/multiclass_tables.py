@@ -9,44 +9,35 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deciban.cli.shared.tables import console, number
-from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.cli.shared.tables import number, print_notes, table
+from deciban.evaluation import ClassEvaluation, Results
 
 _CONFUSIONS = 5
 """Frequent confusions to name."""
 
 
-def print_class_results(results: ClassResults, out: Console | None = None, *, with_classes: bool = True) -> None:
-    """Print the table of all systems, figures of the classes, and the notes, on standard output or another console.
-
-    Parameters
-    ----------
-    results : ClassResults
-    out : Console, optional
-    with_classes : bool
-        Whether the classes have tables, too.
-    """
-    out = out or console()
-    out.print(_summary(results.systems))
-    out.print(Text(_caption(results.systems[0]), style="dim"), soft_wrap=True)
-    if len(results.systems[0].points) > 1:
-        out.print(_points(results.systems))
+def print_multiclass(
+    results: Results[ClassEvaluation], out: Console, *, order: Sequence[str] = (), with_classes: bool = True
+) -> None:
+    """Print the table of all systems, figures of the classes, and the notes; see `print_results`."""
+    systems = results.systems
+    out.print(_summary(systems, order))
+    out.print(Text(_caption(systems[0]), style="dim"), soft_wrap=True)
+    if len(systems[0].points) > 1:
+        out.print(_points(systems))
     if with_classes:
         out.print("")
-        first = results.systems[0]
-        if len(results.systems) == 1:
-            out.print(_of_one(first))
-            at = f"{first.points[0].p_target:g}"
+        if len(systems) == 1:
+            out.print(_of_one(systems[0]))
+            at = f"{systems[0].points[0].p_target:g}"
             words = f"detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
             out.print(Text(words, style="dim"), soft_wrap=True)
-            _print_remarks(first, out)
+            _print_remarks(systems[0], out)
         else:
-            out.print(_of_many(results.systems))
+            out.print(_of_many(systems))
             words = "error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
             out.print(Text(words, style="dim"), soft_wrap=True)
-    for system in results.systems:
-        for note in system.notes:
-            out.print(Text(f"{system.name}: {note}", style="yellow"), soft_wrap=True)
+    print_notes(systems, out)
 
 
 def percent(fraction: float) -> str:
@@ -74,34 +65,35 @@ def _is_flat(one: ClassEvaluation) -> bool:
     return bool(np.ptp(one.prior) == 0.0)
 
 
-def _summary(systems: Sequence[ClassEvaluation]) -> Table:
+def _summary(systems: Sequence[ClassEvaluation], order: Sequence[str] = ()) -> Table:
     flat, single = _is_flat(systems[0]), len(systems[0].points) == 1
     columns = ["Cllr", "min Cllr", "calibration loss", "information", *(["C_avg", "min C_avg"] if single else [])]
-    table = _table("system", [*columns, "error rate", "Brier", *([] if flat else ["cross-entropy"])])
+    columns += ["error rate", "Brier", *([] if flat else ["cross-entropy"])]
+    found, rows = table(["system", *columns]), dict[str, list[str]]()
     for one in systems:
         cells = [number(value) for value in (one.cllr, one.min_cllr, one.calibration_loss, one.information)]
         cells += [number(value, 4) for value in (one.points[0].c_avg, one.points[0].min_c_avg)] if single else []
         cells += [percent(one.error_rate), number(one.brier)]
-        cells += [] if flat else [f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"]
-        table.add_row(Text(one.name), *cells)
-    return table
+        rows[one.name] = cells + ([] if flat else [f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"])
+    for name in order or rows:
+        found.add_row(Text(name), *rows.get(name, ["-"] * len(columns)))
+    return found
 
 
 def _points(systems: Sequence[ClassEvaluation]) -> Table:
-    table = _table("system", ["target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"])
+    found = table(["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"])
     shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
     for one in systems:
         rows = [(f"{point.p_target:g}", point.costs) for point in one.points]
         for at, costs in (*rows, ("mean", one.mean_costs)):
-            table.add_row(Text(one.name), at, *(number(costs[name], 4) for name in shown))
-    return table
+            found.add_row(Text(one.name), at, *(number(costs[name], 4) for name in shown))
+    return found
 
 
 def _of_one(one: ClassEvaluation) -> Table:
     """Figures of each class, those as a target against the rest as well."""
     columns = ["segments", "error rate", "cost", "min cost", "Cllr", "min Cllr", "calibration loss"]
-    table = _table("class", columns)
-    found = one.detection
+    rows, found = table(["class", *columns]), one.detection
     place = {k: at for at, k in enumerate(found.target.tolist())}
     for k, name in enumerate(one.classes):
         cells = [f"{one.counts[k]:,.6g}", percent(one.class_error_rates[k])]
@@ -109,16 +101,13 @@ def _of_one(one: ClassEvaluation) -> Table:
             at = place[k]
             cells += [number(value[at], 4) for value in (found.cost, found.min_cost)]
             cells += [number(value[at]) for value in (found.cllr, found.min_cllr, found.calibration_loss)]
-        table.add_row(Text(name), *cells)
-    return table
+        rows.add_row(Text(name), *cells)
+    return rows
 
 
 def _of_many(systems: Sequence[ClassEvaluation]) -> Table:
     """Error rate and Cllr of the detection of each class, side by side."""
-    table = _table("class", ["segments"])
-    for one in systems:
-        table.add_column(Text(one.name), justify="right", no_wrap=True)
-    first = systems[0]
+    rows, first = table(["class", "segments", *(one.name for one in systems)]), systems[0]
     place = {k: at for at, k in enumerate(first.detection.target.tolist())}
     for k, name in enumerate(first.classes):
         cells = [f"{first.counts[k]:,.6g}"]
@@ -128,8 +117,8 @@ def _of_many(systems: Sequence[ClassEvaluation]) -> Table:
                 found, at = one.detection, place[k]
                 text += f"  {number(found.cllr[at])} ({number(found.min_cllr[at])})"
             cells.append(text)
-        table.add_row(Text(name), *cells)
-    return table
+        rows.add_row(Text(name), *cells)
+    return rows
 
 
 def _print_remarks(one: ClassEvaluation, out: Console) -> None:
@@ -156,11 +145,3 @@ def _print_remarks(one: ClassEvaluation, out: Console) -> None:
 def _confusions(one: ClassEvaluation) -> list[str]:
     told = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
     return [f"most often taken: {', '.join(told)}"] if told else []
-
-
-def _table(first: str, columns: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table

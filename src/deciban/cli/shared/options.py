@@ -1,21 +1,28 @@
-"""Options that several commands share, and their translation into arguments of the library."""
+"""Options that several commands share: how scores are read and joined, and which figures are wanted."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 
-from deciban.evaluation import ClassResults, Preset, Results
-from deciban.evaluation import preset as known_preset
-from deciban.evaluation.two_class import DEFAULT_POINTS
-from deciban.workflows import evaluate_class_files, evaluate_files
+from deciban.cli.shared.grouped_help import class_option
+from deciban.cli.shared.parsing import (
+    parse_classes,
+    parse_groups,
+    parse_labels,
+    parse_missing,
+    parse_points,
+    parse_prior,
+    parse_where,
+)
+from deciban.cli.shared.progress import tell
+
+if TYPE_CHECKING:
+    from deciban.cli.shared.asked import Asked
+    from deciban.evaluation import Preset
 
 _JOINING = [
     click.option(
@@ -72,10 +79,6 @@ _DUPLICATES = click.option(
     "--duplicates", type=click.Choice(["error", "keep-one"]), default="error", help="Identical copies."
 )
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="Do not say what was read and assumed.")
-_READING_NAMES = (
-    *("columns", "key_format", "key_columns", "log10", "by_order", "duplicates"),
-    *("labels", "where", "missing", "weights"),
-)
 
 
 def policy_options(about: str, *more: str) -> Callable[..., Any]:
@@ -99,125 +102,174 @@ def policy_options(about: str, *more: str) -> Callable[..., Any]:
     return added
 
 
-def joining_options(command: Callable[..., Any] | None = None, *, missing: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """Add the options that say how to read score files and a key, how to join them, and where costs are wanted.
+_KIND = [
+    class_option(
+        "--kind",
+        type=click.Choice(["two-class", "classes"]),
+        help="What the scores are about: targets and non-targets, or many classes. Left out, the files decide.",
+    ),
+    class_option(
+        "--classes",
+        metavar="NAME,NAME,...",
+        help="Of a matrix: names of its columns, in order. Of a table: the columns that are scores of classes.",
+    ),
+    class_option(
+        "--posterior-prior",
+        metavar="PRIOR",
+        help="Scores are log posteriors by this prior of the classes, such as their shares in training; its logarithm "
+        "is subtracted. PRIOR: flat; 0.2,0.3,0.5 or a ratio 2:3:5, in the order of the classes; or eng=0.4,fra=0.6. "
+        "Left out, scores are log-likelihoods up to a constant for each segment, as logits after balanced training.",
+    ),
+    class_option(
+        "--detection-llr",
+        is_flag=True,
+        help="Scores are log-likelihood ratios of each class against the others, as submissions to the language "
+        "recognition evaluations of 2017 and 2022 hold them.",
+    ),
+]
+_PRIOR_HELP = (
+    "Prior of the classes, written like that above, of error rate, confusion, Brier and cross-entropy{training}. Cllr "
+    "and C_avg have their own. [default: flat]"
+)
+_COSTS = [
+    class_option("--prior", metavar="PRIOR", help=_PRIOR_HELP.format(training="")),
+    class_option(
+        "--p-target",
+        "p_targets",
+        multiple=True,
+        type=float,
+        metavar="P",
+        help="Prior of a target in C_avg, the mean cost of detecting each class against the rest. Repeat for more. "
+        "[default: 0.5]",
+    ),
+    class_option(
+        "--out-of-set",
+        type=float,
+        metavar="P",
+        help="The last class stands for whatever is none of the others: it is no target of C_avg, and has this prior "
+        "there.",
+    ),
+    class_option(
+        "--subsets/--no-subsets",
+        "subsets",
+        default=None,
+        help="C_avg of every subset of the classes, if only these were possible. [default: up to 10 classes; possible "
+        "up to 20; neither with --out-of-set nor with weights]",
+    ),
+    class_option(
+        "--pairs/--no-pairs",
+        "pairs",
+        default=None,
+        help="Tell every pair of classes apart. [default: up to 100 classes]",
+    ),
+    class_option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="NAME=CLASS,CLASS,...",
+        help="Ask which group of classes, not which class: slavic=pol,rus. Repeat until every class is in one group.",
+    ),
+]
+_TRAINING = [
+    class_option("--prior", metavar="PRIOR", help=_PRIOR_HELP.format(training=", and of the objective of training")),
+]
 
-    The command gets them as ``key``, ``points``, ``preset`` (which `class_options` looks at), ``reading`` (arguments of
-    `deciban.workflows.read_joined`) and ``quiet``; ``missing`` is what else this command takes for the option of that
-    name.
+
+def joining_options(
+    command: Callable[..., Any] | None = None, *, missing: tuple[str, ...] = (), costs: bool = True
+) -> Callable[..., Any]:
+    """Add the options that say how to read score files and a key, how to join them, and which figures are wanted.
+
+    The command gets them as ``key``, ``asked`` (an `Asked`) and ``quiet``.
+
+    Parameters
+    ----------
+    command : function, optional
+    missing : tuple of str
+        What else this command takes for ``--missing``; it gets such a text as ``policy`` then.
+    costs : bool
+        Whether options that choose costs of many classes are among them; commands that train have another ``--prior``.
     """
     if command is None:
-        return functools.partial(joining_options, missing=missing)
+        return functools.partial(joining_options, missing=missing, costs=costs)
 
     @functools.wraps(command)
-    def wrapped(*args: Any, dcf: tuple[str, ...], preset: str | None, quiet: bool, **given: Any) -> Any:
-        told = {name: given.pop(name) for name in _READING_NAMES}
-        reading = {
-            **told,
-            "format": given.pop("format_"),
-            "labels": parse_labels(told["labels"]),
-            "where": _where(told["where"]),
-            "missing": parse_missing(told["missing"], *missing),
-        }
-        named = known_preset(preset) if preset else None
-        points = parse_points(dcf, named)
-        if named is not None:
-            tell([f"preset  {named}"], quiet=quiet)
-        return command(*args, reading=reading, points=points, preset=named, quiet=quiet, **given)
+    def wrapped(*args: Any, quiet: bool, **given: Any) -> Any:
+        own = {name: given.pop(name) for name in (*_READ, *_SHOWN, "preset", "kind") if name in given}
+        policy = parse_missing(own["missing"], *missing)
+        if missing:
+            given["policy"] = policy if isinstance(policy, str) and policy not in ("error", "drop") else None
+            policy = "error" if given["policy"] else policy
+        asked = _asked({**own, "missing": policy})
+        if asked.preset is not None:
+            tell([f"preset  {asked.preset}"], quiet=quiet)
+        return command(*args, asked=asked, quiet=quiet, **given)
 
-    for option in reversed([*_JOINING, policy_options("Key trials without a score.", *missing), _QUIET]):
+    every = [*_JOINING, policy_options("Key trials without a score.", *missing), _QUIET]
+    for option in reversed([*every, *_KIND, *(_COSTS if costs else _TRAINING)]):
         wrapped = option(wrapped)
     return wrapped
 
 
-def evaluation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of an evaluation; the command gets the results instead of them, and ``quiet``.
-
-    Results are `Results`, or `ClassResults` if the scores are of many classes.
-    """
-    from deciban.cli.shared.multiclass_options import AskedOfClasses, class_options
-
-    @functools.wraps(command)
-    def wrapped(
-        *,
-        scores: tuple[str, ...],
-        key: str | None,
-        points: list[Any],
-        reading: Any,
-        asked: AskedOfClasses,
-        quiet: bool,
-        **own: Any,
-    ) -> Any:
-        results: Results | ClassResults
-        with working("") as say:
-            if asked.is_about_classes(scores, key, reading):
-                results = evaluate_class_files(scores, key, progress=say, **asked.figures, **asked.reading(reading))
-            else:
-                results = evaluate_files(scores, key, operating_points=points, progress=say, **reading)
-        tell(results.facts, quiet=quiet)
-        return command(results=results, quiet=quiet, **own)
-
-    return click.argument("scores", nargs=-1, required=True, metavar="SCORES...")(
-        joining_options(class_options(wrapped))
-    )
+_READ = (
+    *("columns", "key_format", "key_columns", "log10", "by_order", "duplicates", "labels", "where", "missing"),
+    *("weights", "format_", "classes", "posterior_prior", "detection_llr"),
+)
+_SHOWN = ("dcf", "prior", "p_targets", "out_of_set", "subsets", "pairs", "groups")
 
 
-def tell(facts: Iterable[str], *, quiet: bool = False) -> None:
-    """Say on standard error what was read, assumed and written."""
-    if not quiet:
-        for fact in facts:
-            click.echo(fact, err=True)
+def _asked(given: Mapping[str, Any]) -> Asked:
+    """Options of the library out of what was typed."""
+    from deciban.cli.shared.asked import Asked
+    from deciban.workflows.options import Options
+
+    named = None
+    if given.get("preset"):
+        from deciban.evaluation.presets import preset
+
+        named = preset(given["preset"])
+    told = {**reading_of(given), **_figures_of(given, named)}
+    return Asked(Options.of("deciban", {**told, "kind": given.get("kind")}), named)
 
 
-@contextmanager
-def working(words: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal that something goes on; yields a function that changes the words."""
-    with Console(stderr=True).status(escape(words), spinner="dots") as status:
-        yield lambda changed: status.update(escape(changed))
+def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments that say how scores are read, out of what was typed."""
+    same = ("columns", "key_format", "key_columns", "log10", "by_order", "duplicates", "weights", "detection_llr", "missing")
+    told = {name: given[name] for name in same if name in given}
+    prior = given.get("posterior_prior")
+    told |= {
+        "format": given.get("format_"),
+        "labels": parse_labels(given.get("labels")),
+        "where": parse_where(given.get("where", ())),
+        "classes": parse_classes(given.get("classes")),
+        "posterior_prior": None if prior is None else parse_prior(prior, "--posterior-prior"),
+    }
+    return told
 
 
-def parse_points(dcf: tuple[str, ...], preset: Preset | None = None) -> list[Any]:
-    """Turn ``P[:CMISS:CFA]`` and a preset into operating points; the default one if there are none."""
-    points: list[Any] = list(preset.points) if preset is not None else []
-    for text in dcf:
-        parts = text.split(":")
-        try:
-            points.append(tuple(float(part) for part in parts))
-        except ValueError:
-            parts = []
-        if len(parts) not in (1, 3):
-            raise click.BadParameter(f"{text!r}: write P or P:CMISS:CFA, for example 0.01:10:1.", param_hint="--dcf")
-    return points or list(DEFAULT_POINTS)
-
-
-def parse_missing(text: str, *more: str) -> Any:
-    """Turn ``error``, ``drop``, ``fill=VALUE`` and what else a command takes into a policy; the latter stays a text."""
-    known = ("error", "drop", *(one for one in more if "=" not in one))
-    word, _, value = text.partition("=")
-    try:
-        if word == "fill":
-            return float(value)
-    except ValueError:
-        word = ""
-    if text in known or any(word == one.partition("=")[0] for one in more):
-        return text
-    raise click.BadParameter(f"{text!r}: write {', '.join(known)} or fill=VALUE.", param_hint="--missing")
-
-
-def _where(pairs: tuple[str, ...]) -> dict[str, list[str]]:
-    chosen = {}
-    for pair in pairs:
-        name, equals, values = pair.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{pair!r}: write NAME=VALUE, for example gender=f.", param_hint="--where")
-        chosen[name.strip()] = values.split("|")
-    return chosen
+def _figures_of(given: Mapping[str, Any], preset: Preset | None) -> dict[str, Any]:
+    """Arguments that say which figures are wanted, out of what was typed."""
+    figures = {} if preset is None or preset.kind != "classes" else dict(preset.class_figures)
+    if given.get("out_of_set") is not None:
+        if figures and preset is not None:
+            share = preset.p_out_of_set
+            known = "no class is out of set" if share is None else f"the last class is out of set, with prior {share:g}"
+            raise click.UsageError(f"--out-of-set: by the preset {preset.name}, {known}. Leave one of the two out.")
+        figures["p_out_of_set"] = given["out_of_set"]
+    if given.get("prior") is not None:
+        figures["prior"] = parse_prior(given["prior"], "--prior")
+    if given.get("p_targets"):
+        figures["p_target"] = [*figures.get("p_target", ()), *given["p_targets"]]
+    figures |= {name: given[name] for name in ("subsets", "pairs") if given.get(name) is not None}
+    if given.get("groups"):
+        figures["groups"] = parse_groups(given["groups"])
+    return {**figures, "operating_points": parse_points(given.get("dcf", ()), preset)}
 
 
 _READING = [
     click.option(
         "--format",
-        "format",
+        "format_",
         metavar="NAME",
         help="Format of the file; left out, its contents decide. See deciban formats.",
     ),
@@ -229,54 +281,27 @@ _READING = [
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how to read one file."""
+    """Add the options that say how to read one file; the command gets ``format``, ``columns``, ``labels``, ``log10``."""
 
     @functools.wraps(command)
-    def wrapped(*args: Any, labels: str | None, **given: Any) -> Any:
-        return command(*args, labels=parse_labels(labels), **given)
+    def wrapped(*args: Any, labels: str | None, format_: str | None, **given: Any) -> Any:
+        return command(*args, labels=parse_labels(labels), format=format_, **given)
 
     for option in reversed(_READING):
         wrapped = option(wrapped)
     return wrapped
 
 
-def parse_quality(given: tuple[str, ...], option: str = "--quality") -> Any:
-    """Turn ``FILE`` or several ``SIDE=FILE`` into the files of quality measures; None if there are none."""
-    from deciban.fusion.quality_measures import KINDS
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how to read score files without a key; the command gets ``reading`` and ``quiet``."""
+    named = (*("format_", "columns", "labels", "log10", "missing", "duplicates", "by_order"),)
 
-    pairs = [text.partition("=") for text in given]
-    for text, (side, equals, _) in zip(given, pairs, strict=True):
-        if equals and side.isidentifier() and side not in KINDS and not Path(text).exists():
-            raise click.BadParameter(f"{text!r}: {side!r} is none of {', '.join(KINDS)}.", param_hint=option)
-    named = [side in KINDS and bool(path) for side, _, path in pairs]
-    if len(given) < 2 and not any(named):
-        return given[0] if given else None
-    sides = {side: path for side, _, path in pairs}
-    if not all(named) or len(sides) < len(given):
-        raise click.BadParameter("write FILE, or enroll=FILE and test=FILE for two of them.", param_hint=option)
-    return sides
+    @functools.wraps(command)
+    def wrapped(*args: Any, **given: Any) -> Any:
+        own = {name: given.pop(name) for name in (*named, "classes", "posterior_prior", "detection_llr")}
+        return command(*args, reading=reading_of({**own, "missing": parse_missing(own["missing"])}), **given)
 
-
-def parse_measures(given: tuple[str, ...]) -> Any:
-    """Turn ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures; None if there are none."""
-    from deciban.fusion.quality_measures import KINDS
-
-    pairs = [text.rpartition("=") for text in given]
-    chosen = {side: [name.strip() for name in names.split(",")] for side, _, names in pairs}
-    if not given:
-        return None
-    if list(chosen) == [""] and len(given) == 1:
-        return chosen[""]
-    if set(chosen) - set(KINDS) or len(chosen) < len(given):
-        raise click.BadParameter("write NAME,NAME, or SIDE=NAME,NAME once for each side.", param_hint="--measures")
-    return chosen
-
-
-def parse_labels(text: str | None) -> dict[str, str] | None:
-    """Turn ``target=tgt,nontarget=imp`` into a mapping."""
-    if text is None:
-        return None
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise click.BadParameter(f"{text!r}: write target=WORD,nontarget=WORD.", param_hint="--labels")
-    return {side.strip(): words.strip() for side, _, words in pairs}
+    policies = policy_options("For a fusion: trials of the first file that another one lacks.")
+    for option in reversed([policies, *_KIND[1:], *_READING]):
+        wrapped = option(wrapped)
+    return wrapped

@@ -1,54 +1,124 @@
-"""What commands that train models have in common."""
+"""What commands that train models do: train, write the model, apply it if asked, print what it is worth."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.shared.outputs import check_outputs, require_writable
+from deciban.cli.shared.parsing import parse_cross_validation
+from deciban.cli.shared.progress import tell, working
 
-def check_outputs(output: str, llrs: str | None, *, for_llrs: bool, rereads_stdin: bool, as_json: bool) -> None:
-    """Refuse outputs that would mix, and options that would be overlooked.
+if TYPE_CHECKING:
+    from deciban.models.score_model import ScoreModel
+    from deciban.workflows import Trained
+    from deciban.workflows.options import Options
 
-    Parameters
+_READ_AGAIN = ("format", "columns", "labels", "log10", "by_order", "classes", "posterior_prior", "detection_llr")
+"""How scores are read that the model is applied to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRequest:
+    """What is to be trained on, and where everything goes.
+
+    Attributes
     ----------
-    output, llrs : str
-        Where the model and the llrs go.
-    for_llrs : bool
-        Whether something was said about llrs.
-    rereads_stdin : bool
-        Whether writing llrs would read standard input for the second time.
-    as_json : bool
-
-    Raises
-    ------
-    click.UsageError
+    scores : list of str
+    key : str or None
+    output : str
+        Where the model goes.
+    cross_validate : str or None
+    llrs, to : str or None
+        Where llrs go, and in which format.
+    apply_to : list of str
+        Other scores that they are of.
+    apply_key : str or None
+    quiet, as_json : bool
+    extra : dict
+        More arguments of `deciban.train_files`.
     """
-    for path in (output, llrs or ""):
-        if path.endswith(("/", os.sep)):
-            raise click.UsageError(f"{path}: is the name of a folder. Name a file to write.")
-    if [output, llrs or "", "-" if as_json else ""].count("-") > 1:
-        raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
-    if llrs is None and for_llrs:
-        raise click.UsageError("--apply-to and --to say what to write to --llrs OUT. Name it, or leave them out.")
-    if llrs is not None and rereads_stdin:
-        raise click.UsageError("standard input (-) is read once, for training. Put the scores into a file for --llrs.")
 
+    scores: list[str]
+    key: str | None
+    output: str
+    cross_validate: str | None = None
+    llrs: str | None = None
+    to: str | None = None
+    apply_to: list[str] = field(default_factory=list)
+    apply_key: str | None = None
+    quiet: bool = False
+    as_json: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
 
-def parse_cross_validation(text: str | None) -> tuple[Any, dict[str, Any]]:
-    """What to hold out, and in how many parts if that is said."""
-    if text is None:
-        return None, {}
-    named, colon, number = text.rpartition(":")
-    if not colon and text.isdecimal():
-        return int(text), {}
-    if not (colon and number.isdecimal()):
-        named, number = text, ""
-    columns = tuple(part.strip() for part in named.split(","))
-    if len(columns) > 2 or not all(columns):
-        raise click.BadParameter(
-            f"{text!r}: write COLUMN, COLUMN,COLUMN, either with :N, or N, for example speaker:10.",
-            param_hint="--cross-validate",
+    def check(self) -> None:
+        """Refuse outputs that would mix, are inputs, or have nowhere to go; before anything is read.
+
+        Raises
+        ------
+        click.UsageError
+        InputError
+        """
+        from deciban.io.outputs import refuse_overwriting
+        from deciban.workflows.quality import quality_paths
+
+        for output in (self.output, *([self.llrs] if self.llrs else [])):
+            require_writable(output)
+        check_outputs(
+            self.output,
+            self.llrs,
+            for_llrs=self.to is not None or (bool(self.apply_to) and self.apply_key is None),
+            rereads_stdin="-" in (self.apply_to or self.scores) and (self.apply_key is not None or not self.apply_to),
+            as_json=self.as_json,
         )
-    return (columns[0] if len(columns) == 1 else columns), ({"n_folds": int(number)} if number else {})
+        named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
+        files = [path for one in named for path in quality_paths(one)]
+        outputs = [self.output, *([self.llrs] if self.llrs else [])]
+        refuse_overwriting(outputs, [*self.scores, self.key, *self.apply_to, self.apply_key, *files])
+
+
+def train(request: TrainingRequest, model: ScoreModel, options: Options) -> None:
+    """Train a model, write it and what it makes of scores, and print what it is worth."""
+    from deciban.io.writing import plainly_opened, target_name
+    from deciban.models.content import to_text
+    from deciban.workflows import train_files
+
+    told = {**_arguments(options), **parse_cross_validation(request.cross_validate), **request.extra}
+    if request.apply_key is not None:
+        told |= {"test_scores": request.apply_to, "test_key": request.apply_key}
+    with working() as say:
+        done = train_files(request.scores, request.key, model, progress=say, **told)
+        messages: list[object] = list(done.messages)
+        with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
+            stream.write(to_text(done.model).encode())
+            if request.llrs:
+                messages += _write_llrs(request, done, options, say)
+    tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
+    if request.as_json:
+        click.echo(done.to_json())
+        return
+    from deciban.cli.shared.tables import console
+    from deciban.cli.shared.trained_tables import print_trained
+
+    print_trained(done, console(stderr="-" in (request.output, request.llrs)))
+
+
+def _arguments(options: Options) -> dict[str, Any]:
+    """Options as keyword arguments of functions of the library."""
+    reading = {one.name: getattr(options.reading, one.name) for one in fields(options.reading)}
+    return {**reading, **options.figures.given(), "kind": options.kind}
+
+
+def _write_llrs(request: TrainingRequest, done: Trained, options: Options, say: Any) -> list[object]:
+    from deciban.workflows import apply_files
+
+    read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
+    if done.model.is_fusion:
+        read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
+    known = None if request.apply_to else done.cross_validated
+    source = done.files(request.apply_to or request.scores)
+    quality = request.extra.get("test_quality") if request.apply_to else None
+    how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
+    return list(apply_files(done.model, source, str(request.llrs), progress=say, **how, **read))

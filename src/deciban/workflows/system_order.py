@@ -1,32 +1,13 @@
-"""Several systems on the same trials: which file is which system of a model, and their scores as one matrix."""
+"""Which of the systems that are given is which of those of a model."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from deciban.errors import InputError
 from deciban.io.source import PathLike, display_name
-from deciban.trials.joining.join import Aligned
-from deciban.types import AnyArray
-from deciban.workflows.joined import fact
-
-
-def score_matrix(aligned: Sequence[Aligned]) -> AnyArray:
-    """Scores of systems on the same trials, one column each, as natural logarithms.
-
-    Returns
-    -------
-    (n_trials, n_systems) array
-        Every system's scores lie together in memory.
-    """
-    columns = [one.score for one in aligned]
-    matrix: AnyArray = np.empty((len(columns[0]), len(columns)), np.result_type(*columns), order="F")
-    for k, column in enumerate(columns):
-        matrix[:, k] = column
-    return matrix
+from deciban.messages import Message
 
 
 def counted(n: int, word: str) -> str:
@@ -71,7 +52,7 @@ def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
             )
 
 
-def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[str]]:
+def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
     """Find out which of the systems that were given is which of those of training.
 
     Parameters
@@ -87,7 +68,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     -------
     list of int
         For each system of training its position among those given.
-    list of str
+    list of Message
         What is to be said about it.
 
     Raises
@@ -99,13 +80,13 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     --------
     >>> order_of_training(["b", "a"], ["a", "b"], 2)[0]
     [1, 0]
-    >>> order_of_training(["x", "y"], ["a", "b"], 2)
-    ([0, 1], ['note  systems in the order given: x for a, y for b'])
+    >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
+    note  systems in the order given: x for a, y for b
     """
     names = list(given)
     if len(given) > n_systems and trained and set(trained) <= set(given) and len(set(given)) == len(given):
         unused = ", ".join(name for name in given if name not in trained)
-        return [names.index(name) for name in trained], [fact("note", f"not part of the fusion: {unused}")]
+        return [names.index(name) for name in trained], [Message("note", "", f"not part of the fusion: {unused}")]
     if len(given) != n_systems:
         known = f" ({', '.join(trained)})" if trained else ""
         raise InputError(
@@ -116,7 +97,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
         order = [names.index(name) for name in trained]
         if order == sorted(order):
             return order, []
-        return order, [fact("note", f"systems in the order of training, by their names: {', '.join(trained)}")]
+        return order, [Message("note", "", f"systems in the order of training, by their names: {', '.join(trained)}")]
     wrong = next((k for k, name in enumerate(given) if trained and name in trained and trained[k] != name), None)
     if wrong is not None:
         raise InputError(
@@ -125,6 +106,6 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
             "in the order of training, or all under their names."
         )
     if not trained:
-        return list(range(n_systems)), [fact("note", "systems in the order given: the model does not know their names")]
+        return list(range(n_systems)), [Message("note", "", "systems in the order given: the model does not know their names")]
     pairs = [f"{name} for {old}" for name, old in zip(given, trained, strict=True) if name != old]
-    return list(range(n_systems)), [fact("note", f"systems in the order given: {', '.join(pairs)}")]
+    return list(range(n_systems)), [Message("note", "", f"systems in the order given: {', '.join(pairs)}")]

@@ -1,23 +1,67 @@
-"""Whose trials stay together when some of them are held out."""
+"""Which trials are held out together in cross-validation, in how many parts, and how that is told."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deciban.messages import Message
 from deciban.trials import Trials
 from deciban.trials.conditions import as_text
 from deciban.trials.lists import PAIR
 from deciban.types import IntArray
 from deciban.workflows.key_columns import complete_column
 
-Groups: TypeAlias = IntArray | tuple[IntArray, IntArray] | None
+HeldOutGroups: TypeAlias = IntArray | tuple[IntArray, IntArray] | None
+
+DEFAULT_FOLDS = 5
 
 
-def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> Groups:
+@dataclass(frozen=True, slots=True)
+class HoldOut:
+    """What is held out together.
+
+    Attributes
+    ----------
+    by : int, str, or pair of str
+        Names of columns of the key, or of sides of trials; a number stands for all sides, and is the number of folds.
+    n_folds : int
+        Where ``by`` is a name.
+    """
+
+    by: int | str | tuple[str, str]
+    n_folds: int = DEFAULT_FOLDS
+
+    @property
+    def parts(self) -> int:
+        """The number of folds."""
+        return self.by if isinstance(self.by, int) else self.n_folds
+
+    def groups(self, trials: Trials) -> HeldOutGroups:
+        """Whose trials stay together; see `groups_of`."""
+        return groups_of(trials, self.by)
+
+    def words(self, trials: Trials) -> str:
+        """Say what is held out, and in how many parts."""
+        return f"{' and '.join(self._named(trials)) or 'single trials'}, {self.parts} parts"
+
+    def _named(self, trials: Trials) -> tuple[str, ...]:
+        """Whose names nobody who is held out shares with training."""
+        by = self.by
+        return (by,) if isinstance(by, str) else by if isinstance(by, tuple) else pairs_of(trials)
+
+    def message(self, trials: Trials, verb: str) -> Message:
+        """Say what was done: that no model has seen what it calibrates, or fuses."""
+        named = self._named(trials)
+        seen = f"{' or '.join(named)} of the trials" if named else "trials"
+        return Message("folds", "", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}")
+
+
+def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> HeldOutGroups:
     """The groups that every trial belongs to, as numbers: the same name has the same number on both sides.
 
     Parameters
@@ -60,7 +104,7 @@ def _column(trials: Trials, name: str) -> pa.DictionaryArray:
     return as_text(values).dictionary_encode()
 
 
-def _numbered(columns: list[pa.DictionaryArray]) -> Groups:
+def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
     """Names as numbers in the order of the alphabet, whatever the order of trials is."""
     names = pc.unique(pa.concat_arrays([pc.cast(column.dictionary, pa.string()) for column in columns]))
     names = names.take(pc.sort_indices(names))

@@ -11,10 +11,10 @@ from deciban.errors import FormatError, InputError
 from deciban.fusion.quality_measures import KINDS, Kind
 from deciban.io import read_contents
 from deciban.io.source import PathLike, Source
+from deciban.messages import Message
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import FloatArray
-from deciban.workflows.joined import fact
-from deciban.workflows.systems import counted
+from deciban.workflows.system_order import counted
 
 QualityFiles: TypeAlias = PathLike | Mapping[Kind, PathLike]
 """One file for all sides, or one for each."""
@@ -58,7 +58,7 @@ def read_measures(quality: QualityFiles) -> dict[Kind, SegmentQuality]:
 
 def measures_of(
     measured: Mapping[Kind, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
-) -> tuple[dict[str, FloatArray], list[str]]:
+) -> tuple[dict[str, FloatArray], list[Message]]:
     """Quality measures of every trial, as arguments of a fusion.
 
     Parameters
@@ -72,7 +72,7 @@ def measures_of(
     -------
     dict of (n_trials, n_measures) arrays
         ``enroll_quality``, ``test_quality``, ``trial_quality``: those that there are; NaN where a name has none.
-    list of str
+    list of Message
         What was found, and for how many trials nothing.
 
     Raises
@@ -87,7 +87,7 @@ def measures_of(
     {'test_quality': array([[0.5], [nan]])}
     """
     found: dict[str, FloatArray] = {}
-    facts = []
+    messages = list[Message]()
     lacking = np.zeros(len(trials), np.bool_)
     wanted = [side for side in KINDS if sides is None or f"{side}_quality" in sides]
     for side in (one for one in wanted if one in measured and one in trials.sides):
@@ -98,7 +98,7 @@ def measures_of(
         lacking |= ~known
         found[f"{side}_quality"] = values
         names = ", ".join(measured[side].measures)
-        facts.append(fact("qual", measured[side].origin.name, f"{side}: {names}", f"{len(measured[side]):,} names"))
+        messages.append(Message("qual", measured[side].origin.name, f"{side}: {names}   {len(measured[side]):,} names"))
     is_for_any = set(measured) == set(KINDS)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in KINDS if f"{side}_quality" in needed and f"{side}_quality" not in found]
@@ -107,8 +107,8 @@ def measures_of(
     n_lacking = int(np.count_nonzero(lacking))
     if n_lacking:
         words = f"{n_lacking:,} of {counted(len(trials), 'trial')} without quality measures are fused by scores alone"
-        facts.append(fact("note", words))
-    return found, facts
+        messages.append(Message("note", "", words))
+    return found, messages
 
 
 def _nothing_about(sides: Sequence[Kind], measured: Mapping[Kind, SegmentQuality], trials: Trials) -> str:

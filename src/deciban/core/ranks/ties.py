@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from deciban.types import BoolArray, CountArray, ScoreArray
@@ -30,14 +28,3 @@ def n_tied(score: ScoreArray, is_target: BoolArray, weight: CountArray | None = 
     shared = np.intersect1d(score[is_target], score[~is_target])
     tied = np.isin(score, shared)
     return int(np.count_nonzero(tied)) if weight is None else weight[tied].sum().item()
-
-
-def ties_in_words(ties: Mapping[str, int | float]) -> str:
-    """Say how many scores of each system are tied across classes.
-
-    >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
-    ('tied across classes: 0 (a), 2 (b)', 'no score tied across classes')
-    """
-    if not any(ties.values()):
-        return "no score tied across classes"
-    return "tied across classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())

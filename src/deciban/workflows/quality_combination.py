@@ -14,9 +14,10 @@ from deciban.fusion.quality_combination import matrices_of, plain_combination
 from deciban.fusion.quality_measures import KINDS, Kind
 from deciban.fusion.quality_parameters import sums_of_measures, weighted_sum
 from deciban.io.source import PathLike, display_name, numbered_lines, read_text
+from deciban.messages import Message
+from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
 from deciban.types import FloatArray
-from deciban.workflows.joined import fact
 
 Selected: TypeAlias = Sequence[str] | Mapping[Kind, Sequence[str]]
 """Names or numbers of measures, for all sides or for each."""
@@ -54,7 +55,7 @@ def read_combination(path: PathLike) -> FloatArray:
 
 def combination_of(
     measured: Mapping[Kind, SegmentQuality], selected: Selected | None, combined: Combined | None
-) -> tuple[object, list[str]]:
+) -> tuple[object, list[Message]]:
     """The setting ``combine`` of a fusion that takes some of the measures, or weighted sums of them.
 
     Parameters
@@ -69,7 +70,7 @@ def combination_of(
     Returns
     -------
     setting : None, list of lists, or dict of such
-    list of str
+    list of Message
         What is to be said about it.
 
     Raises
@@ -86,7 +87,7 @@ def combination_of(
     if selected is None and combined is None:
         return None, []
     found: dict[str, list[list[float]]] = {}
-    facts = []
+    messages = list[Message]()
     for side in (one for one in KINDS if one in measured):
         names = selected.get(side) if isinstance(selected, Mapping) else selected
         rows = np.eye(len(measured[side].measures))
@@ -96,14 +97,14 @@ def combination_of(
         if given is not None:
             rows = _times(given, rows, side)
         found[side] = plain_combination(rows)
-        facts.append(_told(measured[side], side, rows))
+        messages.append(_combined_message(measured[side], side, rows))
     named = {side for one in (selected, combined) if isinstance(one, Mapping) for side in one}
     if unknown := named - set(measured):
         raise InputError(f"quality: no measures of {min(unknown)} are there to choose from or to combine.")
     first = next(iter(found.values()))
     if all(rows == first for rows in found.values()):
-        return first, list(dict.fromkeys(facts))
-    return found, facts
+        return first, list(dict.fromkeys(messages))
+    return found, messages
 
 
 def _positions(quality: SegmentQuality, names: Sequence[str]) -> list[int]:
@@ -136,15 +137,15 @@ def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
     return product
 
 
-def taken_of(fusion: object, measured: Mapping[Kind, SegmentQuality] | None) -> list[str]:
+def combination_messages(fusion: ScoreModel, measured: Mapping[Kind, SegmentQuality] | None) -> list[Message]:
     """Say which measures of files a trained fusion takes, and how it combines them, if it does not take all."""
-    if not isinstance(fusion, QualityFusion) or measured is None:
+    if measured is None or not isinstance(fusion, QualityFusion):
         return []
     matrices, used = matrices_of(fusion.combine), sums_of_measures(fusion)
-    told = [_told(measured[side], side, matrices[side]) for side in KINDS if side in matrices and side in used]
-    return list(dict.fromkeys(told))
+    found = [_combined_message(measured[side], side, matrices[side]) for side in KINDS if side in matrices and side in used]
+    return list(dict.fromkeys(found))
 
 
-def _told(quality: SegmentQuality, side: str, rows: FloatArray) -> str:
+def _combined_message(quality: SegmentQuality, side: str, rows: FloatArray) -> Message:
     sums = [weighted_sum(row, quality.measures) for row in rows.tolist()]
-    return fact("qual", quality.origin.name, f"{side}: the fusion takes {', '.join(sums)}")
+    return Message("qual", quality.origin.name, f"{side}: the fusion takes {', '.join(sums)}")

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any
 
 from deciban.errors import InputError
-from deciban.io.columns.headers import Columns
 from deciban.io.sniff import is_stream, readable_as
 from deciban.io.source import PathLike, display_name
+from deciban.workflows.kinds.base import Kind
+from deciban.workflows.options import KindName, Options, Reading
 
-ScoresKind: TypeAlias = Literal["two-class", "classes"]
+
+def kind_called(name: KindName) -> Kind:
+    """The kind of this name."""
+    if name == "two-class":
+        from deciban.workflows.kinds.two_class import TWO_CLASS
+
+        return TWO_CLASS
+    from deciban.workflows.kinds.multiclass import MULTICLASS
+
+    return MULTICLASS
 
 
-def kind_of_scores(
-    scores: PathLike,
-    key: PathLike | None = None,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-    key_format: str | None = None,
-    key_columns: Columns | None = None,
-    labels: Mapping[str, str] | None = None,
-) -> ScoresKind:
+def kind_of(scores: PathLike, key: PathLike | None, options: Options) -> Kind:
+    """The kind that a user named, or that score file and key show; see `kind_of_scores`.
+
+    Raises
+    ------
+    InputError, OSError
+    """
+    if options.kind is None and options.reading.classes is not None:
+        return kind_called("classes")
+    return kind_called(options.kind or _recognized(scores, key, options.reading))
+
+
+def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any) -> KindName:
     """Find out whether a score file is about two classes or about many; where it could be either, the key decides.
 
     Parameters
@@ -31,8 +43,8 @@ def kind_of_scores(
         The first score file.
     key : path, optional
         Left out, the score file may hold the truth itself.
-    format, columns, key_format, key_columns, labels
-        As in `deciban.workflows.read_joined`.
+    **reading
+        ``format``, ``columns``, ``key_format``, ``key_columns``, ``labels``; see `deciban.workflows.Reading`.
 
     Returns
     -------
@@ -54,11 +66,18 @@ def kind_of_scores(
     >>> kind_of_scores(path)
     'classes'
     """
-    held = readable_as(scores, ("scores", "class-scores"), format=format, columns=columns, labels=labels)
+    return _recognized(scores, key, Options.of("kind_of_scores", reading).reading)
+
+
+def _recognized(scores: PathLike, key: PathLike | None, reading: Reading) -> KindName:
+    labels = reading.labels
+    held = readable_as(
+        scores, ("scores", "class-scores"), format=reading.format, columns=reading.columns, labels=labels
+    )
     if len(held) == 1:
         return "classes" if held == ("class-scores",) else "two-class"
-    told = (scores, format, columns) if key is None else (key, key_format, key_columns)
-    truth = readable_as(told[0], ("key", "class-key"), format=told[1], columns=told[2], labels=labels)
+    file = (scores, reading.format, reading.columns) if key is None else (key, reading.key_format, reading.key_columns)
+    truth = readable_as(file[0], ("key", "class-key"), format=file[1], columns=file[2], labels=labels)
     if len(truth) == 1:
         return "classes" if truth == ("class-key",) else "two-class"
     if not held or is_stream(scores):

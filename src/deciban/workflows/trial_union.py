@@ -1,4 +1,4 @@
-"""Inputs of systems that did not score the same trials, as one: what a fusion of what there is gives llrs to."""
+"""Union of the trials of several inputs, for fusions that allow missing systems."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from deciban.io.reader import Input
+from deciban.messages import Message
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.append import append_trials
 from deciban.trials.joining.join import JoinReport
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.union import new_rows
 from deciban.types import IntArray
-from deciban.workflows.joined import fact
-from deciban.workflows.systems import counted
+from deciban.workflows.system_order import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class United:
+class TrialUnion:
     """The trials of several inputs, each once: those of the first in its order, then those that only the second has.
 
     And so on for further inputs.
@@ -41,7 +41,7 @@ class United:
     index: Index
 
     @classmethod
-    def of(cls, inputs: Sequence[Input]) -> United:
+    def of(cls, inputs: Sequence[Input]) -> TrialUnion:
         """Find the union.
 
         Raises
@@ -65,7 +65,7 @@ class United:
         """Whether some input has trials that the first one lacks."""
         return any(map(len, self.rows[1:]))
 
-    def contents_changed(self, trials: Trials) -> tuple[dict[str, Any], list[str]]:
+    def contents_changed(self, trials: Trials) -> tuple[dict[str, Any], list[Message]]:
         """What of the contents of the first input becomes something else for the trials of all; and what is said.
 
         Labels stay if every input with trials of its own has some; what else belongs to a trial is left out.
@@ -79,27 +79,27 @@ class United:
         lost = [name for name in changed if changed[name] is None and getattr(first, name) is not None]
         words = {"key": "labels", "class_scores": "class scores", "class_key": "class labels"}
         said = [
-            fact("note", f"{words[name]} of {first.origin.name} left out: not all trials have some") for name in lost
+            Message("note", "", f"{words[name]} of {first.origin.name} left out: not all trials have some") for name in lost
         ]
         return changed, said
 
-    def facts(self, report: JoinReport) -> list[str]:
+    def messages(self, report: JoinReport) -> list[Message]:
         """How the trials met: ``report`` is that of the systems on all of them."""
         n, first = len(self.index), self.inputs[0].contents.origin.name
-        facts = [fact("join", f"{n:,} trials · {report.matched:,} have all scores · {report.missing:,} have not")]
+        messages = [Message("join", "", f"{n:,} trials · {report.matched:,} have all scores · {report.missing:,} have not")]
         for k, (one, own) in enumerate(zip(self.inputs, self.rows, strict=True)):
             if k and len(own):
                 new = f"that {first} does not have" if k == 1 else "that no file before it has"
                 words = f"{counted(len(own), 'trial')} of {one.contents.origin.name} {new}, after the others"
-                facts.append(fact("note", words))
-        facts += [
-            fact("note", f"{one.contents.origin.name} shares no trial with the others: are these the same names?")
+                messages.append(Message("note", "", words))
+        messages += [
+            Message("note", "", f"{one.contents.origin.name} shares no trial with the others: are these the same names?")
             for one in (() if report.matched else self.inputs)
             if not any(_meet(trials_of(one), trials_of(other)) for other in self.inputs if other is not one)
         ]
         if report.duplicate:
-            facts.append(fact("note", f"surplus copies of trials left out: {report.duplicate:,}"))
-        return facts
+            messages.append(Message("note", "", f"surplus copies of trials left out: {report.duplicate:,}"))
+        return messages
 
 
 def trials_of(one: Input) -> Trials:

@@ -1,0 +1,242 @@
+"""From score files to a page: what ``deciban report`` does, from Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from deciban.analysis import FusionFigures, Selection
+from deciban.errors import InputError
+from deciban.evaluation.results import Results
+from deciban.io.atomic import atomic_write
+from deciban.io.outputs import refuse_overwriting
+from deciban.io.source import PathLike
+from deciban.models import Model
+from deciban.models.score_model import ScoreModel
+from deciban.report.rendering import Page, render_page
+from deciban.types import Progress
+from deciban.workflows.evaluate import ModelEvaluation, evaluate_joined, evaluate_model
+from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
+from deciban.workflows.inputs import Paths, paths_of, read_joined
+from deciban.workflows.kinds import kind_of
+from deciban.workflows.model_files import trained_model
+from deciban.workflows.options import Options
+from deciban.workflows.quality import QualityFiles, quality_paths
+from deciban.workflows.training_rows import TrainingSets, rows_of_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRequest:
+    """What a page is to be about.
+
+    Attributes
+    ----------
+    scores, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
+        See `report_files`.
+    """
+
+    scores: Paths
+    key: PathLike | None
+    output: PathLike
+    model: PathLike | Model | None = None
+    quality: QualityFiles | None = None
+    train: Paths = field(default=())
+    train_key: PathLike | None = None
+    train_quality: QualityFiles | None = None
+    select: bool = False
+    cross_validate: int | str | tuple[str, str] = DEFAULT_FOLDS
+    n_folds: int = DEFAULT_FOLDS
+    title: str | None = None
+
+    def refuse_overwriting(self) -> None:
+        """Refuse to write onto an input.
+
+        Raises
+        ------
+        InputError
+        """
+        read = [*paths_of(self.scores), self.key, *(paths_of(self.train) if self.train else ()), self.train_key]
+        read += [None if isinstance(self.model, Model) else self.model]
+        refuse_overwriting([self.output], [*read, *quality_paths(self.quality), *quality_paths(self.train_quality)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reported:
+    """What a page shows.
+
+    Attributes
+    ----------
+    results : Results
+        Of the scores, or of what the model makes of them; of a fusion, of its systems as well.
+    train : Results or None
+        The same on the trials of training.
+    """
+
+    results: Results[Any]
+    train: Results[Any] | None
+
+
+def report_files(
+    scores: Paths,
+    key: PathLike | None = None,
+    output: PathLike = "report.html",
+    *,
+    model: PathLike | Model | None = None,
+    quality: QualityFiles | None = None,
+    train: Paths = (),
+    train_key: PathLike | None = None,
+    train_quality: QualityFiles | None = None,
+    select: bool = False,
+    cross_validate: int | str | tuple[str, str] = DEFAULT_FOLDS,
+    n_folds: int = DEFAULT_FOLDS,
+    title: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Results[Any]:
+    """Evaluate score files into one HTML page with tables and plots, readable offline.
+
+    Parameters
+    ----------
+    scores, key, model, quality, progress
+        As in `deciban.evaluate_files`. With a calibration, everything is shown before and after, with the record of
+        training. With a fusion, its systems and the fusion are shown, its weights, and (with ``train``) what each
+        system is worth to it.
+    output : path
+        The page.
+    train, train_key, train_quality : optional
+        Scores of the same systems on trials of training, their key and quality: both sets stand side by side.
+    select : bool
+        Whether to show which systems of a fusion help, in which order, on trials of training.
+    cross_validate, n_folds : optional
+        What that holds out, as in `deciban.train_files`.
+    title : str, optional
+        Heading of the page.
+    **options
+        As in `deciban.evaluate_files`; all files are read in the same way.
+
+    Returns
+    -------
+    Results
+        What the page shows of the scores.
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError, OSError
+        As in `deciban.evaluate_files`, or if the page would replace an input.
+    TypeError
+        If an option is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("trial,score,label\\na,2.5,1\\nb,1,1\\nc,-0.5,0\\nd,1.5,0\\n")
+    >>> results = report_files(path, output=path.with_suffix(".html"), title="Four trials")
+    >>> "<h1>Four trials</h1>" in path.with_suffix(".html").read_text("utf-8"), results.systems[0].n_tar
+    (True, 2)
+    """
+    request = ReportRequest(
+        scores=scores,
+        key=key,
+        output=output,
+        model=model,
+        quality=quality,
+        train=train,
+        train_key=train_key,
+        train_quality=train_quality if train_quality is not None else quality,
+        select=select,
+        cross_validate=cross_validate,
+        n_folds=n_folds,
+        title=title,
+    )
+    request.refuse_overwriting()
+    chosen = Options.of("report_files", options)
+    return write_report(request, chosen, progress).results
+
+
+def write_report(request: ReportRequest, options: Options, progress: Progress | None = None) -> Reported:
+    """Write the page, whole or not at all; see `report_files`.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    options : Options
+    progress : function, optional
+    """
+    model = None if request.model is None else trained_model(request.model)
+    chosen = replace(options, kind=kind_of(paths_of(request.scores)[0], request.key, options).name)
+    if model is not None:
+        trained_model(model, chosen.kind)
+    _refuse_what_fusions_take(request, model)
+    has_train = bool(request.train) if not isinstance(request.train, str) else True
+    test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, of_training=False)
+    train = _evaluated(request, model, chosen, progress, of_training=True) if has_train else None
+    page = Page(
+        results=_shown(model, test.results),
+        before=_before(model, test.results),
+        train=None if train is None else _shown(model, train.results),
+        train_before=None if train is None else _before(model, train.results),
+        model=model,
+        title=request.title,
+    )
+    if train is not None and model is not None and model.is_fusion and chosen.kind == "two-class":
+        figures, selection = _worth(request, model, test, train, chosen, progress)
+        page = replace(page, figures=figures, selection=selection)
+    text = render_page(page)
+    with atomic_write(request.output) as stream:
+        stream.write(text.encode())
+    return Reported(page.results, page.train)
+
+
+def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) -> None:
+    if model is not None and model.is_fusion and model.scores_kind == "two-class":
+        return
+    given = {"select": request.select, "quality": request.quality is not None or request.train_quality is not None}
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{name}: is for fusions of two classes. Name one as the model (--model), or leave it out.")
+
+
+def _evaluated(
+    request: ReportRequest, model: ScoreModel | None, options: Options, progress: Progress | None, *, of_training: bool
+) -> ModelEvaluation:
+    """Systems of one set of trials, and what the model makes of them."""
+    files = (request.train, request.train_key) if of_training else (request.scores, request.key)
+    if model is None:
+        joined = read_joined(*files, options, progress=progress)
+        return ModelEvaluation(evaluate_joined(joined, options, progress), None)
+    quality = request.train_quality if of_training else request.quality
+    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+    return evaluate_model(model, *files, options, **how)
+
+
+def _shown(model: ScoreModel | None, results: Results[Any]) -> Results[Any]:
+    """What stands in the first table: of a fusion of two classes, its systems as well."""
+    before = results.before
+    if model is None or before is None or not model.is_fusion or results.kind == "classes":
+        return results
+    return replace(results, systems=(*before.systems, *results.systems), before=None)
+
+
+def _before(model: ScoreModel | None, results: Results[Any]) -> Results[Any] | None:
+    """The systems before the model, where they do not stand in the first table."""
+    return None if _shown(model, results) is not results else results.before
+
+
+def _worth(
+    request: ReportRequest,
+    model: ScoreModel,
+    test: ModelEvaluation,
+    train: ModelEvaluation,
+    options: Options,
+    progress: Progress | None,
+) -> tuple[FusionFigures, Selection | None]:
+    """What each system is worth to a fusion, and which of them help."""
+    every = train.trials
+    sets = TrainingSets(every, test.trials, tuple(range(len(every.systems))))
+    figures = rows_of_model(model, sets, options.figures)
+    if not request.select:
+        return figures, None
+    from deciban.workflows.train import selection_of
+
+    held = HoldOut(request.cross_validate, request.n_folds)
+    return figures, selection_of(model, every, held, progress or (lambda _words: None))

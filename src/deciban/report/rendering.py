@@ -1,0 +1,122 @@
+"""Results of either kind as one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from deciban.analysis import FusionFigures, Selection
+from deciban.errors import InputError
+from deciban.evaluation.results import Results
+from deciban.models import Model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page shows; see `render`."""
+
+    results: Results[Any]
+    title: str | None = None
+    facts: tuple[str, ...] = ()
+    train: Results[Any] | None = None
+    before: Results[Any] | None = None
+    train_before: Results[Any] | None = None
+    model: Model | None = None
+    figures: FusionFigures | None = None
+    selection: Selection | None = None
+
+
+def render(
+    results: Any,
+    *,
+    title: str | None = None,
+    facts: Sequence[str] = (),
+    train: Results[Any] | None = None,
+    before: Results[Any] | None = None,
+    train_before: Results[Any] | None = None,
+    model: Model | None = None,
+    figures: FusionFigures | None = None,
+    selection: Selection | None = None,
+) -> str:
+    """Write results as one HTML page that needs nothing else: no network, no scripts, no other files.
+
+    Parameters
+    ----------
+    results : Results, Evaluation or ClassEvaluation, or sequence of evaluations
+        The systems to report on, of two classes or of many, and how their trials were joined.
+    title : str, optional
+        Heading of the page; by default it names the systems.
+    facts : sequence of str
+        Lines that say what was read and assumed; by default those of ``results``.
+    train : Results, optional
+        The same systems on the trials of training: shown side by side with ``results``.
+    before, train_before : Results, optional
+        The same before calibration; of many classes also before fusion. By default ``results.before``.
+    model : Model, optional
+        What calibrated or fused the scores: the page shows its settings, its parameters and how training went.
+    figures : FusionFigures, optional
+        What a fusion of two classes is worth beside its systems, on its trials of training and maybe on others.
+    selection : Selection, optional
+        Which of the systems of a fusion of two classes help, in which order.
+
+    Returns
+    -------
+    str
+        The page. The same results give the same page.
+
+    Raises
+    ------
+    InputError
+        If there is no system in ``results``, it is something else, or the others do not have as many.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> page = render(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], name="sysA"), title="First try")
+    >>> "<h1>First try</h1>" in page, "16.67 %" in page
+    (True, True)
+    """
+    shown = _as_results(results)
+    page = Page(
+        results=shown,
+        title=title,
+        facts=tuple(facts),
+        train=train,
+        before=before if before is not None else shown.before,
+        train_before=train_before,
+        model=model,
+        figures=figures,
+        selection=selection,
+    )
+    return render_page(page)
+
+
+def render_page(page: Page) -> str:
+    """Write a page; see `render`."""
+    if not page.results.systems:
+        raise InputError("results: there is no system to report on.")
+    if page.results.kind == "classes":
+        from deciban.report.multiclass import multiclass_page as write
+    else:
+        from deciban.report.page import two_class_page as write
+    text: str = write(replace(page, facts=page.facts or page.results.facts))
+    # File names that are no Unicode reach us with half characters, which no file could hold.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _as_results(given: Any) -> Results[Any]:
+    """Results out of what a user passed."""
+    if isinstance(given, Results):
+        return given
+    systems = tuple(given) if isinstance(given, list | tuple) else (given,)
+    for one in systems:
+        if not hasattr(one, "kind") or not hasattr(one, "to_dict") or not hasattr(one, "notes"):
+            raise InputError(
+                f"results: got {type(one).__name__}. Pass what evaluate, evaluate_classes or evaluate_files returned."
+            )
+    return Results(systems)
+
+
+render_classes = render
+"""Another name of `render`."""

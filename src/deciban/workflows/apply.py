@@ -1,0 +1,259 @@
+"""Trained models applied to score files: llrs or log-likelihoods in place of scores, everything else as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deciban.analysis.data import SystemsData
+from deciban.errors import InputError
+from deciban.fusion.quality_measures import Kind as Side
+from deciban.io.formats import by_name
+from deciban.io.outputs import refuse_overwriting
+from deciban.io.reader import Input, read_input
+from deciban.io.source import PathLike, display_name
+from deciban.io.writing import target_name
+from deciban.messages import Message
+from deciban.models import Model
+from deciban.models.score_model import ScoreModel
+from deciban.trials import SegmentQuality
+from deciban.trials.joining.lookup import Wanted
+from deciban.types import AnyArray, Progress
+from deciban.workflows.apply_targets import as_table, is_folder, output_targets
+from deciban.workflows.evaluate import ways_in_words
+from deciban.workflows.inputs import Paths, paths_of
+from deciban.workflows.kinds import AnyScores, Kind, kind_called
+from deciban.workflows.kinds.base import apart
+from deciban.workflows.meeting import Met, meet
+from deciban.workflows.model_files import model_message, require_quality, trained_model
+from deciban.workflows.options import Options
+from deciban.workflows.quality import QualityFiles, measures_of, quality_paths, read_measures
+from deciban.workflows.quality_combination import combination_messages
+from deciban.workflows.system_order import order_of_training, refuse_twice
+from deciban.workflows.system_trials import naming_scores
+
+
+def apply_files(
+    model: PathLike | Model,
+    scores: Paths,
+    out: PathLike,
+    *,
+    quality: QualityFiles | None = None,
+    to: str | None = None,
+    write_as: str = "loglik",
+    known: AnyScores | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> tuple[Message, ...]:
+    """Write score files again with what a trained model makes of the scores in their place.
+
+    Parameters
+    ----------
+    model : path or Model
+        What ``deciban calibrate``, ``deciban fuse`` or ``save`` wrote, or a trained calibrator, fusion or model of
+        classes.
+    scores : sequence of paths, or one path
+        Score files of one system each; see `deciban.read_scores`. For a fusion, those of all its systems: under the
+        names that they had in training or, if these are other names, in the order of training. A calibrator is applied
+        to one after the other.
+    out : path
+        The file to write; ``-`` is standard output. For several inputs of a calibrator: a folder that gets a file of
+        the same name for each; a name that ends in ``/`` is a folder that may be made. What a fusion makes of several
+        inputs has the form, the trials and the order of the first, unless ``missing`` says more.
+    quality : path, or mapping of side to path, optional
+        Quality measures for a fusion that was trained with some; see `deciban.train_files`.
+    to : str, optional
+        Format to write. Left out it is that of the input, unless the ending of ``out`` is that of another format. The
+        lines of text come out as they came in, but for the score; of other formats everything is written that was read.
+    write_as : {"loglik", "detection-llr"}
+        Of many classes: log-likelihoods, or log-likelihood ratios of each class against the others by a flat prior, as
+        language recognition evaluations take them.
+    known : Scores or ClassScores, optional
+        In nats, of trials for which the model is not asked: cross-validated ones, for example.
+    progress : function, optional
+        Called with a few words at every step.
+    **options
+        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``classes``, ``posterior_prior``,
+        ``detection_llr``; and for a fusion how their trials meet, those of the first file being asked for: ``missing``
+        (``"error"``, ``"drop"`` or a score), ``duplicates`` and ``by_order``; see `deciban.workflows.Reading`. A fusion
+        that was trained with ``missing="subset"`` fuses what there is: every trial that at least one of its systems
+        scored, those of the first file in its order, then those that only the second has, and so on. The order of the
+        files does not change which trials get llrs, nor the llrs. Condition columns are those of the first file, and
+        labels stay if all have them.
+
+    Returns
+    -------
+    tuple of Message
+        What was read, assumed and written.
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError, OSError
+        As in `deciban.load_model`, `deciban.read_scores` and `deciban.write`; if systems or classes are not those of
+        training; or if an output would replace an input. Everything is read and computed before anything is written.
+    TypeError
+        If an option is none.
+
+    Notes
+    -----
+    Log-likelihood ratios are natural logarithms in every file but those of the format ``lir``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from deciban.calibration import AffineCalibrator
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "eval.csv").write_text("trial,score,gender\\na,2.0,f\\nb,-1.0,m\\n")
+    >>> model = AffineCalibrator().fit([3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False])
+    >>> messages = apply_files(model, folder / "eval.csv", folder / "llr.csv")
+    >>> print((folder / "llr.csv").read_text().splitlines()[0])
+    trial,score,gender
+    """
+    chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
+    paths = paths_of(scores, also=("" if isinstance(model, Model) else model,))
+    loaded = trained_model(model, chosen.kind)
+    kind = kind_called(loaded.scores_kind)
+    _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
+    if loaded.is_fusion:
+        refuse_twice(paths)
+    targets = output_targets(paths, out, one_by_one=not loaded.is_fusion)
+    if to is not None:
+        by_name(to)  # before anything is read
+    refuse_overwriting(targets, [*paths, *quality_paths(quality), None if isinstance(model, Model) else model])
+    inputs = [_read(path, kind, chosen, say) for path in paths]
+    say("applying the model")
+    measured = None if quality is None else read_measures(quality)
+    groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
+    ready = [_applied(loaded, group, kind, chosen, measured) for group in groups]
+    messages = [*model_message(model, loaded), *(message for _, _, said in ready for message in said)]
+    if len(targets) > 1 or is_folder(out):
+        Path(out).mkdir(exist_ok=True)
+    for (found, values, _), target in zip(ready, targets, strict=True):
+        say(f"writing {target_name(target)}")
+        final, said = (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
+        if write_as == "detection-llr":
+            final, more = _as_detection_llrs(final)
+            said = [*said, *more]
+        messages += [*said, *kind.written(found, final, target, to)]
+    return tuple(messages)
+
+
+def _refuse_other_options(
+    model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str
+) -> None:
+    """Refuse arguments that a model would overlook; ``by_order`` may be about known scores."""
+    if write_as not in ("loglik", "detection-llr"):
+        raise InputError(f"write_as: got {write_as!r}. It is 'loglik' or 'detection-llr'.")
+    if write_as == "detection-llr" and model.scores_kind != "classes":
+        raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
+    if options.figures.given():
+        raise InputError(f"{', '.join(options.figures.given())}: nothing is evaluated here. Leave it out.")
+    if model.is_fusion:
+        require_quality(model, is_given=quality is not None)
+        return
+    reading = options.reading
+    given = {"quality": quality is not None, "missing": reading.missing != "error"}
+    given["duplicates"] = reading.duplicates != "error"
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
+
+
+def _read(path: PathLike, kind: Kind, options: Options, say: Progress) -> Input:
+    say(f"reading {display_name(path)}")
+    reading = options.reading
+    how: dict[str, Any] = {"format": reading.format, "columns": reading.columns}
+    if kind.name == "two-class":
+        how |= {"labels": reading.labels, "log10": reading.log10}
+    return read_input(path, need=kind.need, **how)
+
+
+def _applied(
+    model: ScoreModel,
+    inputs: Sequence[Input],
+    kind: Kind,
+    options: Options,
+    measured: Mapping[Side, SegmentQuality] | None,
+) -> tuple[Input, AnyScores, list[Message]]:
+    """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
+
+    Returns
+    -------
+    Input
+        As it is to be written again.
+    Scores or ClassScores
+        In nats.
+    list of Message
+    """
+    reading = options.reading
+    if not model.is_fusion and kind.name == "two-class":
+        systems: list[Any] = [inputs[0].contents.scores]  # which says how to choose one of several
+    else:
+        systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    messages = [kind.read_message(system) for system in systems]
+    messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
+    order, said = list(range(len(systems))), list[Message]()
+    if model.is_fusion:
+        trained = () if model.training_ is None else model.training_.systems
+        order, said = order_of_training([system.name for system in systems], trained, model.n_systems_)
+    met = meet(model, kind, inputs, systems, order, reading)
+    own, columns = [met.systems[k] for k in order], list[Any]()
+    kind.require_model(model, reading, kind.classes_of(own[0]))
+    for system in own:
+        ordered, more = kind.matched(model, kind.in_nats(system, reading))
+        columns.append(ordered)
+        said += [message for message in more if message not in said]
+    values, more = _transformed(model, kind, columns, measured)
+    first = met.systems[0] if kind.name == "classes" else own[0]
+    classes, trained_classes = kind.classes_of(first), kind.classes_of(columns[0])
+    if classes is not None and trained_classes is not None and set(classes) == set(trained_classes):
+        values = values[:, [trained_classes.index(name) for name in classes]]
+    result = kind.with_values(first, values, "fusion" if model.is_fusion else first.name)
+    messages += [*said, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
+    return met.written, result, [*messages, *combination_messages(model, measured)]
+
+
+def _transformed(
+    model: ScoreModel, kind: Kind, systems: Sequence[Any], measured: Mapping[Side, SegmentQuality] | None
+) -> tuple[AnyArray, list[Message]]:
+    trials, names = systems[0].trials, [system.name for system in systems]
+    sides = model.quality_arguments or None
+    quality, messages = ({}, []) if measured is None else measures_of(measured, trials, sides=sides)
+    data = SystemsData(kind.stacked(systems), quality)
+    if model.of_subsets:
+        messages += ways_in_words(model, _Ways(data, names, trials))
+    with naming_scores(data.scores, names, trials):
+        return data.transform(model), messages
+
+
+class _Ways:
+    """What `ways_in_words` looks at."""
+
+    def __init__(self, data: SystemsData, systems: Sequence[str], trials: Any) -> None:
+        self.data, self.systems, self.trials = data, systems, trials
+
+
+def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[Any, list[Message]]:
+    """The known ones where there are any, and for how many there are none."""
+    classes, other = kind.classes_of(values), kind.classes_of(known)
+    if classes is not None and other is not None and set(classes) == set(other):
+        known = known.of_classes(classes)
+    rows = None if by_order else Wanted(values.trials).find(known.trials).rows
+    if rows is None:
+        return replace(values, score=known.score), []
+    there: AnyArray = rows >= 0
+    n_others = int(np.count_nonzero(~there))
+    words = f"{n_others:,} {kind.noun}s that training did not use get {kind.output} of the model of all others"
+    chosen = there if values.score.ndim == 1 else there[:, None]
+    changed = replace(values, score=np.where(chosen, known.score[rows], values.score))
+    return changed, [Message("note", "", words)] if n_others else []
+
+
+def _as_detection_llrs(scores: Any) -> tuple[Any, list[Message]]:
+    from deciban.multiclass import detection_llrs
+
+    words = "written as detection llrs: of each class against the others, by a flat prior"
+    return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]

@@ -1,0 +1,218 @@
+"""Score files and a key, of either kind, read and joined: what evaluation, training and reports begin with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deciban.errors import InputError
+from deciban.io import Contents, read_contents
+from deciban.io.source import PathLike, display_name
+from deciban.messages import Message
+from deciban.trials import AlignedClasses
+from deciban.trials.criteria import criteria
+from deciban.trials.joining.join import Aligned, JoinReport
+from deciban.types import AnyArray, CountArray, Progress
+from deciban.workflows.key_columns import in_words, weights_of_key
+from deciban.workflows.kinds import AnyKey, AnyScores, Kind, kind_of
+from deciban.workflows.kinds.base import apart
+from deciban.workflows.options import Options, Reading
+
+Paths: TypeAlias = Sequence[PathLike] | PathLike
+"""Score files, or one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedScores:
+    """The scores of several systems on the trials of one key.
+
+    Attributes
+    ----------
+    kind : Kind
+    reading : Reading
+        How they were read.
+    aligned : tuple of Aligned or AlignedClasses
+        One for each system, on the same trials, with one report; log-likelihoods of classes are in nats.
+    contents : tuple of Contents
+        What the score files held.
+    key : Key or ClassKey
+        Its trials, those that were asked for.
+    messages : tuple of Message
+        What was read and assumed, without how trials met.
+    weight : (n_trials,) array, optional
+        How much each trial counts; None if all count alike.
+    """
+
+    kind: Kind
+    reading: Reading
+    aligned: tuple[Aligned | AlignedClasses, ...]
+    contents: tuple[Contents, ...]
+    key: AnyKey
+    messages: tuple[Message, ...]
+    weight: CountArray | None = None
+
+    @property
+    def truth(self) -> AnyArray:
+        """The truth of the trials that are left: whether targets, or which class."""
+        return self.kind.truth_of(self.aligned[0])
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of the classes, where there are many."""
+        return self.kind.classes_of(self.aligned[0].scores)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(system.name for system in self.aligned)
+
+    @property
+    def report(self) -> JoinReport:
+        """How trials met."""
+        return self.aligned[0].report
+
+    def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
+        """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
+        met = self.kind.met(self.report, "" if ties is None else ties_in_words(ties))
+        return (*self.messages, met, *self._choices())
+
+    def _choices(self) -> list[Message]:
+        """What of the join was not the default."""
+        noun, missing, found = self.kind.noun, self.reading.missing, list[Message]()
+        if self.reading.by_order:
+            found.append(Message("join", "", f"by order: the names of the {noun}s were not compared"))
+        if not isinstance(missing, str) and self.report.missing:
+            scores = "scores" if self.kind.filled else "a score"
+            found.append(Message("fill", "", f"{noun}s without {scores} were given {missing:g}{self.kind.filled}"))
+        return found
+
+
+def read_joined(
+    scores: Paths,
+    key: PathLike | None = None,
+    options: Options | None = None,
+    *,
+    incomplete: bool = False,
+    progress: Progress | None = None,
+) -> JoinedScores:
+    """Read score files and a key, and find the scores of every trial of the key.
+
+    Parameters
+    ----------
+    scores : sequence of paths, or one path
+        Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for what they may look like.
+    key : path, optional
+        Which trials are targets, or of which class. Left out, the first score file must say so itself.
+    options : Options, optional
+        What the scores are about, and how they are read and joined.
+    incomplete : bool
+        Whether all trials of the key stay, with NaN where a system has no score; ``missing`` has no meaning then.
+    progress : function, optional
+        Called with a few words at every step.
+
+    Returns
+    -------
+    JoinedScores
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.read_scores` and `deciban.align`; or if the column of weights lacks values, or holds what is no
+        weight; if classes do not fit, or a segment excludes every class.
+    """
+    say, chosen = progress or (lambda _words: None), options or Options()
+    paths, reading = paths_of(scores, also=(key,)), chosen.reading
+    kind = kind_of(paths[0], key, chosen)
+    contents = [_read(path, kind, reading, say) for path in paths]
+    systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
+    source = contents[0] if key is None else _read_key(key, kind, reading, say)
+    truth = kind.key_of(source, reading, systems[0])
+    say(f"joining {kind.noun}s")
+    aligned, truth = _aligned(kind, systems, truth, reading, incomplete=incomplete)
+    kind.refuse_contradictions([one for one in contents if one is not source], truth, reading)
+    weight, weighing = _weights(aligned[0], truth, reading, kind)
+    messages = [kind.read_message(system) for system in systems]
+    messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
+    messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
+    messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
+    if kind.name == "classes":
+        aligned = [replace(one, scores=kind.in_nats(one.scores, reading)) for one in aligned]
+    return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
+
+
+def paths_of(scores: Paths, *, also: Sequence[object] = ()) -> list[PathLike]:
+    """The files that are named, one or several; ``also`` are others of which standard input may be one.
+
+    Raises
+    ------
+    InputError
+        If there is none, or standard input would be read twice.
+    """
+    paths: list[PathLike] = [scores] if isinstance(scores, str | os.PathLike) else list(scores)
+    if not paths:
+        raise InputError("scores: no file given. At least one is needed.")
+    if [*map(str, paths), *map(str, also)].count("-") > 1:
+        raise InputError("scores: standard input (-) can be read only once.")
+    return paths
+
+
+def _read(path: PathLike, kind: Kind, reading: Reading, say: Progress) -> Contents:
+    say(f"reading {display_name(path)}")
+    how: dict[str, Any] = {"format": reading.format, "columns": reading.columns}
+    if kind.name == "two-class":
+        how |= {"labels": reading.labels, "log10": reading.log10}
+    return read_contents(path, need=kind.need, **how)
+
+
+def _read_key(path: PathLike, kind: Kind, reading: Reading, say: Progress) -> Contents:
+    say(f"reading {display_name(path)}")
+    labels = {"labels": reading.labels} if kind.name == "two-class" else {}
+    return read_contents(
+        path, need=kind.need_of_key, format=reading.key_format, columns=reading.key_columns, **labels
+    )
+
+
+def _aligned(
+    kind: Kind, systems: list[AnyScores], key: AnyKey, reading: Reading, *, incomplete: bool
+) -> tuple[Sequence[Any], AnyKey]:
+    """The systems on the trials that are asked for, and the key with these alone.
+
+    By order, trials are matched before some of them are chosen: files hold what the key holds, not what is asked for.
+    """
+    if not reading.where:
+        return kind.align(systems, key, reading, incomplete=incomplete), key
+    if not reading.by_order:
+        chosen = key.keep(where=reading.where)
+        return kind.align(systems, chosen, reading, incomplete=incomplete), chosen
+    if any(len(one.trials) != len(key.trials) for one in systems):
+        kind.align(systems, key, reading)  # which refuses it
+    rows = np.flatnonzero(np.logical_and.reduce(criteria(key.trials, {}, reading.where)))
+    chosen = key.take(rows)
+    return kind.align([one.take(rows) for one in systems], chosen, reading, incomplete=incomplete), chosen
+
+
+def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: Kind) -> tuple[CountArray | None, list[Message]]:
+    """How much trials count, and what is to be said about it."""
+    column, name = reading.weights, key.trials.origin.name
+    if column is None:
+        return None, []
+    if not reading.weights_required and column not in aligned.trials.conditions:
+        words = f"has no column {column!r} of weights: all its {kind.noun}s count alike"
+        return None, [Message("note", name, words)]
+    weight = weights_of_key(aligned, key, column)
+    return weight, [Message("weights", name, f"column {column!r}   {in_words(weight)}")]
+
+
+def ties_in_words(ties: Mapping[str, int | float]) -> str:
+    """Say how many scores of each system are tied across classes.
+
+    >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
+    ('tied across classes: 0 (a), 2 (b)', 'no score tied across classes')
+    """
+    if not any(ties.values()):
+        return "no score tied across classes"
+    return "tied across classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())

@@ -1,0 +1,8 @@
+"""The two kinds of scores, of two classes and of many: what differs between them, and nothing else does."""
+
+from __future__ import annotations
+
+from deciban.workflows.kinds.base import AnyKey, AnyScores, Kind
+from deciban.workflows.kinds.choice import kind_called, kind_of, kind_of_scores
+
+__all__ = ["AnyKey", "AnyScores", "Kind", "kind_called", "kind_of", "kind_of_scores"]

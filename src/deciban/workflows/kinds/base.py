@@ -1,0 +1,187 @@
+"""What a kind of scores has to answer, so that reading, training, applying and reporting are written once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from deciban.analysis.names import names_apart
+from deciban.errors import InputError
+from deciban.io import Contents
+from deciban.io.contents import Kind as ContentsKind
+from deciban.io.reader import Input
+from deciban.io.source import PathLike
+from deciban.messages import Message
+from deciban.models.score_model import ScoreModel
+from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores
+from deciban.trials.joining.join import Aligned, JoinReport
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.workflows.options import Figures, KindName, Reading
+
+AnyScores: TypeAlias = Scores | ClassScores
+AnyKey: TypeAlias = Key | ClassKey
+
+
+class Kind(ABC):
+    """Scores of one kind: what a trial is called, how scores meet a key, which evaluation there is."""
+
+    name: ClassVar[KindName]
+    noun: ClassVar[str]
+    """What a trial is called."""
+    need: ClassVar[ContentsKind]
+    """What a score file has to hold."""
+    need_of_key: ClassVar[ContentsKind]
+    """What a key has to hold."""
+    filled: ClassVar[str] = ""
+    """Where a score goes that is filled in, if it is not the only one."""
+    output: ClassVar[str]
+    """What models make of the scores."""
+
+    @abstractmethod
+    def systems_of(self, contents: Contents, reading: Reading) -> list[Any]:
+        """The scores of each system that an input holds."""
+
+    @abstractmethod
+    def key_of(self, contents: Contents, reading: Reading, first: Any) -> Any:
+        """The truth that an input holds, for the scores of a first system.
+
+        Raises
+        ------
+        InputError, KeyMismatchError
+            If it holds none, or what it says of classes does not fit the scores.
+        """
+
+    @abstractmethod
+    def align(
+        self, systems: Sequence[Any], key: Any, reading: Reading, *, incomplete: bool = False
+    ) -> Sequence[Aligned | AlignedClasses]:
+        """Find the scores of every trial of a key; if ``incomplete``, with NaN where a system has none."""
+
+    @abstractmethod
+    def truth_of(self, aligned: Any) -> BoolArray | IntArray:
+        """The truth of the trials that are left: whether targets, or which class."""
+
+    @abstractmethod
+    def in_nats(self, scores: Any, reading: Reading) -> Any:
+        """Scores as natural logarithms, whatever the user said they are."""
+
+    @abstractmethod
+    def evaluate(
+        self,
+        score: AnyArray,
+        truth: AnyArray,
+        weight: CountArray | None,
+        *,
+        name: str,
+        figures: Figures,
+        classes: Sequence[str] | None,
+    ) -> Any:
+        """Evaluate scores of labelled trials, those of a system or what a model made of them."""
+
+    @abstractmethod
+    def size(self, scores: Any) -> str:
+        """How many trials there are scores of, in words."""
+
+    @abstractmethod
+    def counts(self, contents: Contents, key: Any) -> str:
+        """How many trials there are of each class, in words."""
+
+    @abstractmethod
+    def matched(self, model: ScoreModel, scores: Any) -> tuple[Any, list[Message]]:
+        """Scores with their columns in the order of training, and what is to be said about it."""
+
+    @abstractmethod
+    def written(self, found: Input, scores: Any, target: PathLike, to: str | None) -> list[Message]:
+        """Write an input again with other scores."""
+
+    def unit_messages(self, systems: Sequence[Any], reading: Reading) -> list[Message]:  # noqa: ARG002
+        """What was done to the units of scores."""
+        return []
+
+    def key_messages(self, key: Any, reading: Reading) -> list[Message]:
+        """Which trials of a key were chosen."""
+        if not reading.where:
+            return []
+        chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
+        return [Message("only", "", f"{self.noun}s with {' and '.join(chosen)}")]
+
+    def refuse_contradictions(self, contents: Sequence[Contents], key: Any, reading: Reading) -> None:
+        """Refuse labels beside scores that are not those of the key."""
+
+    def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:
+        """Refuse to evaluate classes that no trial is of."""
+
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> None:
+        """Refuse a model for scores in other units than those of training."""
+
+    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002
+        """What the record of training says besides, so that other scores are read in the same way."""
+        return {}
+
+    def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
+        """What results call that which a model makes of systems."""
+        return names_apart([model.row_name(systems)], systems)[0]
+
+    def read_message(self, scores: Any) -> Message:
+        """Say how the scores of a system were read."""
+        origin = scores.trials.origin
+        unit = ", log10" if getattr(scores, "log10", False) and "log10" not in origin.reading else ""
+        return Message("read", origin.name, f"{origin.reading}{unit}   {self.size(scores)}")
+
+    def met(self, report: JoinReport, ties: str) -> Message:
+        """Say how trials met."""
+        counts = (
+            f"{report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
+            f"{report.duplicate:,} duplicate"
+        )
+        return Message("join", "", f"{counts} · {ties}" if ties else counts)
+
+    def classes_of(self, scores: Any) -> tuple[str, ...] | None:
+        """Names of the classes, where there are many."""
+        return getattr(scores, "classes", None)
+
+    def stacked(self, scores: Sequence[Any]) -> AnyArray:
+        """Scores of systems on the same trials in one array: trials, systems, and classes where there are many.
+
+        That of one system is a view; of several of two classes, all scores of a system lie together in memory.
+        """
+        columns: list[AnyArray] = [one.nats if isinstance(one, Scores) else one.score for one in scores]
+        if len(columns) == 1:
+            return columns[0][:, None]
+        if columns[0].ndim > 1:
+            return np.stack(columns, axis=1)
+        together: AnyArray = np.empty((len(columns), *columns[0].shape), np.result_type(*columns))
+        for k, column in enumerate(columns):
+            together[k] = column
+        return np.moveaxis(together, 0, 1)
+
+    def with_values(self, scores: Any, values: FloatArray, name: str) -> Any:
+        """Scores with other numbers, in nats, on the same trials."""
+        unit = {"log10": False} if isinstance(scores, Scores) else {}
+        return replace(scores, score=values, name=name, **unit)
+
+
+def apart(systems: Sequence[Any]) -> list[Any]:
+    """Give systems of one name the path of their file, and systems of one file a number."""
+    names = [system.name for system in systems]
+    if len(set(names)) < len(names):
+        names = [s.trials.origin.name if names.count(s.name) > 1 else s.name for s in systems]
+    seen = [names[:i].count(name) + 1 for i, name in enumerate(names)]
+    numbered = [name if n == 1 else f"{name} #{n}" for name, n in zip(names, seen, strict=True)]
+    return [replace(system, name=name) for system, name in zip(systems, numbered, strict=True)]
+
+
+def refuse_figures(figures: Figures, names: Sequence[str], held: str, other: str) -> None:
+    """Refuse figures that scores of a kind do not have.
+
+    Raises
+    ------
+    InputError
+    """
+    given = [name for name in figures.given() if name in names]
+    if given:
+        raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")

@@ -1,0 +1,153 @@
+"""Scores of targets and non-targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from deciban.core.ranks.operating import OperatingPoint, as_operating_point
+from deciban.errors import InputError, KeyMismatchError
+from deciban.evaluation.results import Evaluation
+from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
+from deciban.io import Contents
+from deciban.io.reader import Input
+from deciban.io.rewrite import write_rescored
+from deciban.io.source import PathLike
+from deciban.messages import Message
+from deciban.models.score_model import ScoreModel
+from deciban.trials import Key, Scores
+from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
+from deciban.types import AnyArray, BoolArray, CountArray
+from deciban.workflows.kinds.base import Kind, refuse_figures
+from deciban.workflows.options import Figures, Reading
+
+_OF_MANY = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
+
+
+class TwoClass(Kind):
+    """Trials are targets or non-targets; a system gives each one score."""
+
+    name = "two-class"
+    noun = "trial"
+    need = "scores"
+    need_of_key = "key"
+    output = "llrs"
+
+    def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
+        """The scores of each system that an input holds."""
+        return list(contents.systems)
+
+    def key_of(self, contents: Contents, reading: Reading, first: Scores) -> Key:  # noqa: ARG002
+        """The truth that an input holds."""
+        if contents.key is None:
+            raise InputError(
+                f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does (--key FILE)."
+            )
+        return contents.key
+
+    def align(
+        self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
+    ) -> Sequence[Aligned]:
+        """Find the scores of every trial of a key."""
+        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order}
+        if incomplete:
+            return align_incomplete(systems, key, **how)
+        return align_systems(systems, key, reading.missing, **how)
+
+    def truth_of(self, aligned: Aligned) -> BoolArray:
+        """Whether trials are targets."""
+        assert aligned.is_target is not None  # noqa: S101  # they were aligned to a key
+        return aligned.is_target
+
+    def in_nats(self, scores: Scores, reading: Reading) -> Scores:  # noqa: ARG002  # files say it of each system
+        """Scores as natural logarithms."""
+        return scores.in_nats()
+
+    def evaluate(
+        self,
+        score: AnyArray,
+        truth: AnyArray,
+        weight: CountArray | None,
+        *,
+        name: str,
+        figures: Figures,
+        classes: Sequence[str] | None,  # noqa: ARG002
+    ) -> Evaluation:
+        """Evaluate scores of labelled trials."""
+        return evaluate_labelled(score, truth, weight, name=name, operating_points=points_of(figures))
+
+    def size(self, scores: Scores) -> str:
+        """How many trials there are scores of."""
+        return f"{len(scores.trials):,} trials"
+
+    def counts(self, contents: Contents, key: Key) -> str:
+        """How many targets and non-targets there are, and by which words."""
+        return replace(contents, key=key).label_counts
+
+    def key_messages(self, key: Key, reading: Reading) -> list[Message]:
+        """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
+        chosen = super().key_messages(key, reading)
+        if "subset" not in key.trials.conditions or (reading.where and "subset" in reading.where):
+            return chosen
+        subsets = pc.unique(key.trials.conditions["subset"]).to_pylist()
+        if len(subsets) < 2:
+            return chosen
+        words = f"holds the subsets {', '.join(map(str, subsets))} together; --where subset={subsets[0]} chooses one"
+        return [Message("note", key.trials.origin.name, words), *chosen]
+
+    def refuse_contradictions(self, contents: Sequence[Contents], key: Key, reading: Reading) -> None:
+        """Refuse labels beside scores that are not those of the key."""
+        for one in contents:
+            if one.key is not None:
+                _refuse_contradiction(one.key, key, by_order=reading.by_order)
+
+    def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
+        """What results call that which a model makes of systems: a calibrated system is still that system."""
+        return super().name_after(model, systems) if model.is_fusion else systems[0]
+
+    def matched(self, model: ScoreModel, scores: Scores) -> tuple[Scores, list[Message]]:  # noqa: ARG002
+        """The same: there is one column."""
+        return scores, []
+
+    def written(self, found: Input, scores: Scores, target: PathLike, to: str | None) -> list[Message]:
+        """Write an input again with llrs."""
+        return list(write_rescored(found, scores, target, to=to))
+
+
+def points_of(figures: Figures) -> list[OperatingPoint]:
+    """The operating points that are asked for, or the default.
+
+    Raises
+    ------
+    InputError
+        If a point is none, or figures of many classes are asked for.
+    """
+    refuse_figures(figures, _OF_MANY, "two classes", "many classes")
+    points = figures.operating_points
+    if points is None:
+        return list(DEFAULT_POINTS)
+    if not isinstance(points, list):
+        raise InputError(f"operating_points: expected several, got {points!r}. Write [{points!r}].")
+    return [as_operating_point(point) for point in points]
+
+
+def _refuse_contradiction(labels: Key, key: Key, *, by_order: bool) -> None:
+    if not by_order:
+        refuse_conflicts(labels, key)
+        return
+    # Of another length it was refused by the join already.
+    same = len(labels) == len(key)
+    rows = np.flatnonzero(labels.is_target != key.is_target) if same else np.empty(0, np.int64)
+    if len(rows):
+        row = int(rows[0])
+        raise KeyMismatchError(
+            f"{labels.trials.origin.where(row)}: has another label than {key.trials.origin.where(row)} ({len(rows):,} "
+            "such trials). The files are not in the same order, or one of them is wrong."
+        )
+
+
+TWO_CLASS = TwoClass()

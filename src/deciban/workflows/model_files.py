@@ -1,0 +1,89 @@
+"""Models as workflows take them: given as objects or as files."""
+
+from __future__ import annotations
+
+from deciban.errors import InputError
+from deciban.io.source import PathLike, display_name
+from deciban.messages import Message
+from deciban.models import Model, load_model
+from deciban.models.score_model import ScoreModel
+from deciban.workflows.options import KindName
+
+
+def trained_model(model: PathLike | Model, kind: KindName | None = None) -> ScoreModel:
+    """A trained model, given or from its file.
+
+    Parameters
+    ----------
+    model : path or Model
+    kind : {"two-class", "classes"}, optional
+        What the scores are about that it is for.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As in `deciban.load_model`; or if the model does not map scores, is for scores of the other kind, or not
+        trained.
+    """
+    loaded = model if isinstance(model, Model) else load_model(model)
+    shown = type(model).__name__ if isinstance(model, Model) else display_name(model)
+    if not isinstance(loaded, ScoreModel):
+        raise InputError(f"{shown}: a model of kind {loaded.kind!r} does not map scores to log-likelihood ratios.")
+    if kind is not None and loaded.scores_kind != kind:
+        about = {"two-class": "two classes", "classes": "many classes"}
+        raise InputError(
+            f"{shown}: a model of kind {loaded.kind!r} is for {about[loaded.scores_kind]}, but the scores are of "
+            f"{about[kind]}."
+        )
+    loaded.require_fitted()
+    return loaded
+
+
+def model_message(model: PathLike | Model, loaded: ScoreModel) -> list[Message]:
+    """Say which model came from a file, and what it was trained on."""
+    if isinstance(model, Model):
+        return []
+    training, words = loaded.training_, loaded.kind
+    if training is not None:
+        words += f"   trained on {counts_in_words(loaded)}"
+    return [Message("model", display_name(model), words)]
+
+
+def counts_in_words(model: ScoreModel) -> str:
+    """How many trials of each class a model was trained on."""
+    counts = {} if model.training_ is None else model.training_.counts
+    if model.scores_kind == "classes":
+        return f"{sum(counts.values()):,} segments, {len(counts)} classes"
+    words = {"n_tar": "target", "n_non": "non-target"}
+    return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
+
+
+def require_quality(model: ScoreModel, *, is_given: bool) -> None:
+    """Refuse to go on without the quality measures that a model needs, or with some that it would overlook.
+
+    Raises
+    ------
+    InputError
+    """
+    needed = model.quality_arguments
+    if needed and not is_given:
+        sides = " and ".join(name.removesuffix("_quality") for name in needed)
+        raise InputError(
+            f"quality: none given, but the fusion was trained with {sides} measures. Name their file (--quality FILE)."
+        )
+    if is_given and not needed:
+        raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with it.")
+
+
+def one_system(model: ScoreModel, names: tuple[str, ...]) -> None:
+    """Refuse several systems for a model of one.
+
+    Raises
+    ------
+    InputError
+    """
+    if not model.is_fusion and len(names) > 1:
+        raise InputError(
+            f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Give "
+            "one, or fuse them (deciban fuse)."
+        )

@@ -1,0 +1,161 @@
+"""What a user says about reading, joining and figures: frozen objects, made in one place, that travel whole."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self, TypeAlias
+
+from deciban._validate.classes import Groups, Prior
+from deciban.core.ranks.operating import PointLike
+from deciban.errors import InputError
+from deciban.io.columns.headers import Columns
+from deciban.trials.joining.matching import Duplicates, Missing
+
+Where: TypeAlias = Mapping[str, str | Sequence[str]]
+"""Values of condition columns of a key: only such trials are used."""
+
+KindName: TypeAlias = Literal["two-class", "classes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How score files and a key are read and joined.
+
+    Attributes
+    ----------
+    missing : {"error", "drop"} or float
+        As in `deciban.align`: what to do about trials of the key without a score. A trial dropped for one system is
+        dropped for all; a value to fill in is that of all classes, so that such a segment says nothing.
+    duplicates : {"error", "keep-one"}
+        As in `deciban.align`.
+    format, columns : optional
+        As in `deciban.read_scores`, for the score files.
+    key_format, key_columns : optional
+        The same for the key.
+    labels : mapping, optional
+        Label words of two classes, as in `deciban.read_scores`, for key and score files.
+    where : mapping of str to str or sequence of str, optional
+        Values of condition columns of the key: only such trials are used.
+    log10 : bool
+        Whether the scores are common logarithms.
+    by_order : bool
+        As in `deciban.align`: trials are matched by their order, not by their names.
+    weights : str, optional
+        Column of the key that says how much each trial counts, by a number of at least 0: a trial of weight 2 counts
+        like two copies of it.
+    weights_required : bool
+        Whether a key without this column is refused. If not, all its trials count alike, and a message says so.
+    classes : sequence of str, optional
+        Many classes: names of the columns of a matrix, in order; of a table, the columns that are scores of classes.
+    posterior_prior : prior, optional
+        Many classes: the scores are log posteriors by this prior, whose logarithm is subtracted.
+    detection_llr : bool
+        Many classes: the scores are log-likelihood ratios of detecting each class against the others, by a flat prior
+        of these, as the language recognition evaluations of NIST from 2017 ask for.
+    """
+
+    missing: Missing = "error"
+    duplicates: Duplicates = "error"
+    format: str | None = None
+    columns: Columns | None = None
+    key_format: str | None = None
+    key_columns: Columns | None = None
+    labels: Mapping[str, str] | None = None
+    where: Where | None = None
+    log10: bool = False
+    by_order: bool = False
+    weights: str | None = None
+    weights_required: bool = True
+    classes: Sequence[str] | None = None
+    posterior_prior: Prior | None = None
+    detection_llr: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Which figures are wanted; None where that is left to the defaults.
+
+    Attributes
+    ----------
+    operating_points : iterable
+        Two classes: where detection costs are wanted, as in `deciban.evaluate`.
+    prior, p_target, p_out_of_set, subsets, pairs
+        Many classes: as in `deciban.evaluate_classes`; the prior also by names of classes.
+    groups : mapping from names of groups to sequences of classes, or sequence of such sequences
+        Many classes: evaluate which of these groups a segment is of; see `deciban.evaluation.evaluate_groups`.
+    """
+
+    operating_points: Iterable[PointLike] | None = None
+    prior: Prior | None = None
+    p_target: float | Sequence[float] | None = None
+    p_out_of_set: float | None = None
+    subsets: bool | None = None
+    pairs: bool | None = None
+    groups: Groups | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that something was said about."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that is said about files and figures beside their names.
+
+    Attributes
+    ----------
+    reading : Reading
+    figures : Figures
+    kind : {"two-class", "classes"}, optional
+        What the scores are about; left out, the files decide.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    figures: Figures = field(default_factory=Figures)
+    kind: KindName | None = None
+
+    @classmethod
+    def of(cls, function: str, given: Mapping[str, Any]) -> Self:
+        """Sort the keyword arguments of a function into reading and figures.
+
+        Raises
+        ------
+        TypeError
+            If there is an argument that neither has; it names the function that was called, and a similar argument.
+        InputError
+            If ``kind`` is none.
+
+        Examples
+        --------
+        >>> Options.of("evaluate_files", {"log10": True, "p_target": 0.1}).reading.log10
+        True
+        >>> Options.of("evaluate_files", {"operating_point": [0.01]})
+        Traceback (most recent call last):
+        ...
+        TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
+        """
+        reads, shows = ({one.name for one in fields(made)} for made in (Reading, Figures))
+        for name in given:
+            if name not in (*reads, *shows, "kind"):
+                near = difflib.get_close_matches(name, [*reads, *shows, "kind"], n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
+        kind = given.get("kind")
+        if kind not in (None, "two-class", "classes"):
+            raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
+        reading = Reading(**{name: value for name, value in given.items() if name in reads})
+        if reading.detection_llr and reading.posterior_prior is not None:
+            raise InputError(
+                "detection_llr, posterior_prior: scores are detection llrs or log posteriors, not both. Leave one out."
+            )
+        figures = Figures(**{name: value for name, value in given.items() if name in shows})
+        if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):
+            figures = replace(figures, operating_points=list(figures.operating_points))
+        return cls(reading, figures, kind)
+
+    def lenient(self) -> Options:
+        """The same for other trials, whose key may lack the column of weights."""
+        return replace(self, reading=replace(self.reading, weights_required=False))

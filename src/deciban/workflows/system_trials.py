@@ -1,0 +1,275 @@
+"""The trials of several systems as a model takes them: scores in one array, quality measures, truth and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.analysis.data import LabelledData, SystemsData
+from deciban.calibration.cross import cross_validated
+from deciban.calibration.folds import folds_of, held_out
+from deciban.core.ranks.ties import n_tied
+from deciban.errors import InputError, naming_trials
+from deciban.fusion.quality_measures import Kind as Side
+from deciban.io.source import PathLike
+from deciban.messages import Message
+from deciban.models.score_model import ScoreModel
+from deciban.trials import SegmentQuality, Trials
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
+from deciban.workflows.hold_out import HoldOut
+from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
+from deciban.workflows.kinds import AnyScores, Kind
+from deciban.workflows.options import Figures, Options
+from deciban.workflows.quality import measures_of
+from deciban.workflows.system_order import counted, order_of_training, refuse_twice
+from deciban.workflows.training_trials import seen_before
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemTrials:
+    """What a model takes, with the truth.
+
+    Attributes
+    ----------
+    joined : JoinedScores
+        How the files were read and trials met.
+    data : SystemsData
+        Scores in nats, (n_trials, n_systems), of many classes (n_trials, n_systems, n_classes); and quality.
+    truth : (n_trials,) array
+        Whether targets, or which class.
+    weight : (n_trials,) array, optional
+    systems : tuple of str
+    template : Scores or ClassScores
+        Of the first system, for its trials.
+    messages : tuple of Message
+        What is to be said besides.
+    """
+
+    joined: JoinedScores
+    data: SystemsData
+    truth: AnyArray
+    weight: CountArray | None
+    systems: tuple[str, ...]
+    template: AnyScores
+    messages: tuple[Message, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        scores: Paths,
+        key: PathLike | None,
+        options: Options,
+        *,
+        model: ScoreModel | None = None,
+        quality: Mapping[Side, SegmentQuality] | None = None,
+        trained: bool = False,
+        progress: Progress | None = None,
+    ) -> SystemTrials:
+        """Read and join them.
+
+        Parameters
+        ----------
+        scores, key, options, progress
+            As in `read_joined`.
+        model : ScoreModel, optional
+            What they are for: it may take trials that some system did not score.
+        quality : mapping of side to SegmentQuality, optional
+        trained : bool
+            Whether the model was trained, and takes just the measures of training.
+
+        Raises
+        ------
+        FormatError, KeyMismatchError, InputError
+            As in `read_joined` and `measures_of`, or if a file is given twice.
+        """
+        paths = paths_of(scores, also=(key,))
+        refuse_twice(paths)
+        incomplete = model is not None and model.accepts_missing
+        joined = read_joined(paths, key, options, incomplete=incomplete, progress=progress)
+        sides = model.quality_arguments or None if trained and model is not None else None
+        found = cls.of(joined, quality, sides)
+        return found._complete_in_words() if incomplete else found
+
+    @classmethod
+    def of(
+        cls,
+        joined: JoinedScores,
+        quality: Mapping[Side, SegmentQuality] | None = None,
+        sides: tuple[str, ...] | None = None,
+    ) -> SystemTrials:
+        """Put together systems on the same trials, and the quality of these trials."""
+        first = joined.aligned[0].scores
+        tables, messages = ({}, []) if quality is None else measures_of(quality, first.trials, sides=sides)
+        data = SystemsData(joined.kind.stacked([one.scores for one in joined.aligned]), tables)
+        return cls(joined, data, joined.truth, joined.weight, joined.names, first, tuple(messages))
+
+    @property
+    def kind(self) -> Kind:
+        """What the scores are about."""
+        return self.joined.kind
+
+    @property
+    def trials(self) -> Trials:
+        """Their names."""
+        return self.template.trials
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of the classes, where there are many."""
+        return self.kind.classes_of(self.template)
+
+    @property
+    def labelled(self) -> LabelledData:
+        """The same of two classes, for analyses that take arrays."""
+        return LabelledData(self.data, self.truth, self.weight)
+
+    def fit(self, model: ScoreModel) -> None:
+        """Train a model on these trials; what is refused for the sake of a trial names it."""
+        with self.naming():
+            self.data.fit(model, self.truth, sample_weight=self.weight, **self._named_classes())
+
+    def transform(self, model: ScoreModel) -> FloatArray:
+        """What a trained model makes of these trials."""
+        with self.naming():
+            return self.data.transform(model)
+
+    def cross_validated(self, model: ScoreModel, held: HoldOut) -> FloatArray:
+        """What models make of these trials that had not seen the like of each.
+
+        Raises
+        ------
+        InputError
+            If trials cannot be held out like that, or a model cannot be trained without some of them.
+        """
+        groups = held.groups(self.trials)
+        folds: Any = {"groups": groups, "n_folds": held.parts}
+        with self.naming():
+            if self.classes is not None:
+                return self._cross_validated_classes(model, groups, held.parts)
+            if model.is_fusion:
+                return self.labelled.cross_validated(model, **folds)
+            scores = model.inputs(self.data.scores)
+            return cross_validated(model, scores, self.truth, sample_weight=self.weight, **folds)
+
+    def _cross_validated_classes(self, model: ScoreModel, groups: Any, n_folds: int) -> FloatArray:
+        if isinstance(groups, tuple):
+            raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
+        scores = model.inputs(self.data.scores)
+        folds = folds_of(scores, self.truth, self.weight, groups, n_folds=n_folds, seed=0)
+        return held_out(model, scores, self.truth, self.weight, folds, classes=self.classes)
+
+    def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
+        """Evaluate scores of these trials; those that have none (NaN) are left out."""
+        truth, weight = self.truth, self.weight
+        if score.ndim == 1 and np.isnan(score).any():
+            rows = ~np.isnan(score)
+            score, truth, weight = score[rows], truth[rows], None if weight is None else weight[rows]
+        return self.kind.evaluate(score, truth, weight, name=name, figures=figures, classes=self.classes)
+
+    def system(self, k: int) -> AnyArray:
+        """The scores of a system."""
+        column: AnyArray = self.data.scores[:, k]
+        return column
+
+    def take(self, rows: BoolArray) -> SystemTrials:
+        """Some of the trials."""
+        if rows.all():
+            return self
+        numbers: IntArray = np.flatnonzero(rows)
+        weight = None if self.weight is None else self.weight[numbers]
+        kept = {"data": self.data.take(numbers), "truth": self.truth[numbers], "weight": weight}
+        return replace(self, template=self.template.take(numbers), **kept)
+
+    @property
+    def counting(self) -> SystemTrials:
+        """The trials that count: those of a weight above 0."""
+        return self if self.weight is None else self.take(self.weight > 0)
+
+    def choose(self, systems: Sequence[int]) -> SystemTrials:
+        """Some of the systems, in this order, on the trials that one of them scored at least."""
+        if list(systems) == list(range(len(self.systems))):
+            return self
+        names = tuple(self.systems[k] for k in systems)
+        chosen = replace(self, data=self.data.choose(systems), systems=names)
+        return chosen.scored_only(f"a score of {' or '.join(names)}")
+
+    def ordered_as(self, trained: Sequence[str], n_systems: int) -> SystemTrials:
+        """The same with the systems in the order of training.
+
+        Raises
+        ------
+        InputError
+            As in `order_of_training`.
+        """
+        order, messages = order_of_training(self.systems, trained, n_systems)
+        chosen = self.choose(order)
+        return replace(chosen, messages=(*chosen.messages, *messages))
+
+    def scored_only(self, of_what: str) -> SystemTrials:
+        """Without the trials that none of the systems scored; says how many these were."""
+        if self.data.scores.ndim > 2 or not np.isnan(self.data.scores[:, 0]).any():
+            return self
+        some: BoolArray = np.zeros(len(self.truth), np.bool_)
+        for column in self.data.scores.T:
+            some |= ~np.isnan(column)
+        n_none = int(np.count_nonzero(~some))
+        if not n_none:
+            return self
+        message = Message("note", "", f"{counted(n_none, 'trial')} without {of_what} left out")
+        return replace(self.take(some), messages=(*self.messages, message))
+
+    def _complete_in_words(self) -> SystemTrials:
+        """Without the trials that no system scored; says how many have which scores."""
+        messages = list(self.messages)
+        for system, column in zip(self.systems, self.data.scores.T, strict=True):
+            n_missing = int(np.count_nonzero(np.isnan(column)))
+            if n_missing:
+                messages.append(Message("note", "", f"{counted(n_missing, 'trial')} without a score of {system}"))
+        return replace(self, messages=tuple(messages)).scored_only("any score")
+
+    def with_values(self, values: FloatArray, name: str) -> AnyScores:
+        """Scores of these trials that are something else, in nats, without those that have none (NaN)."""
+        known = np.ones(len(values), np.bool_) if values.ndim > 1 else ~np.isnan(values)
+        scores: AnyScores = self.kind.with_values(self.take(known).template, values[known], name)
+        return scores
+
+    def seen_before(self, model: ScoreModel, *, of_training: bool) -> list[Message]:
+        """Say whether a model was trained on these trials, where that is not what one should think."""
+        return seen_before(model, self.data, self.truth, self.weight, of_training=of_training)
+
+    def naming(self) -> AbstractContextManager[None]:
+        """Name the trial, and the systems of its infinite scores, in what is refused for its sake."""
+        return naming_scores(self.data.scores, self.systems, self.trials)
+
+    def _named_classes(self) -> dict[str, Any]:
+        return {} if self.classes is None else {"classes": self.classes}
+
+    def all_messages(self) -> tuple[Message, ...]:
+        """What was read and assumed; scores of two classes are tied, or not, as they came."""
+        return (*self.joined.all_messages(self._ties()), *self.messages)
+
+    def _ties(self) -> dict[str, int | float] | None:
+        if self.classes is not None:
+            return None
+        ties = {}
+        for name, score in zip(self.systems, self.data.scores.T, strict=True):
+            scored = ~np.isnan(score)
+            weight = None if self.weight is None else self.weight[scored]
+            ties[name] = n_tied(score[scored], self.truth[scored], weight)
+        return ties
+
+
+def naming_scores(scores: AnyArray, systems: Sequence[str], trials: Trials) -> AbstractContextManager[None]:
+    """Name the trial, and of several systems those that give it infinite scores, in what is refused for its sake."""
+
+    def infinite(row: int) -> str:
+        if len(systems) < 2 or scores.ndim > 2:
+            return ""
+        columns = np.flatnonzero(np.isinf(scores[row])).tolist()
+        return ", ".join(f"{systems[k]}: {scores[row, k]:g}" for k in columns)
+
+    return naming_trials(trials.name_of, infinite)

@@ -1,0 +1,257 @@
+"""Score files and a key to a trained model, a calibration or a fusion, with what it is worth."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from deciban.analysis import Selection, select_systems
+from deciban.errors import InputError, MissingScoresError
+from deciban.fusion import LinearFusion, QualityFusion
+from deciban.fusion.quality_measures import KINDS
+from deciban.fusion.quality_measures import Kind as Side
+from deciban.io.source import PathLike
+from deciban.messages import Message
+from deciban.models.score_model import ScoreModel
+from deciban.trials import SegmentQuality
+from deciban.types import Progress
+from deciban.workflows.evaluate import mapped
+from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
+from deciban.workflows.inputs import Paths
+from deciban.workflows.model_files import one_system
+from deciban.workflows.options import Options
+from deciban.workflows.quality import QualityFiles, read_measures
+from deciban.workflows.quality_combination import Combined, Selected, combination_of
+from deciban.workflows.system_trials import SystemTrials
+from deciban.workflows.trained import Trained
+from deciban.workflows.training_rows import TrainingSets, rows_of_training
+
+
+def train_files(
+    scores: Paths,
+    key: PathLike | None,
+    model: ScoreModel | None = None,
+    *,
+    quality: QualityFiles | None = None,
+    measures: Selected | None = None,
+    combine: Combined | None = None,
+    cross_validate: int | str | tuple[str, str] | None = None,
+    n_folds: int = DEFAULT_FOLDS,
+    select: bool = False,
+    test_scores: Paths | None = None,
+    test_key: PathLike | None = None,
+    test_quality: QualityFiles | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Trained:
+    """Train a calibration, a fusion or a back-end on score files and a key; of two classes or of many.
+
+    Parameters
+    ----------
+    scores : sequence of paths, or one path
+        Score files, of one system for a calibration, of one or more for a fusion; see `deciban.read_scores`. No file
+        twice.
+    key : path or None
+        Which trials are targets, or of which class; None if the first score file says so.
+    model : calibrator, fusion or model of classes, optional
+        What to train; a copy is, it stays as it is. The default is a fusion: ``QualityFusion()`` if there is quality,
+        else ``LinearFusion()``. For ``SubsetFusion(missing="subset")`` the systems need not have scored the same
+        trials: ``missing`` has no meaning then.
+    quality : path, or mapping of side to path, optional
+        Quality measures by name. HDF5 and MATLAB files hold those of both sides; text files those of segments, which
+        belong to every side whose names they know. ``{"enroll": path, "test": path}`` are one file for each, and
+        ``{"trial": path}`` is for trials that have one name. Trials of names without measures are counted, and fused by
+        scores alone.
+    measures : sequence of str, or mapping of side to such, optional
+        Names of the quality measures to take, or their numbers from 1; all of them if left out.
+    combine : matrix, path, or mapping of side to such, optional
+        Makes few measures out of many: one row for each new one, with weights of those that are taken (BOSARIS paper,
+        section 2.7). A file of text holds such rows of numbers. The model remembers it: `deciban.apply_files` takes
+        the file of all measures.
+    cross_validate : int, str, or pair of str, optional
+        How to map every trial by a model that has not seen its like, as well. A column of the key says whose trials
+        stay together, such as the speaker (one for each side, if there are two); so do the names ``enroll`` and
+        ``test``, or the trial itself. A number stands for the names on all sides of the trial, and is the number of
+        folds.
+    n_folds : int
+        Number of folds where ``cross_validate`` names columns.
+    select : bool
+        Whether to take only systems that help; see `deciban.analysis.select_systems`. Trials are held out as
+        ``cross_validate`` says, by all their names if it says nothing.
+    test_scores, test_key : optional
+        Scores of the same systems on other trials, and their key: everything is evaluated on these, too. The systems
+        have the same names, or are in the same order.
+    test_quality : path, or mapping of side to path, optional
+        Quality measures of these trials, if ``quality`` does not hold them.
+    progress : function, optional
+        Called with a few words at every step.
+    **options
+        As in `deciban.evaluate_files`. With ``weights``, trials count that much in training, selection,
+        cross-validation and all figures; those of a ``test_key`` without that column count alike.
+
+    Returns
+    -------
+    Trained
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.evaluate_files` and the ``fit`` of the model, or if test files are no such systems.
+    TypeError
+        If an option is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = "a,3,1", "b,1,1", "c,2,1", "d,-1,0", "e,1.5,0", "f,0,0"
+    >>> _ = (folder / "A.csv").write_text("\\n".join(("trial,score,label", *rows)))
+    >>> _ = (folder / "B.txt").write_text("f -1\\na 1\\nb 2\\nc -0.5\\nd 0.5\\ne 0\\n")
+    >>> done = train_files([folder / "A.csv", folder / "B.txt"], None, LinearFusion(ridge=0.1))
+    >>> done.model.training_.systems, done.model.weights_.round(2)
+    (('A', 'B'), array([0.85, 0.72]))
+    >>> [(row.name, round(row.dev.cllr, 2)) for row in done.rows]
+    [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
+    """
+    chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
+    made = _copied(model, with_quality=quality is not None)
+    chosen = replace(chosen, kind=chosen.kind or made.scores_kind)
+    _require_kind(made, chosen)
+    measured = None if quality is None else read_measures(quality)
+    with _subsets_named(made):
+        read = SystemTrials.read(scores, key, chosen, model=made, quality=measured, progress=progress)
+    one_system(made, read.systems)
+    made, combining = _combining(made, read, measured, measures, combine)
+    held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
+    selection = selection_of(made, read, held or HoldOut(n_folds), say) if select else None
+    taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
+    dev = read.choose(taken)
+    say(f"training on {', '.join(dev.systems)}")
+    _train(made, dev, chosen)
+    values = crossed = None
+    if held is not None:
+        say("cross-validating")
+        values = dev.cross_validated(made, held)
+        crossed = dev.with_values(values, made.row_name(dev.systems) if made.is_fusion else dev.systems[0])
+    every = None
+    if test_scores is not None or test_key is not None:
+        other = measured if test_quality is None else read_measures(test_quality)
+        how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
+        every = SystemTrials.read(test_scores or (), test_key, chosen.lenient(), **how)
+        every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
+        mapped(made, every.choose(taken).counting)  # figures would refuse the same trials, without their names
+    say("evaluating")
+    sets = TrainingSets(read, every, taken, values)
+    rows, analysis = rows_of_training(made, sets, chosen.figures, say)
+    messages = _messages(dev, combining, held, made, every)
+    return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, messages)
+
+
+def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
+    """Train a model, and add to its record what arrays do not know: names of systems, columns, units."""
+    model.system_names = dev.systems
+    dev.fit(model)
+    training = model.training_
+    assert training is not None  # noqa: S101  # it has just been trained
+    weights = options.reading.weights
+    more = {} if weights is None else {"weights_from": weights}
+    more |= dev.kind.record(model, options.reading, dev.classes)
+    model.training_ = replace(training, systems=dev.systems, results={**training.results, **more})
+
+
+def _messages(
+    dev: SystemTrials, combining: list[Message], held: HoldOut | None, model: ScoreModel, other: SystemTrials | None
+) -> tuple[Message, ...]:
+    """What was read and assumed of all trials."""
+    messages = [*dev.all_messages(), *combining]
+    if held is not None:
+        messages.append(held.message(dev.trials, "fuses" if model.is_fusion else "calibrates"))
+    if other is not None:
+        messages += [Message("other", "", f"{dev.kind.noun}s"), *other.all_messages()]
+    return tuple(messages)
+
+
+def _require_kind(model: ScoreModel, options: Options) -> None:
+    if options.kind != model.scores_kind:
+        about = {"two-class": "two classes", "classes": "many classes"}
+        raise InputError(
+            f"model: a {type(model).__name__} is for {about[model.scores_kind]}, but the scores are said to be of "
+            f"{about[options.kind or 'classes']} (kind={options.kind!r}). Pass another model, or leave the kind out."
+        )
+
+
+@contextmanager
+def _subsets_named(model: ScoreModel) -> Iterator[None]:
+    """Name one more way out where systems lack scores of trials."""
+    try:
+        yield
+    except MissingScoresError as error:
+        if not model.is_fusion or model.takes_quality or model.scores_kind == "classes":
+            raise
+        way = "Or train a fusion for every set of systems: SubsetFusion(missing='subset') (--missing subset)."
+        raise MissingScoresError(f"{error} {way}") from error
+
+
+def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -> Selection:
+    """Choose systems on the trials that all of them scored.
+
+    Raises
+    ------
+    InputError
+        If the model is no fusion of two classes, or no trials of both classes have all scores.
+    """
+    if not model.is_fusion or model.scores_kind == "classes":
+        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+    whole = read.take(read.data.complete).counting
+    if not whole.labelled.has_both_classes:
+        raise InputError(
+            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
+            "Leave the system out that lacks most."
+        )
+    with whole.naming():
+        found = select_systems(
+            whole.data.scores,
+            whole.truth,
+            fusion=model,
+            names=read.systems,
+            groups=held.groups(whole.trials),
+            n_folds=held.parts,
+            sample_weight=whole.weight,
+            quality=whole.data.quality or None,
+            progress=say,
+        )
+    return replace(found, held_out=held.words(whole.trials))
+
+
+def _combining(
+    model: ScoreModel,
+    read: SystemTrials,
+    measured: Mapping[Side, SegmentQuality] | None,
+    measures: Selected | None,
+    combine: Combined | None,
+) -> tuple[ScoreModel, list[Message]]:
+    """The fusion with measures chosen and combined as files call them; and what is to be said about it."""
+    if measures is None and combine is None:
+        return model, []
+    if measured is None or not model.takes_quality:
+        raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
+    used = {kind: measured[kind] for kind in KINDS if f"{kind}_quality" in read.data.quality}
+    setting, messages = combination_of(used, measures, combine)
+    return type(model)(**{**model.settings, "combine": setting}), messages
+
+
+def _copied(model: ScoreModel | None, *, with_quality: bool) -> ScoreModel:
+    if model is None:
+        return QualityFusion() if with_quality else LinearFusion()
+    if not isinstance(model, ScoreModel):
+        raise InputError(f"model: got {type(model).__name__}. Pass a calibrator, a fusion or a model of classes.")
+    if model.takes_quality != with_quality:
+        raise InputError(
+            f"quality: given, but {type(model).__name__} takes none. Leave it out, or pass QualityFusion()."
+            if with_quality
+            else "quality: none given, but QualityFusion is there to take it. Name its file, or pass LinearFusion()."
+        )
+    return copy.deepcopy(model)
