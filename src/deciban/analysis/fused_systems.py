@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from deciban.analysis.data import Fuser
-from deciban.evaluation.results import Evaluation, Results, plain
+from deciban.evaluation.jsonable import plain
+from deciban.evaluation.results import Evaluation, Results
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.types import FloatArray
 

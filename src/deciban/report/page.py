@@ -85,7 +85,9 @@ def render(
     comparison = compare(results, before=before, train=train, train_before=train_before)
     sides = [("test" if train else "", results, before)]
     if train is not None:
-        sides.insert(0, ("training", Results(matched(train, results, "training"), facts=train.facts), train_before))
+        sides.insert(
+            0, ("training", Results(matched(train, results, "training"), messages=train.messages), train_before)
+        )
     page = template("page.html").render(
         title=title or _title(systems),
         facts=tuple(facts) or results.facts or _join(results),

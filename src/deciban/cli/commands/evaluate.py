@@ -11,7 +11,7 @@ from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.multiclass_options import AskedOfClasses, class_options
 from deciban.cli.shared.options import evaluation_options, joining_options, parse_quality, tell, working
 from deciban.cli.shared.training import parse_cross_validation
-from deciban.evaluation import ClassResults, Results
+from deciban.evaluation import Results
 from deciban.models import Model, load_model
 from deciban.workflows import evaluate_calibrated, evaluate_files
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command("eval", cls=SectionedCommand)
 @evaluation_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-def eval_command(results: Results | ClassResults, *, quiet: bool, as_json: bool) -> None:  # noqa: ARG001  # said before
+def eval_command(results: Results[Any], *, quiet: bool, as_json: bool) -> None:  # noqa: ARG001  # said before
     """Evaluate score files, one per system, on the trials of a key.
 
     Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
@@ -40,7 +40,7 @@ def eval_command(results: Results | ClassResults, *, quiet: bool, as_json: bool)
     """
     if as_json:
         click.echo(results.to_json())
-    elif isinstance(results, ClassResults):
+    elif results.kind == "classes":
         from deciban.cli.shared.multiclass_tables import print_class_results
 
         print_class_results(results)

@@ -9,7 +9,7 @@ import click
 
 from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.options import evaluation_options
-from deciban.evaluation import ClassResults, Results
+from deciban.evaluation import Results
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
@@ -22,7 +22,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
 @evaluation_options
 @click.option("-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=OUTPUT)
-def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, output: Path) -> None:
+def plot_command(results: Results[Any], *, quiet: bool, plot: str, output: Path) -> None:
     """Draw one plot of score files; all systems share it.
 
     Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
@@ -33,7 +33,7 @@ def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, out
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
     ending_of(output)
-    is_about_classes = isinstance(results, ClassResults)
+    is_about_classes = results.kind == "classes"
     if is_about_classes != (plot in _CLASS_KINDS):
         scores, known = ("many classes", _CLASS_KINDS) if is_about_classes else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {scores}. These have {', '.join(known)}.")
