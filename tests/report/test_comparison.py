@@ -29,7 +29,7 @@ def drawn(seed, shift=0.0):
 
 def results(tar, non, *names):
     systems = [evaluate(tar + 0.1 * i, non, name=name, operating_points=POINTS) for i, name in enumerate(names)]
-    return Results(tuple(systems), facts=(f"read  {names[0]}.txt",))
+    return Results(tuple(systems), messages=(f"read  {names[0]}.txt",))
 
 
 TRAIN, TEST = drawn(1), drawn(2, 0.4)

@@ -36,7 +36,7 @@ SUMMARY, COSTS, LOSSES = "Summary of all systems", "Average cost at each target 
 
 def test_the_summary_says_what_was_found():
     one = evaluated()
-    page = render_classes(ClassResults((one,), facts=("read  sys.csv",)))
+    page = render_classes(ClassResults((one,), messages=("read  sys.csv",)))
     cells = rows(page, SUMMARY)["sys"]
     assert rows(page, SUMMARY)["system"][1] == "C_avg at 0.5"
     assert cells[:3] == ["90", f"{one.c_avg:.4f}", f"{one.points[0].min_c_avg:.4f}"]
@@ -48,7 +48,7 @@ def test_the_summary_says_what_was_found():
     assert rows(page, "Figures of each class")["dog"][0] == "30"
     assert "Costs at target prior 0.5." in page
     assert "read  sys.csv" in page
-    assert render_classes(ClassResults((one,), facts=("read  sys.csv",))) == page
+    assert render_classes(ClassResults((one,), messages=("read  sys.csv",))) == page
 
 
 def test_of_several_costs_the_summary_has_the_mean():

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from deciban.evaluation.results import Results, plain
+from deciban.evaluation.jsonable import plain
+from deciban.evaluation.results import Evaluation, Results
 from deciban.models.fusion import Fusion
 from deciban.types import FloatArray
 

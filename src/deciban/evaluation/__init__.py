@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from deciban.evaluation.figures import TwoClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_classes
 from deciban.evaluation.multiclass.groups import evaluate_groups
 from deciban.evaluation.multiclass.result import ClassCurves, ClassEvaluation, ClassPoint, ClassResults
 from deciban.evaluation.presets import Preset, preset, presets
 from deciban.evaluation.results import Curves, Evaluation, PointResult, Results
-from deciban.evaluation.two_class import evaluate
+from deciban.evaluation.summary import Summary, merged, summarize
+from deciban.evaluation.two_class import evaluate, evaluation_of
 
 __all__ = [
     "ClassCurves",
@@ -19,9 +21,14 @@ __all__ = [
     "PointResult",
     "Preset",
     "Results",
+    "Summary",
+    "TwoClassFigures",
     "evaluate",
     "evaluate_classes",
     "evaluate_groups",
+    "evaluation_of",
+    "merged",
     "preset",
     "presets",
+    "summarize",
 ]

@@ -1,4 +1,4 @@
-"""The points that plots draw, taken from sorted scores."""
+"""The points that plots draw, taken from a summary: borders of cells and levels follow from what it holds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
-from deciban.evaluation.results import Curves, PointResult
-from deciban.metrics import SortedScores
+from deciban.core.ranks.operating import detection_cost
+from deciban.core.rules.expected import cross_entropy_curve
+from deciban.evaluation.results import Curves
+from deciban.evaluation.summary import Summary
 from deciban.metrics.scored_trials import ScoredTrials
 from deciban.types import CountArray, FloatArray
 
@@ -27,27 +29,28 @@ _LINEAR_BEYOND = 40.0
 """Log odds beyond which ln(1 + e^x) is x or 0 to the last digit: no cells are needed there."""
 
 
-def draw_curves(scores: SortedScores, points: Sequence[PointResult]) -> Curves:
-    """Return the points of every plot; the prior axis reaches every one of ``points`` that is not extreme."""
-    log_odds = prior_axis([point.threshold for point in points])
+def draw_curves(summary: Summary) -> Curves:
+    """Return the points of every plot; the prior axis reaches every operating point that is not extreme."""
+    log_odds = prior_axis([point.threshold for point in summary.figures.operating_points])
     half_width = float(log_odds[-1])
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
-    roc_p_fa, roc_p_miss = _thinned_roc(scores.table)
-    bins, tar_density, non_density = _histogram(scores)
-    levels = np.linspace(*_score_range(scores), _LEVELS)
-    above = scores.error_counts(levels)
+    errors = summary.errors(-log_odds)
+    roc_p_fa, roc_p_miss = _thinned_roc(summary.table)
+    bins, tar_density, non_density = _histogram(summary)
+    levels = np.linspace(*_score_range(summary), _LEVELS)
+    above = summary.errors(levels)
     return Curves(
         roc_p_fa=roc_p_fa,
         roc_p_miss=roc_p_miss,
-        hull_p_fa=scores.rocch.p_fa,
-        hull_p_miss=scores.rocch.p_miss,
+        hull_p_fa=summary.rocch.p_fa,
+        hull_p_miss=summary.rocch.p_miss,
         prior_log_odds=log_odds,
-        act_error=np.asarray(scores.act_dcf(prior_log_odds=log_odds)),
-        min_error=np.asarray(scores.rocch.min_dcf(prior_log_odds=log_odds)),
+        act_error=detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True),
+        min_error=np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds)),
         entropy_log_odds=entropy_log_odds,
-        act_cross_entropy=_bits(_in_cells(scores, half_width), entropy_log_odds),
-        min_cross_entropy=_bits(scores.recalibrated, entropy_log_odds),
-        pav=scores.pav,
+        act_cross_entropy=_bits(_in_cells(summary, half_width), entropy_log_odds),
+        min_cross_entropy=_bits(summary.recalibrated, entropy_log_odds),
+        pav=summary.pav,
         bins=bins,
         tar_density=tar_density,
         non_density=non_density,
@@ -65,7 +68,7 @@ def prior_axis(thresholds: Sequence[float], n_places: int = _GRID) -> FloatArray
 
 def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):  # nats near the largest float
-        return np.asarray(trials.cross_entropy(prior_log_odds=log_odds)) / math.log(2)
+        return cross_entropy_curve(trials.tar, trials.non, log_odds) / math.log(2)
 
 
 def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
@@ -82,36 +85,36 @@ def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
     return n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
 
 
-def _score_range(scores: SortedScores) -> tuple[float, float]:
+def _score_range(summary: Summary) -> tuple[float, float]:
     """Lowest and highest finite score, halved where their difference would overflow; (0, 0) if there is none."""
-    ends = [end for c in (scores.tar, scores.non) if c.finite_range for end in c.finite_range]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 0.0)
+    low, high = summary.finite_range or (0.0, 0.0)
     return (low, high) if math.isfinite(high - low) else (low / 2, high / 2)
 
 
-def _histogram(scores: SortedScores) -> tuple[FloatArray, FloatArray, FloatArray]:
-    low, high = _score_range(scores)
+def _histogram(summary: Summary) -> tuple[FloatArray, FloatArray, FloatArray]:
+    low, high = _score_range(summary)
     if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):
         margin = 0.5 * max(1.0, abs(high))
         low, high = low - margin, high + margin
-    n_bins = np.clip(4 * min(len(scores.tar.scores), len(scores.non.scores)) ** (1 / 3), 20, 100)
+    classes = (summary.ranks.tar, summary.ranks.non)
+    n_bins = np.clip(4 * min(len(one.scores) for one in classes) ** (1 / 3), 20, 100)
     bins = np.linspace(low, high, int(n_bins) + 1)
     edges = np.append(bins[:-1], np.nextafter(high, np.inf))
-    tar, non = (np.diff(c.below(edges)) / c.total / (bins[1] - bins[0]) for c in (scores.tar, scores.non))
+    tar, non = (np.diff(c.below(edges)) / c.total / (bins[1] - bins[0]) for c in classes)
     return bins, tar, non
 
 
-def _in_cells(scores: SortedScores, half_width: float) -> ScoredTrials:
+def _in_cells(summary: Summary, half_width: float) -> ScoredTrials:
     """Many trials as few weighted ones: all trials of a narrow cell of scores become their mean.
 
     The logarithmic cost bends by at most 1/4 per nat squared, so a cell of width h moves a mean by less than
     h^2 / 32 nats; where the cost is a straight line or 0, beyond ``_LINEAR_BEYOND``, cells may be wide.
     """
-    if scores.tar.total + scores.non.total <= _MANY:
-        return scores.trials
+    if summary.n_tar + summary.n_non <= _MANY:
+        return summary.ranks.trials
     reach = half_width + _LINEAR_BEYOND
     edges = np.linspace(-reach, reach, 2 * round(reach * _CELLS_PER_NAT) + 1)
-    return ScoredTrials(_class_in_cells(scores.tar, edges), _class_in_cells(scores.non, edges))
+    return ScoredTrials(_class_in_cells(summary.ranks.tar, edges), _class_in_cells(summary.ranks.non, edges))
 
 
 def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray, CountArray]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import json
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol
 
 import numpy as np
 
+from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.evaluation._plotter import Plotter
+from deciban.evaluation.jsonable import Jsonable, plain
+from deciban.messages import Message
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -59,8 +61,8 @@ class PointResult:
         return str(OperatingPoint(self.p_target, self.c_miss, self.c_fa))
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves(ByValue):
     """The points that plots draw. Where there are many they are thinned below the size of a pixel.
 
     Attributes
@@ -109,9 +111,11 @@ class Curves:
     non_above: FloatArray
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, eq=False)
+class Evaluation(ByValue, Jsonable):
     """Everything a table, a plot or a report says about the scores of one system.
+
+    Two of the same scores, name and figures are equal, and so are their hashes.
 
     Attributes
     ----------
@@ -154,10 +158,23 @@ class Evaluation:
     curves: Curves = dataclasses.field(repr=False)
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
 
+    kind: ClassVar[str] = "two-class"
+    conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
+
     @property
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
+
+    @property
+    def act_dcf(self) -> float:
+        """Normalized actual cost at the first operating point."""
+        return self.operating_points[0].act_dcf
+
+    @property
+    def min_dcf(self) -> float:
+        """Normalized minimum cost at the first operating point."""
+        return self.operating_points[0].min_dcf
 
     @property
     def mean_act_dcf(self) -> float:
@@ -172,7 +189,7 @@ class Evaluation:
     @property
     def plot(self) -> Plotter:
         """Plots of this evaluation: ``evaluation.plot.det(ax=None)`` is ``deciban.plots.det(evaluation, ax=None)``."""
-        return Plotter(self)
+        return Plotter(self, self.kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
@@ -181,75 +198,89 @@ class Evaluation:
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
-        numbers: dict[str, Any] = plain(fields)
+        numbers: dict[str, Any] = plain({"kind": self.kind, **fields})
         return numbers
 
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+class _Evaluated(Protocol):
+    """What `Results` needs of the evaluation of a system."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def conventions(self) -> Mapping[str, str]: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    E = TypeVar("E", bound=_Evaluated, default=Evaluation)
+else:
+    from typing import TypeVar
+
+    E = TypeVar("E")
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Jsonable, Generic[E]):
     """The evaluations of several systems on the same trials, and how the trials were found.
 
     Attributes
     ----------
-    systems : tuple of Evaluation
+    systems : tuple of Evaluation, or of ClassEvaluation
+        All of one kind, and of the same classes.
     join : JoinReport, optional
         How key and scores met.
-    facts : tuple of str
-        What was read and assumed, a line each.
+    messages : tuple of Message
+        What was read and assumed; lines of text will do as well.
+    before : Results, optional
+        Of the scores as they are, where ``systems`` is what a trained model makes of them.
     """
 
-    systems: tuple[Evaluation, ...]
+    systems: tuple[E, ...]
     join: JoinReport | None = None
-    facts: tuple[str, ...] = ()
+    messages: tuple[Message | str, ...] = ()
+    before: Results[E] | None = None
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was read and assumed, a line each."""
+        return tuple(map(str, self.messages))
+
+    @property
+    def kind(self) -> str:
+        """``"two-class"`` or ``"classes"``."""
+        return self.systems[0].kind if self.systems else Evaluation.kind
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes where there are many; empty for targets and non-targets."""
+        return getattr(self.systems[0], "classes", ()) if self.systems else ()
+
+    @property
+    def conventions(self) -> Mapping[str, str]:
+        """What the numbers mean."""
+        return self.systems[0].conventions if self.systems else Evaluation.conventions
+
+    @property
+    def plot(self) -> Plotter:
+        """Plots of all systems: ``results.plot.det(ax=None)`` is ``deciban.plots.det(results, ax=None)``."""
+        return Plotter(self, self.kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""
         return {
             "schema": SCHEMA,
+            "kind": self.kind,
             "systems": [system.to_dict() for system in self.systems],
+            **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
             "join": None if self.join is None else dataclasses.asdict(self.join),
             "inputs": list(self.facts),
-            "conventions": CONVENTIONS,
+            "conventions": dict(self.conventions),
         }
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-
-class Plotter:
-    """The functions of `deciban.plots` with their first argument filled in."""
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        self._evaluation = evaluation
-
-    def __getattr__(self, kind: str) -> Any:
-        # By name and only when asked for: plots stand above evaluation and bring matplotlib with them.
-        plots = importlib.import_module("deciban.plots")
-        if kind not in plots.KINDS:
-            raise AttributeError(f"no plot {kind!r}; there are {', '.join(plots.KINDS)}")
-
-        def draw(ax: Any = None, **line_kw: Any) -> Any:
-            return getattr(plots, kind)(self._evaluation, ax=ax, **line_kw)
-
-        return draw
-
-    def __dir__(self) -> list[str]:
-        return list(importlib.import_module("deciban.plots").KINDS)
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: infinite numbers become words."""
-    if isinstance(value, dict):
-        return {name: plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return value

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
 
-from deciban.core.ranks.operating import (
-    OperatingPoint,
-    PointLike,
-    as_operating_point,
-    detection_cost,
-    effective_log_odds,
-)
+from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
+from deciban.evaluation.figures import DEFAULT_POINTS, TwoClassFigures
 from deciban.evaluation.notes import notes_on
 from deciban.evaluation.results import Evaluation, PointResult
+from deciban.evaluation.summary import Summary
 from deciban.metrics import SortedScores
 from deciban.types import BoolArray, CountArray, ScoreArray
 
-DEFAULT_POINTS = (OperatingPoint(0.01),)
+__all__ = ["DEFAULT_POINTS", "evaluate", "evaluate_labelled", "evaluation_of"]
 
 
 def evaluate(
@@ -30,7 +27,7 @@ def evaluate(
     non: ArrayLike,
     *,
     name: str = "system",
-    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
     tar_weights: ArrayLike | None = None,
     non_weights: ArrayLike | None = None,
 ) -> Evaluation:
@@ -66,33 +63,59 @@ def evaluate(
     >>> [round(point.min_dcf, 4) for point in result.operating_points]
     [0.3333, 0.3333]
     """
-    if not isinstance(operating_points, Iterable):
-        raise InputError(f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}].")
-    points = [as_operating_point(point) for point in operating_points]
-    if not points:
-        raise InputError("operating_points: none given. Detection costs need at least one.")
+    figures = TwoClassFigures.of(operating_points)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
-    both = (scores.table.n_tar > 0) & (scores.table.n_non > 0)
-    n_tied = scores.table.n_tar[both].sum() + scores.table.n_non[both].sum()
-    results = _at_points(scores, points)
-    cllr, dr30 = scores.trials.cllr(), scores.rocch.few_errors(30)
-    curves = draw_curves(scores, results)
+    is_weighted = tar_weights is not None or non_weights is not None
+    return evaluation_of(Summary.of(scores, figures, is_weighted=is_weighted), name=name)
+
+
+def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
+    """Evaluate what is known of the scores of one system: every number, curve and note.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of all trials: see `summarize` and `merged`.
+    name : str
+        What tables and legends call the system.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        If a class has no trial.
+
+    Examples
+    --------
+    >>> from deciban.evaluation.summary import summarize
+    >>> one, other = summarize([1.0, 2.0], [0.0]), summarize([2.0], [1.0, -1.0])
+    >>> evaluation_of(one + other).eer == evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).eer
+    True
+    """
+    for total, kind in ((summary.n_tar, "target"), (summary.n_non, "non-target")):
+        if not total:
+            raise InputError(f"summary: holds no {kind} trial. Evaluation needs at least one of each class.")
+    points = _at_points(summary)
+    curves = draw_curves(summary)
     return Evaluation(
         name=name,
-        n_tar=scores.tar.total,
-        n_non=scores.non.total,
-        n_tied=n_tied.item(),
-        n_infinite=scores.tar.infinite + scores.non.infinite,
-        eer=scores.rocch.eer(),
-        auc=scores.table.auc(),
-        cllr=cllr,
-        min_cllr=scores.recalibrated.cllr(),
-        prbep=scores.rocch.prbep(),
-        dr30=dr30,
-        operating_points=results,
-        notes=notes_on(scores, results, cllr, dr30, curves),
+        n_tar=summary.n_tar,
+        n_non=summary.n_non,
+        n_tied=summary.n_tied,
+        n_infinite=summary.n_infinite,
+        eer=summary.rocch.eer(),
+        auc=summary.table.auc(),
+        cllr=summary.cllr,
+        min_cllr=summary.recalibrated.cllr(),
+        prbep=summary.rocch.prbep(),
+        dr30=summary.rocch.few_errors(FEW_ERRORS),
+        operating_points=points,
+        notes=notes_on(summary, points, curves),
         curves=curves,
-        is_weighted=tar_weights is not None or non_weights is not None,
+        is_weighted=summary.is_weighted,
     )
 
 
@@ -102,7 +125,7 @@ def evaluate_labelled(
     weight: CountArray | None = None,
     *,
     name: str,
-    operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+    operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
 ) -> Evaluation:
     """Evaluate trials of both classes in one array, with their labels and maybe weights; see `evaluate`."""
     tar, non = is_target, ~is_target
@@ -116,12 +139,13 @@ def evaluate_labelled(
     )
 
 
-def _at_points(scores: SortedScores, points: Sequence[OperatingPoint]) -> tuple[PointResult, ...]:
+def _at_points(summary: Summary) -> tuple[PointResult, ...]:
+    points = summary.figures.operating_points
     p_target, c_miss, c_fa = np.array([(p.p_target, p.c_miss, p.c_fa) for p in points], dtype=np.float64).T
     log_odds = effective_log_odds(logit(p_target), c_miss, c_fa)
-    errors = scores.error_counts(-log_odds)
+    errors = summary.errors(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
-    least = detection_cost(*scores.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
+    least = detection_cost(*summary.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
     columns = (-log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
     given = (p_target, c_miss, c_fa)

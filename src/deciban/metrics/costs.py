@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.metrics.sorted_scores import SortedScores
 from deciban.types import FloatArray
 
@@ -252,7 +253,7 @@ def dr30(
     tar: ArrayLike,
     non: ArrayLike,
     *,
-    n_errors: float = 30,
+    n_errors: float = FEW_ERRORS,
     tar_weights: ArrayLike | None = None,
     non_weights: ArrayLike | None = None,
 ) -> tuple[float, float]:

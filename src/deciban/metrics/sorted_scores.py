@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,15 @@ class SortedScores:
         tar, non = _validate.pair(tar, non)
         self.tar = SortedClass.of(tar, _validate.weights(tar_weights, len(tar), "tar_weights"))
         self.non = SortedClass.of(non, _validate.weights(non_weights, len(non), "non_weights"))
+
+    @classmethod
+    def of_sorted(cls, tar: SortedClass, non: SortedClass) -> SortedScores:
+        """From classes that are sorted already."""
+        scores = cls.__new__(cls)
+        if tar.scores.dtype != non.scores.dtype:
+            tar, non = (replace(one, scores=one.scores.astype(np.float64, copy=False)) for one in (tar, non))
+        scores.tar, scores.non = tar, non
+        return scores
 
     @cached_property
     def table(self) -> CountTable:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.core.by_value import ByValue
 from deciban.core.classes.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
@@ -17,7 +18,7 @@ from deciban.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DetectionAnalysis:
+class DetectionAnalysis(ByValue):
     """Each class against the rest: detection costs and Cllr as they are, and after the best monotone recalibration.
 
     Every array has one entry for each target; where costs were asked for at several priors, ``cost`` and ``min_cost``
@@ -81,7 +82,7 @@ class DetectionAnalysis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairwiseAnalysis:
+class PairwiseAnalysis(ByValue):
     """Each class against each other one: Cllr as it is, and after the best monotone recalibration.
 
     Attributes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from deciban.core.by_value import ByValue
 from deciban.multiclass.costs import expected_surprise
 from deciban.multiclass.infimum import CalibrationLimits, entropy
 from deciban.multiclass.scored_classes import ScoredClasses
@@ -15,7 +16,7 @@ from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassCalibration:
+class ClassCalibration(ByValue):
     """Cross-entropy of log-likelihoods as they are, and after the best maps ``scale * loglik + offset``, in bits.
 
     Attributes

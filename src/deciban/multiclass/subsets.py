@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from deciban import _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class
+from deciban.core.by_value import ByValue
 from deciban.core.classes.subsets import subset_costs
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
@@ -22,7 +23,7 @@ MOST_CLASSES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SubsetCosts:
+class SubsetCosts(ByValue):
     """One number for every subset of two or more classes; as an array it is `value`.
 
     Attributes

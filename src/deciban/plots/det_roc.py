@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, in_percent
 from deciban.plots.probit import HIGHEST, bent, limits, probit, set_probit_axes
 
-_FEW = 30
 _HULL = "convex hull (ROCCH)"
 
 
@@ -141,14 +141,14 @@ def _few_errors(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) ->
             "linestyle": ":",
             "zorder": 1.5,
         }
-        at_x, at_y = _FEW / system.evaluation.n_non, _FEW / system.evaluation.n_tar
+        at_x, at_y = FEW_ERRORS / system.evaluation.n_non, FEW_ERRORS / system.evaluation.n_tar
         if x[0] < at_x < x[1]:
             sheet.ax.axvline(at_x, **style)
         if y[0] < at_y < y[1]:
             sheet.ax.axhline(at_y, **style)
         drawn |= x[0] < at_x < x[1] or y[0] < at_y < y[1]
     if drawn:
-        sheet.explain(f"{_FEW} errors (rule of {_FEW})", linestyle=":")
+        sheet.explain(f"{FEW_ERRORS} errors (rule of {FEW_ERRORS})", linestyle=":")
 
 
 def _markers(sheet: Sheet, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:

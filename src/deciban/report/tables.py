@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation, PointResult
-from deciban.report.text import FEW, count, number, percent
+from deciban.report.text import count, number, percent
 
 MISSING = "\u2013"
 
@@ -104,5 +105,5 @@ def _error_cells(system: Evaluation, point: PointResult) -> tuple[str, ...]:
 
 
 def _few(point: PointResult) -> str:
-    kinds = [kind for kind, n in (("misses", point.n_miss), ("false alarms", point.n_fa)) if n < FEW]
-    return f"fewer than {FEW} {' and '.join(kinds)}" if kinds else ""
+    kinds = [kind for kind, n in (("misses", point.n_miss), ("false alarms", point.n_fa)) if n < FEW_ERRORS]
+    return f"fewer than {FEW_ERRORS} {' and '.join(kinds)}" if kinds else ""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
+from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
 from deciban.evaluation.notes import prior_name
 
 MINUS = "\u2212"
-FEW = 30
-"""Doddington's rule: fewer errors than this say little about an error rate."""
 
 PLOTS = {
     "det": (
@@ -200,5 +199,5 @@ def scarce_errors(system: Evaluation) -> str:
     parts = []
     for what, log_odds, side in zip(("false alarms", "misses"), system.dr30, ("below", "above"), strict=True):
         where = f"{side} prior {prior_name(log_odds)}" if math.isfinite(log_odds) else "at every prior"
-        parts.append(f"fewer than {FEW} {what} {where}")
+        parts.append(f"fewer than {FEW_ERRORS} {what} {where}")
     return "; ".join(parts)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
+from deciban.evaluation.notes import probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike
@@ -118,8 +119,8 @@ def _score_remarks(score: ScoreArray, different: int) -> list[str]:
         )
     if _like_labels(score, different):
         remarks.append(f"All scores are whole numbers, {different} different ones: may these be labels?")
-    elif score.min() >= 0 and score.max() <= 1:
-        remarks.append("All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats.")
+    else:
+        remarks.extend(probabilities(score.min(), score.max()))
     return remarks
 
 

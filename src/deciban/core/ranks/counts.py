@@ -6,7 +6,7 @@ non-target trials in ascending order of score. Scores themselves matter only whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,8 @@ class SortedClass:
         order = np.argsort(scores)
         order = order[weights[order] > 0]
         scores = scores[order]
+        if not len(scores):
+            return cls(scores, weights[order], np.zeros(1, weights.dtype))
         equal = np.concatenate(([False], scores[1:] == scores[:-1], [False]))
         # Ordering equal scores by weight makes the sum of fractional weights independent of the row order.
         tied = np.flatnonzero(equal[1:] | equal[:-1])
@@ -48,6 +50,22 @@ class SortedClass:
         weights, first = weights[order], np.flatnonzero(~equal[:-1])
         summed = np.add.reduceat(weights, first)
         return cls(scores[first], summed, np.concatenate((np.zeros(1, summed.dtype), np.cumsum(summed))))
+
+    @classmethod
+    def merged(cls, parts: Sequence[SortedClass]) -> SortedClass:
+        """Sort the trials of all parts into one class; parts may be empty, and need not have weights where others do.
+
+        Whole numbers of trials come out as if all had been sorted at once, to the bit; sums of fractional weights up
+        to their rounding.
+        """
+        parts = [part for part in parts if len(part.scores)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        scores = np.concatenate([part.scores for part in parts])
+        if all(part.weights is None for part in parts):
+            return cls.of(scores)
+        weights = [np.ones(len(one.scores), np.int64) if one.weights is None else one.weights for one in parts]
+        return cls.of(scores, np.concatenate(weights))
 
     @property
     def total(self) -> int | float:
@@ -187,6 +205,8 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     Between two neighbours of ``few`` lie only entries of ``many``: one gap. So the groups follow from one
     search for each entry of ``few``.
     """
+    if not len(few):
+        return np.zeros(min(len(many), 1), np.int64), np.full(min(len(many), 1), len(many))
     n_few, n_many = [], []
     upto = 0  # entries of ``many`` in the groups so far
     start, before, tied = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))

@@ -9,14 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, corners
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.ranks.pav import block_llr, pool
 from deciban.types import CountArray, FloatArray
 
+FEW_ERRORS = 30
+"""Doddington's rule of 30: an error rate that rests on fewer errors is rough (thesis appendix B)."""
 
-@dataclass(frozen=True, slots=True)
-class Pav:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pav(ByValue):
     """Blocks of scores that share one optimal log-likelihood ratio, in ascending order.
 
     Attributes
@@ -49,8 +53,8 @@ class Pav:
         return self.llr[tar], self.n_tar[tar], self.llr[non], self.n_non[non]
 
 
-@dataclass(frozen=True, slots=True)
-class Rocch:
+@dataclass(frozen=True, slots=True, eq=False)
+class Rocch(ByValue):
     """The lower convex hull of the ROC, from accept-all ``(p_fa, p_miss) = (1, 0)`` to reject-all ``(0, 1)``.
 
     Attributes

@@ -21,14 +21,43 @@ _NARROW = 1 / 32
 _MANY = 256
 """Number of neighbours from which on the series is the shorter way."""
 
+_IN_CACHE = 1 << 15
+"""Numbers in a block of trials and priors."""
+
 WeightedScores: TypeAlias = tuple[ScoreArray, CountArray | None]
 
 
 def cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> float:
     """Prior-weighted cross-entropy in nats (thesis 7.40); infinite where a trial has infinite surprise."""
-    cost_tar = mean_log_cost(tar, -log_odds, sign=-1)
-    cost_non = mean_log_cost(non, log_odds, sign=1)
-    return _weighted(float(expit(log_odds)), cost_tar) + _weighted(float(expit(-log_odds)), cost_non)
+    return mixed(log_cost(tar, -log_odds, sign=-1), log_cost(non, log_odds, sign=1), log_odds)
+
+
+def mixed(cost_tar: MeanCost, cost_non: MeanCost, log_odds: float) -> float:
+    """Prior-weighted mean of the costs of both classes."""
+    return _weighted(float(expit(log_odds)), cost_tar.value) + _weighted(float(expit(-log_odds)), cost_non.value)
+
+
+def cross_entropy_curve(tar: WeightedScores, non: WeightedScores, log_odds: FloatArray) -> FloatArray:
+    """`cross_entropy` at many priors at once, for few trials: plain sums, good to some ulps, for pictures.
+
+    Parameters
+    ----------
+    tar, non : (scores, weights)
+        Weights are positive.
+    log_odds : (n_priors,) array
+    """
+    return expit(log_odds) * _mean_curve(tar, -log_odds, -1.0) + expit(-log_odds) * _mean_curve(non, log_odds, 1.0)
+
+
+def _mean_curve(trials: WeightedScores, shifts: FloatArray, sign: float) -> FloatArray:
+    """Mean of ``ln(1 + exp(sign * score + shift))`` for every shift."""
+    scores, weights = sign * trials[0].astype(np.float64), trials[1]
+    totals, step = np.zeros(len(shifts)), max(_IN_CACHE // len(shifts), 1)
+    for first in range(0, len(scores), step):
+        some = slice(first, first + step)
+        costs = softplus(scores[some] + shifts[:, None])
+        totals += costs.sum(axis=1) if weights is None else costs @ weights[some]
+    return totals / (len(scores) if weights is None else weights.sum())
 
 
 def normalized_cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> float:
@@ -49,6 +78,11 @@ def normalized_cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds:
 
 def mean_log_cost(trials: WeightedScores, shift: float, *, sign: int) -> float:
     """Mean of ``ln(1 + exp(sign * score + shift))`` in nats."""
+    return log_cost(trials, shift, sign=sign).value
+
+
+def log_cost(trials: WeightedScores, shift: float, *, sign: int) -> MeanCost:
+    """The sum that `mean_log_cost` is the mean of; sums over other trials can be added."""
     scores, weights = trials
 
     function = _softplus_parts if weights is None else softplus
@@ -57,16 +91,16 @@ def mean_log_cost(trials: WeightedScores, shift: float, *, sign: int) -> float:
         x = values if sign > 0 else -values
         return function(x + shift if shift else x)
 
-    return MeanCost.of(scores, cost, weights).value
+    return MeanCost.of(scores, cost, weights)
 
 
 def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
     """Expected cost of a member of the beta family at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
     if alpha == beta == 1:
         return cross_entropy(tar, non, log_odds)
-    cost_tar = MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1]).value
-    cost_non = MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1]).value
-    return _weighted(float(expit(log_odds)), cost_tar) + _weighted(float(expit(-log_odds)), cost_non)
+    cost_tar = MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1])
+    cost_non = MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1])
+    return mixed(cost_tar, cost_non, log_odds)
 
 
 def _weighted(prior: float, cost: float) -> float:

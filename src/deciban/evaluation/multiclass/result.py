@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from deciban.evaluation.results import SCHEMA, plain
+from deciban.core.by_value import ByValue
+from deciban.evaluation._plotter import Plotter
+from deciban.evaluation.jsonable import Jsonable, plain
+from deciban.evaluation.results import Results
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
-
-if TYPE_CHECKING:
-    from deciban.trials import JoinReport
 
 CLASS_CONVENTIONS = {
     "scores": "natural-log likelihoods of the classes, up to a constant for each segment",
@@ -64,7 +64,7 @@ class ClassPoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassCurves:
+class ClassCurves(ByValue):
     """What plots draw.
 
     Attributes
@@ -92,8 +92,10 @@ class ClassCurves:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassEvaluation:
+class ClassEvaluation(ByValue, Jsonable):
     """Everything a table, a plot or a report says about the scores of one system for many classes.
+
+    Two of the same scores, name and figures are equal, and so are their hashes.
 
     Attributes
     ----------
@@ -154,6 +156,14 @@ class ClassEvaluation:
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
 
+    kind: ClassVar[str] = "classes"
+    conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
+
+    @property
+    def plot(self) -> Plotter:
+        """Plots of this evaluation: ``found.plot.confusion()`` is ``deciban.plots.confusion(found)``."""
+        return Plotter(self, self.kind)
+
     @property
     def n_classes(self) -> int:
         """Number of classes."""
@@ -209,6 +219,7 @@ class ClassEvaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields: dict[str, Any] = {
+            "kind": self.kind,
             "name": self.name,
             "classes": self.classes,
             "counts": self.counts.tolist(),
@@ -270,45 +281,8 @@ class ClassEvaluation:
     def _named(self, found: SubsetCosts, at: int) -> dict[str, Any]:
         return {"classes": [self.classes[k] for k in found.members(at)], "c_avg": float(found.value[at])}
 
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
-
-@dataclass(frozen=True)
-class ClassResults:
-    """The evaluations of several systems on the same segments, and how the segments were found.
-
-    Attributes
-    ----------
-    systems : tuple of ClassEvaluation
-        All of the same classes.
-    join : JoinReport, optional
-        How key and scores met.
-    facts : tuple of str
-        What was read and assumed, a line each.
-    """
-
-    systems: tuple[ClassEvaluation, ...]
-    join: JoinReport | None = None
-    facts: tuple[str, ...] = ()
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        return self.systems[0].classes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the object that ``deciban eval --json`` prints for class scores."""
-        return {
-            "schema": SCHEMA,
-            "kind": "classes",
-            "systems": [system.to_dict() for system in self.systems],
-            "join": None if self.join is None else dataclasses.asdict(self.join),
-            "inputs": list(self.facts),
-            "conventions": CLASS_CONVENTIONS,
-        }
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+if TYPE_CHECKING:
+    ClassResults: TypeAlias = Results[ClassEvaluation]
+else:
+    ClassResults = Results

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
+from deciban.evaluation.results import Results
 
 ClassDrawable: TypeAlias = ClassEvaluation | ClassResults | Sequence[ClassEvaluation]
 
@@ -21,7 +22,7 @@ def class_systems_of(result: ClassDrawable, argument: str = "result") -> tuple[C
     """
     if isinstance(result, ClassEvaluation):
         return (result,)
-    systems = result.systems if isinstance(result, ClassResults) else tuple(result)
+    systems = result.systems if isinstance(result, Results) else tuple(result)
     if not systems:
         raise InputError(f"{argument}: there is no system to draw. Pass a ClassEvaluation, or a list of them.")
     for system in systems:

@@ -14,6 +14,7 @@ from deciban import _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
+from deciban.evaluation.results import Results
 from deciban.plots.axes import in_percent
 from deciban.plots.multiclass.cells import BLUES, ORANGES, Grid, brief, largest, numbered
 from deciban.plots.multiclass.drawable import ClassDrawable, one_system
@@ -69,7 +70,7 @@ def confusion(
     >>> [text.get_text() for text in ax.texts]
     ['80.0', '95.0', '20.0', '5.0']
     """
-    if isinstance(result, ClassEvaluation | ClassResults):
+    if isinstance(result, ClassEvaluation | Results):
         system = one_system(result)
         result, classes = system.confusion, system.classes
     table = _table(result)

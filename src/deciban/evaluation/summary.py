@@ -1,0 +1,231 @@
+"""The summary of one system's scores: everything that tables, curves and notes are made of, and mergeable.
+
+It holds what one sort of the scores tells (counts of ranks) and the sums of the costs that are asked for. Where the
+scores come from (arrays, a condition of a key, one part of a data set, later a stream) does not show in it, and what
+stands above it sees nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban import _validate
+from deciban.core.ranks.counts import CountTable, SortedClass
+from deciban.core.ranks.hull import Pav, Rocch
+from deciban.core.rules.expected import log_cost, mixed
+from deciban.core.rules.sums import ErrorCounts, MeanCost
+from deciban.errors import InputError
+from deciban.evaluation.figures import TwoClassFigures
+from deciban.metrics import SortedScores
+from deciban.metrics.scored_trials import ScoredTrials
+from deciban.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known of the scores of one system for two classes.
+
+    ``a + b`` and `merge` give the summary of the trials of both, as if all had been sorted at once: counts and all
+    figures of ranks to the bit, sums of costs to about 1e-16 (and with fractional weights everything up to the
+    rounding of their sums). A part may lack a class; an evaluation needs both.
+
+    Attributes
+    ----------
+    figures : TwoClassFigures
+        What was asked for.
+    ranks : SortedScores
+        The count table, and what follows from it.
+    cost_tar, cost_non : MeanCost
+        Logarithmic costs of the two classes at even odds, in nats: what Cllr is made of.
+    is_weighted : bool
+        Whether trials had weights: numbers of trials are sums of weights then.
+    """
+
+    figures: TwoClassFigures
+    ranks: SortedScores
+    cost_tar: MeanCost
+    cost_non: MeanCost
+    is_weighted: bool = False
+
+    @classmethod
+    def of(cls, scores: SortedScores, figures: TwoClassFigures, *, is_weighted: bool = False) -> Summary:
+        """From sorted scores."""
+        trials = scores.trials
+        costs = (log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1))
+        return cls(figures, scores, *costs, is_weighted)
+
+    @property
+    def table(self) -> CountTable:
+        """Trials of both classes in ascending order of score."""
+        return self.ranks.table
+
+    @property
+    def pav(self) -> Pav:
+        """PAV blocks."""
+        return self.ranks.pav
+
+    @property
+    def rocch(self) -> Rocch:
+        """Convex hull of the ROC."""
+        return self.ranks.rocch
+
+    @property
+    def n_tar(self) -> int | float:
+        """Target trials, or their weight."""
+        return self.ranks.tar.total
+
+    @property
+    def n_non(self) -> int | float:
+        """Non-target trials, or their weight."""
+        return self.ranks.non.total
+
+    @property
+    def n_tied(self) -> int | float:
+        """Trials (or weight) whose score is that of a trial of the other class."""
+        both = (self.table.n_tar > 0) & (self.table.n_non > 0)
+        tied: int | float = (self.table.n_tar[both].sum() + self.table.n_non[both].sum()).item()
+        return tied
+
+    @property
+    def n_infinite(self) -> int | float:
+        """Trials (or weight) with an infinite score."""
+        return self.ranks.tar.infinite + self.ranks.non.infinite
+
+    @property
+    def cllr(self) -> float:
+        """In bits."""
+        return mixed(self.cost_tar, self.cost_non, 0.0) / math.log(2)
+
+    @cached_property
+    def recalibrated(self) -> ScoredTrials:
+        """The blocks of PAV as trials: their costs are the least that there are."""
+        return self.ranks.recalibrated
+
+    @cached_property
+    def finite_range(self) -> tuple[float, float] | None:
+        """Lowest and highest finite score; None if there is none."""
+        ends = [end for c in (self.ranks.tar, self.ranks.non) if c.finite_range for end in c.finite_range]
+        return (min(ends), max(ends)) if ends else None
+
+    def errors(self, thresholds: FloatArray) -> ErrorCounts:
+        """Misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
+        return self.ranks.error_counts(thresholds)
+
+    def merge(self, other: Summary) -> Summary:
+        """Summarize the trials of both.
+
+        Raises
+        ------
+        InputError
+            If they were asked for different things.
+        """
+        return merged([self, other])
+
+    def __add__(self, other: object) -> Summary:
+        return self.merge(other) if isinstance(other, Summary) else NotImplemented
+
+
+def summarize(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    figures: TwoClassFigures | None = None,
+    tar_weights: ArrayLike | None = None,
+    non_weights: ArrayLike | None = None,
+) -> Summary:
+    """Sort the scores of one part of the trials, or of all, once.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal. A part of the trials
+        may have none of a class, or no trial at all.
+    figures : TwoClassFigures, optional
+        What is asked for; the same for all parts.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        If a score is NaN or no number, or weights do not fit.
+
+    Examples
+    --------
+    >>> from deciban.evaluation.two_class import evaluate, evaluation_of
+    >>> parts = [summarize([1.0, 2.0], []), summarize([2.0], [0.0, 1.0, -1.0])]
+    >>> evaluation_of(merged(parts)) == evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
+    True
+    """
+    tar_class = _sorted(tar, tar_weights, "tar")
+    scores = SortedScores.of_sorted(tar_class, _sorted(non, non_weights, "non"))
+    is_weighted = tar_weights is not None or non_weights is not None
+    return Summary.of(scores, figures or TwoClassFigures(), is_weighted=is_weighted)
+
+
+def merged(summaries: Iterable[Summary]) -> Summary:
+    """Summarize the trials of all parts.
+
+    Parameters
+    ----------
+    summaries : iterable of Summary
+        At least one; no trial is in two of them.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        If there is none, or they were asked for different things.
+
+    Examples
+    --------
+    >>> merged([summarize([1.0], [0.0]), summarize([2.0], [])]).n_tar
+    2
+    """
+    parts = list(summaries)
+    if not parts:
+        raise InputError("summaries: none given. Merge at least one.")
+    first = parts[0].figures
+    for at, part in enumerate(parts):
+        if part.figures != first:
+            raise InputError(
+                f"summaries: the first was asked for {first}, that at index {at} for {part.figures}. Sums of different "
+                "things do not add up: make all parts with the same figures."
+            )
+    tar = SortedClass.merged([part.ranks.tar for part in parts])
+    non = SortedClass.merged([part.ranks.non for part in parts])
+    return Summary(
+        first,
+        SortedScores.of_sorted(tar, non),
+        functools.reduce(MeanCost.__add__, [part.cost_tar for part in parts]),
+        functools.reduce(MeanCost.__add__, [part.cost_non for part in parts]),
+        any(part.is_weighted for part in parts),
+    )
+
+
+def _sorted(scores: ArrayLike, weights: ArrayLike | None, name: str) -> SortedClass:
+    """Sort a class that may be empty, or have nothing but weights of 0."""
+    given = _validate.array(scores, name)
+    if given.shape != (0,):
+        checked = _validate.scores(given, name)
+        if weights is None or np.any(weights):
+            return SortedClass.of(checked, _validate.weights(weights, len(checked), f"{name}_weights"))
+    if weights is not None and np.shape(weights) != given.shape:
+        raise InputError(
+            f"{name}_weights: {np.size(weights)} weights for {given.size} trials. Give one weight per trial."
+        )
+    return SortedClass.of(np.zeros(0), None if weights is None else np.zeros(0, np.int64))
