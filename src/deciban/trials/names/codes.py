@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError
 from deciban.trials.names.fingerprints import encode_distinct, find_names
 from deciban.types import AnyArray, IntArray
@@ -107,7 +108,7 @@ def encode(values: NamesLike, argument: str = "ids") -> tuple[IntArray, pa.Array
     column = as_names(values, argument)
     if not pa.types.is_dictionary(column.type):
         return _encode_plain(column)
-    codes: AnyArray = np.asarray(column.indices).astype(np.int32, copy=False)
+    codes: AnyArray = to_numpy(column.indices).astype(np.int32, copy=False)
     names = column.dictionary
     merged, distinct = _encode_plain(names)
     return (codes, names) if len(distinct) == len(names) else (merged[codes], distinct)
@@ -118,7 +119,7 @@ def _encode_plain(names: pa.Array) -> tuple[IntArray, pa.Array]:
     if encoded is not None:
         return encoded
     column = names.dictionary_encode()
-    return np.asarray(column.indices), column.dictionary
+    return to_numpy(column.indices), column.dictionary
 
 
 def positions(names: pa.Array, among: pa.Array) -> IntArray:
@@ -129,7 +130,7 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
     found = find_names(names, among)
     if found is not None:
         return found
-    return np.asarray(pc.fill_null(pc.index_in(names, value_set=among), -1), np.int64)
+    return with_gaps(pc.index_in(names, value_set=among), -1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,12 +173,12 @@ class IdMap:
             raise InputError(f"{source}: {len(before)} names on the left, {len(after)} on the right.")
         first = np.full(len(names), -1, np.int64)
         first[before[::-1]] = np.arange(len(before))[::-1]
-        differs = ~np.asarray(pc.equal(after, after.take(first[before])), np.bool_)
+        differs = ~to_numpy(pc.equal(after, after.take(of_numpy(first[before]))))
         if differs.any():
             row = int(np.argmax(differs))
             name, one, other = names[int(before[row])], after[int(first[before[row]])], after[row]
             raise InputError(f"{source}: {name.as_py()!r} is mapped to {one.as_py()!r} and to {other.as_py()!r}.")
-        return cls(names, after.take(first))
+        return cls(names, after.take(of_numpy(first)))
 
     def __len__(self) -> int:
         return len(self.left)
