@@ -11,11 +11,10 @@ from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.multiclass_options import AskedOfClasses, class_options
 from deciban.cli.shared.options import evaluation_options, joining_options, parse_quality, tell, working
 from deciban.cli.shared.training import parse_cross_validation
-from deciban.evaluation import ClassResults, Results
-from deciban.models import Model, load_model
-from deciban.workflows import evaluate_calibrated, evaluate_files
 
 if TYPE_CHECKING:
+    from deciban.evaluation import ClassResults, Results
+    from deciban.models import Model
     from deciban.workflows.fusers import Fuser
     from deciban.workflows.held_out import HoldOut
 
@@ -38,16 +37,18 @@ def eval_command(results: Results | ClassResults, *, quiet: bool, as_json: bool)
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
+    from deciban.evaluation import Results
+
     if as_json:
         click.echo(results.to_json())
-    elif isinstance(results, ClassResults):
-        from deciban.cli.shared.multiclass_tables import print_class_results
-
-        print_class_results(results)
-    else:
+    elif isinstance(results, Results):
         from deciban.cli.shared.tables import print_results
 
         print_results(results)
+    else:
+        from deciban.cli.shared.multiclass_tables import print_class_results
+
+        print_class_results(results)
 
 
 @click.command("report", cls=SectionedCommand)
@@ -107,6 +108,7 @@ def report_command(
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
     from deciban.cli.shared.tables import print_results
+    from deciban.models import load_model
     from deciban.workflows.application import refuse_overwriting
     from deciban.workflows.held_out import DEFAULT_FOLDS, HoldOut
     from deciban.workflows.measures import quality_paths
@@ -191,6 +193,8 @@ def _fused(
 def _before_and_after(
     model: Model | None, scores: tuple[str, ...], key: str | None, options: Any, *, of_training: bool = False
 ) -> tuple[Results | None, Results]:
+    from deciban.workflows import evaluate_calibrated, evaluate_files
+
     if model is None:
         return None, evaluate_files(scores, key, **options)
     return evaluate_calibrated(model, scores, key, of_training=of_training, **options)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.options import evaluation_options
-from deciban.evaluation import ClassResults, Results
+
+if TYPE_CHECKING:
+    from deciban.evaluation import ClassResults, Results
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
@@ -32,8 +34,10 @@ def plot_command(results: Results | ClassResults, *, quiet: bool, plot: str, out
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
+    from deciban.evaluation import Results
+
     ending_of(output)
-    is_about_classes = isinstance(results, ClassResults)
+    is_about_classes = not isinstance(results, Results)
     if is_about_classes != (plot in _CLASS_KINDS):
         scores, known = ("many classes", _CLASS_KINDS) if is_about_classes else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {scores}. These have {', '.join(known)}.")

@@ -6,14 +6,15 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from deciban.cli.shared.grouped_help import class_option
-from deciban.evaluation import Preset, presets
-from deciban.workflows import kind_of_scores
+
+if TYPE_CHECKING:
+    from deciban.evaluation import Preset
 
 _KIND = [
     class_option(
@@ -120,6 +121,8 @@ class AskedOfClasses:
         if self.kind is None and self.classes is not None:
             kind: str = "classes"
         else:
+            from deciban.workflows import kind_of_scores
+
             told = {name: reading[name] for name in ("format", "columns", "key_format", "key_columns", "labels")}
             kind = self.kind or kind_of_scores(scores[0], key, **told)
         about_classes = kind == "classes"
@@ -255,6 +258,8 @@ def _finite(text: str) -> float:
 
 def _refuse_preset(given: Preset, *, about_classes: bool) -> None:
     """Refuse a preset of the other kind of scores, and name those that fit."""
+    from deciban.evaluation import presets
+
     wanted = "classes" if about_classes else "two-class"
     fitting = ", ".join(name for name, one in presets().items() if one.kind == wanted)
     held, other = ("many classes", "two classes") if about_classes else ("two classes", "many classes")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 
-from deciban.evaluation import ClassResults, Preset, Results
-from deciban.evaluation import preset as known_preset
-from deciban.evaluation.two_class import DEFAULT_POINTS
-from deciban.workflows import evaluate_class_files, evaluate_files
+if TYPE_CHECKING:
+    from deciban.evaluation import ClassResults, Preset, Results
 
 _JOINING = [
     click.option(
@@ -119,7 +116,7 @@ def joining_options(command: Callable[..., Any] | None = None, *, missing: tuple
             "where": _where(told["where"]),
             "missing": parse_missing(told["missing"], *missing),
         }
-        named = known_preset(preset) if preset else None
+        named = _preset(preset) if preset else None
         points = parse_points(dcf, named)
         if named is not None:
             tell([f"preset  {named}"], quiet=quiet)
@@ -151,8 +148,12 @@ def evaluation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         results: Results | ClassResults
         with working("") as say:
             if asked.is_about_classes(scores, key, reading):
+                from deciban.workflows import evaluate_class_files
+
                 results = evaluate_class_files(scores, key, progress=say, **asked.figures, **asked.reading(reading))
             else:
+                from deciban.workflows import evaluate_files
+
                 results = evaluate_files(scores, key, operating_points=points, progress=say, **reading)
         tell(results.facts, quiet=quiet)
         return command(results=results, quiet=quiet, **own)
@@ -172,6 +173,12 @@ def tell(facts: Iterable[str], *, quiet: bool = False) -> None:
 @contextmanager
 def working(words: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal that something goes on; yields a function that changes the words."""
+    if not sys.stderr.isatty():
+        yield lambda _words: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
     with Console(stderr=True).status(escape(words), spinner="dots") as status:
         yield lambda changed: status.update(escape(changed))
 
@@ -187,7 +194,17 @@ def parse_points(dcf: tuple[str, ...], preset: Preset | None = None) -> list[Any
             parts = []
         if len(parts) not in (1, 3):
             raise click.BadParameter(f"{text!r}: write P or P:CMISS:CFA, for example 0.01:10:1.", param_hint="--dcf")
-    return points or list(DEFAULT_POINTS)
+    if not points:
+        from deciban.evaluation.two_class import DEFAULT_POINTS
+
+        points += DEFAULT_POINTS
+    return points
+
+
+def _preset(name: str) -> Preset:
+    from deciban.evaluation import preset
+
+    return preset(name)
 
 
 def parse_missing(text: str, *more: str) -> Any:
