@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import numpy as np
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy
 from deciban.errors import InputError
 from deciban.trials.conditions import NO_CONDITIONS, as_text

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.classes import ClassKey, ClassScores

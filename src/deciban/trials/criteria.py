@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_words, to_numpy, with_gaps
 from deciban.errors import InputError
 from deciban.trials.conditions import as_text

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban.errors import InputError
 from deciban.trials.frozen import Frozen, owned

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.trials import Trials
 from deciban.trials.conditions import as_text
 from deciban.trials.lists import PAIR

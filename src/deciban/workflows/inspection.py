@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike

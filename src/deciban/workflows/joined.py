@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypedDict
 
 import numpy as np
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.results import Evaluation
 from deciban.io import Contents, read_contents

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import CONDITION, identity_of
@@ -117,7 +117,7 @@ def _numbers(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
     if column.null_count:
         raise RowError("a score is missing", int(np.argmax(to_numpy(column.is_null()))))
     kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
-    score: ScoreArray = to_numpy(column.cast(kind))
+    score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
     if len(score) and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
         raise RowError(

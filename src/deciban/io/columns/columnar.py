@@ -20,8 +20,8 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.assemble import assemble

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, of_words, to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.assemble import RowError

@@ -9,10 +9,10 @@ from itertools import islice
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
-from deciban._arrow import constant, to_numpy
+from deciban._arrow import compute as pc
+from deciban._arrow import lengths, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.assemble import RowError, assemble
 from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED
@@ -113,9 +113,9 @@ def kept(layout: Layout) -> list[str]:
 
 def has_empty(column: pa.ChunkedArray) -> bool:
     """Whether a field of a column of text is empty."""
-    if not pa.types.is_dictionary(column.type):
-        return pa.types.is_string(column.type) and bool(pc.any(pc.equal(column, constant(""))).as_py())
-    return column.num_chunks > 0 and bool(pc.any(pc.equal(column.chunk(0).dictionary, constant(""))).as_py())
+    if pa.types.is_dictionary(column.type):
+        return column.num_chunks > 0 and not lengths(column.chunk(0).dictionary).all()
+    return pa.types.is_string(column.type) and not all(lengths(chunk).all() for chunk in column.chunks)
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import IO, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.contents import Contents, Kind, Written, require

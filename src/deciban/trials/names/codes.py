@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from deciban._arrow import of_numpy, to_numpy, with_gaps
+from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, of_words, to_numpy, with_gaps
 from deciban.errors import InputError
 from deciban.trials.names.fingerprints import encode_distinct, find_names
 from deciban.types import AnyArray, IntArray
@@ -19,6 +19,9 @@ NamesLike: TypeAlias = Sequence[str] | pa.Array | Any
 
 _LARGEST_TEXT = 2**31
 """Bytes of text and offsets, from which on an array of text may not take them: its offsets have 32 bits."""
+
+_FEW = 1 << 10
+"""Names that a dictionary of Python encodes before Arrow's functions are imported."""
 
 
 def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
@@ -115,6 +118,10 @@ def encode(values: NamesLike, argument: str = "ids") -> tuple[IntArray, pa.Array
 
 
 def _encode_plain(names: pa.Array) -> tuple[IntArray, pa.Array]:
+    if len(names) <= _FEW:
+        place: dict[str, int] = {}
+        codes = np.fromiter((place.setdefault(name, len(place)) for name in names.to_pylist()), np.int32, len(names))
+        return codes, names if len(place) == len(names) else of_words(place)
     encoded = encode_distinct(names)
     if encoded is not None:
         return encoded
@@ -127,6 +134,9 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
     if names is among or names.equals(among):
         same: AnyArray = np.arange(len(names), dtype=np.int32)
         return same
+    if max(len(names), len(among)) <= _FEW:
+        place = {name: at for at, name in enumerate(among.to_pylist())}
+        return np.fromiter((place.get(name, -1) for name in names.to_pylist()), np.int64, len(names))
     found = find_names(names, among)
     if found is not None:
         return found

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.types import AnyArray, BoolArray, IntArray
 
