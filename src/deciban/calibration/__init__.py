@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deciban.calibration.multiclass.transformations import ClassScaleTransformation, MatrixTransformation
     from deciban.calibration.pav import PavCalibrator
     from deciban.calibration.rule_suggestion import Rule, suggest_rule
-    from deciban.calibration.rule_weighting import PointWeight, RuleWeighting, rule_weighting
+    from deciban.calibration.rule_weightings import PointWeight, RuleWeighting, rule_weighting
 else:
     __getattr__, __dir__ = late(
         __name__,
@@ -48,7 +48,7 @@ else:
             "deciban.calibration.multiclass.transformations": ("ClassScaleTransformation", "MatrixTransformation"),
             "deciban.calibration.pav": ("PavCalibrator",),
             "deciban.calibration.rule_suggestion": ("Rule", "suggest_rule"),
-            "deciban.calibration.rule_weighting": ("PointWeight", "RuleWeighting", "rule_weighting"),
+            "deciban.calibration.rule_weightings": ("PointWeight", "RuleWeighting", "rule_weighting"),
         },
     )
 

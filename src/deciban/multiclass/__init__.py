@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         detection_analysis,
         pairwise_analysis,
     )
-    from deciban.multiclass.calibration_analysis import ClassCalibration, calibration_analysis, min_cllr
     from deciban.multiclass.costs import brier, cllr, cross_entropy, information_delivered
     from deciban.multiclass.derived import (
         detection_llr,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from deciban.multiclass.detection import c_avg
     from deciban.multiclass.groups import Partition, group_loglik, partition
     from deciban.multiclass.identification import class_error_rates, confusion, error_rate
+    from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis, min_cllr
     from deciban.multiclass.scoring_rules import dirichlet_cost, dirichlet_rule, eta_cost, eta_rule
     from deciban.multiclass.subsets import SubsetCosts, subset_c_avg
 else:
@@ -42,7 +42,7 @@ else:
                 "detection_analysis",
                 "pairwise_analysis",
             ),
-            "deciban.multiclass.calibration_analysis": ("ClassCalibration", "calibration_analysis", "min_cllr"),
+            "deciban.multiclass.recalibration": ("ClassCalibration", "calibration_analysis", "min_cllr"),
             "deciban.multiclass.costs": ("brier", "cllr", "cross_entropy", "information_delivered"),
             "deciban.multiclass.derived": (
                 "detection_llr",
