@@ -7,7 +7,7 @@ that takes longer than the evaluation of most files. What is shared here is memo
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,16 +126,27 @@ def of_words(words: Iterable[str]) -> pa.Array:
     >>> of_words(["ann", "", "bob"]).to_pylist()
     ['ann', '', 'bob']
     """
-    encoded = [word.encode() for word in words]
-    ends = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(word) for word in encoded], out=ends[1:])
+    return of_bytes([word.encode() for word in words], pa.string())
+
+
+def of_bytes(values: Sequence[bytes], kind: pa.DataType | None = None) -> pa.Array:
+    """Make a column of bytes, or (``kind``) of the text that they are known to be.
+
+    Examples
+    --------
+    >>> of_bytes([b"ann", b""]).to_pylist()
+    [b'ann', b'']
+    """
+    kind = kind or pa.binary()
+    ends = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(value) for value in values], out=ends[1:])
     if ends[-1] >= 1 << 31:
-        return pa.array(encoded, pa.binary()).cast(pa.string())
-    buffers = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(encoded))
-    return pa.StringArray.from_buffers(len(encoded), *buffers)
+        return pa.array(values, pa.binary()).cast(kind)
+    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(kind, len(values), buffers)
 
 
-def constant(value: str | float) -> pa.Scalar:  # bool is a float to type checkers
+def constant(value: str | bytes | float) -> pa.Scalar:  # bool is a float to type checkers
     """Make an argument of a function of pyarrow.
 
     Examples
@@ -144,7 +155,21 @@ def constant(value: str | float) -> pa.Scalar:  # bool is a float to type checke
     >>> pc.equal(of_words(["ann", "bob"]), constant("bob")).to_pylist()
     [False, True]
     """
-    return (of_words([value]) if isinstance(value, str) else of_numpy(np.array([value])))[0]
+    if isinstance(value, str | bytes):
+        return (of_words([value]) if isinstance(value, str) else of_bytes([value]))[0]
+    return of_numpy(np.array([value]))[0]
+
+
+def joined(lines: pa.Array, separator: str | bytes) -> pa.Buffer:
+    """Put all texts of a column into one, with a separator between them.
+
+    Examples
+    --------
+    >>> joined(of_words(["ann", "bob"]), ", ").to_pybytes()
+    b'ann, bob'
+    """
+    whole = pa.ListArray.from_arrays(of_numpy(np.array([0, len(lines)], np.int32)), lines)
+    return compute.binary_join(whole, constant(separator))[0].as_buffer()
 
 
 def _is_plain(kind: pa.DataType) -> bool:
