@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_bytes, of_numpy, to_numpy
+from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
 from deciban.io.source import Source
 from deciban.io.text.layout import Layout
@@ -74,8 +74,7 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
         )
         made = pc.binary_join_element_wise(found.field("before"), texts, found.field("behind"), constant(b""))
         lines = pc.replace_with_mask(lines, of_numpy(is_row), made)
-        whole = pa.ListArray.from_arrays(of_numpy(np.array([0, len(lines)], np.int32)), lines)
-        stream.write(pc.binary_join(whole, constant(b"\n"))[0].as_buffer())
+        stream.write(joined(lines, b"\n"))
         at += len(rows)
     if at < len(score):
         raise FormatError(_changed(source))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO, TypeAlias
 
-import pyarrow as pa
-
 from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, of_words
+from deciban._arrow import constant, joined, of_words
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.contents import Contents, Kind, Written, require
@@ -87,11 +85,8 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     step = max(1, _BLOCK // sum(column.cells.width + 1 for column in columns))
     for start in range(0, len(trials), step):
         stop = min(start + step, len(trials))
-        lines = pc.binary_join_element_wise(
-            *(column.cells.rows(start, stop) for column in columns), constant(format.delimiter)
-        )
-        whole = pa.ListArray.from_arrays(of_numpy(np.array([0, len(lines)], np.int32)), lines)
-        stream.write(pc.binary_join(whole, constant("\n"))[0].as_buffer())
+        fields = (column.cells.rows(start, stop) for column in columns)
+        stream.write(joined(pc.binary_join_element_wise(*fields, constant(format.delimiter)), "\n"))
         stream.write(b"\n")
     kinds: set[Kind] = {_KINDS[role] for role in told if role in _KINDS}
     names = {role.removeprefix(CONDITION) for role in told if role.startswith(CONDITION)}

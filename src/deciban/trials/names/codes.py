@@ -35,7 +35,7 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
     if isinstance(values, str | bytes):
         raise InputError(f"{argument}: expected a list of names, got one: {values!r}. Put it into a list.")
     try:
-        names = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+        names = values if isinstance(values, pa.Array | pa.ChunkedArray) else _column(values)
         names = _in_one_piece(names)
         if pa.types.is_dictionary(names.type):
             names = _of_strings(names)
@@ -48,6 +48,12 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
     if names.null_count:
         raise InputError(f"{argument}: {names.null_count} of {len(names)} names are missing. Every trial needs a name.")
     return names
+
+
+def _column(values: Any) -> pa.Array:
+    if isinstance(values, list | tuple) and len(values) <= _FEW and set(map(type, values)) == {str}:
+        return of_words(values)
+    return pa.array(values)
 
 
 def plain_names(values: NamesLike, argument: str = "ids") -> pa.Array:
