@@ -8,9 +8,9 @@ A deciban, ten times the common logarithm of a likelihood ratio, is the unit of 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from deciban._lazy import late
 from deciban._version import __version__
 
 if TYPE_CHECKING:
@@ -27,60 +27,59 @@ if TYPE_CHECKING:
         recipes,
         report,
         trials,
+        workflows,
     )
     from deciban.core.ranks.operating import OperatingPoint
     from deciban.errors import DecibanError, DecibanWarning, FormatError, InputError, KeyMismatchError
     from deciban.evaluation import ClassEvaluation, ClassResults, Evaluation, Results, evaluate, evaluate_classes
     from deciban.io import read_index, read_key, read_scores, write
     from deciban.models import load_model
+    from deciban.report import report_files
     from deciban.trials import Index, Key, Scores, align
-    from deciban.workflows import apply_files, calibrate_files, evaluate_class_files, evaluate_files, fuse_files
-
-# Everything is imported when it is first used: `import deciban` alone costs nothing.
-_HOMES = {
-    "ClassEvaluation": "deciban.evaluation",
-    "ClassResults": "deciban.evaluation",
-    "DecibanError": "deciban.errors",
-    "DecibanWarning": "deciban.errors",
-    "Evaluation": "deciban.evaluation",
-    "FormatError": "deciban.errors",
-    "Index": "deciban.trials",
-    "InputError": "deciban.errors",
-    "Key": "deciban.trials",
-    "KeyMismatchError": "deciban.errors",
-    "OperatingPoint": "deciban.core.ranks.operating",
-    "Results": "deciban.evaluation",
-    "Scores": "deciban.trials",
-    "align": "deciban.trials",
-    "apply_files": "deciban.workflows",
-    "calibrate_files": "deciban.workflows",
-    "evaluate": "deciban.evaluation",
-    "evaluate_class_files": "deciban.workflows",
-    "evaluate_classes": "deciban.evaluation",
-    "evaluate_files": "deciban.workflows",
-    "fuse_files": "deciban.workflows",
-    "load_model": "deciban.models",
-    "read_index": "deciban.io",
-    "read_key": "deciban.io",
-    "read_scores": "deciban.io",
-    "write": "deciban.io",
-}
-_MODULES = (
-    "calibration",
-    "decisions",
-    "evaluation",
-    "fusion",
-    "io",
-    "losses",
-    "metrics",
-    "multiclass",
-    "plots",
-    "recipes",
-    "report",
-    "sklearn",
-    "trials",
-)
-"""Of these, ``sklearn`` is not in ``__all__``: it needs a package that ``from deciban import *`` does without."""
+    from deciban.workflows import apply_files, evaluate_files, train_files
+    from deciban.workflows.evaluate import evaluate_class_files
+    from deciban.workflows.train import calibrate_files, fuse_files
+else:
+    # `import deciban` alone costs nothing. Of the modules, ``sklearn`` is not in ``__all__``: it needs a package that
+    # ``from deciban import *`` does without.
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "deciban.core.ranks.operating": ("OperatingPoint",),
+            "deciban.errors": ("DecibanError", "DecibanWarning", "FormatError", "InputError", "KeyMismatchError"),
+            "deciban.evaluation": (
+                "ClassEvaluation",
+                "ClassResults",
+                "Evaluation",
+                "Results",
+                "evaluate",
+                "evaluate_classes",
+            ),
+            "deciban.io": ("read_index", "read_key", "read_scores", "write"),
+            "deciban.models": ("load_model",),
+            "deciban.trials": ("Index", "Key", "Scores", "align"),
+            "deciban.report": ("report_files",),
+            "deciban.workflows": ("apply_files", "evaluate_files", "train_files"),
+            "deciban.workflows.evaluate": ("evaluate_class_files",),
+            "deciban.workflows.train": ("calibrate_files", "fuse_files"),
+        },
+        modules=(
+            "calibration",
+            "decisions",
+            "evaluation",
+            "fusion",
+            "io",
+            "losses",
+            "metrics",
+            "multiclass",
+            "plots",
+            "recipes",
+            "report",
+            "sklearn",
+            "trials",
+            "workflows",
+        ),
+    )
 
 __all__ = [
     "ClassEvaluation",
@@ -120,20 +119,9 @@ __all__ = [
     "read_scores",
     "recipes",
     "report",
+    "report_files",
+    "train_files",
     "trials",
+    "workflows",
     "write",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"deciban.{name}")
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'deciban' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -13,6 +13,7 @@ import numpydoc.validate
 import pytest
 
 import deciban
+from support.score_files import write_score_files
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -90,6 +91,93 @@ def test_importing_deciban_is_light():
     assert not loaded("deciban") & heavy
     assert loaded("deciban.metrics") & heavy == {"numpy", "scipy"}
     assert loaded("deciban.cli") & heavy == {"click"}
+
+
+def deciban_commands():
+    from deciban.cli.main import COMMANDS
+
+    return COMMANDS
+
+
+OPTIONAL = ("pandas", "polars", "sklearn", "torch")
+
+
+def loaded_by(code, folder, *words):
+    """Names of the modules that a program has loaded when it ends."""
+    told = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=open('loaded', 'w'))); "
+    subprocess.run([sys.executable, "-c", told + code, *map(str, words)], check=True, cwd=folder, capture_output=True)
+    return (folder / "loaded").read_text().split()
+
+
+def test_evaluating_arrays_loads_little(tmp_path):
+    loaded = loaded_by("from deciban.evaluation import evaluate; evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])", tmp_path)
+    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= 40
+    assert not {"pyarrow", *OPTIONAL} & set(loaded)
+
+
+COMMANDS = [
+    "eval scores.txt --key key.txt",
+    "eval scores.txt --key key.txt --json --where segment=a",
+    "eval classes.tsv",
+    "calibrate scores.txt --key key.txt -o model.json --llrs llrs.txt",
+    "fuse scores.txt second.txt --key key.txt -o fusion.json",
+    "convert scores.txt scores.csv",
+    "inspect scores.txt",
+    "report scores.txt --key key.txt -o page.html",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_import_no_optional_package_because_it_happens_to_be_there(tmp_path, command):
+    write_score_files(tmp_path)
+    code = "import sys; sys.argv[0] = 'deciban'; from deciban.cli import main; main()"
+    loaded = set(loaded_by(code, tmp_path, *command.split()))
+    assert not set(OPTIONAL) & loaded
+    if command == COMMANDS[0]:
+        assert not {"pyarrow.compute", "scipy.optimize", "matplotlib", "h5py", "jsonschema", "jinja2"} & loaded
+
+
+@pytest.mark.parametrize("words", [["--version"], *([name, "--help"] for name in deciban_commands())])
+def test_help_needs_no_numbers(tmp_path, words):
+    code = "import sys; sys.argv[0] = 'deciban'; from deciban.cli import main; main()"
+    heavy = {"numpy", "pyarrow", "rich", "matplotlib", "deciban.evaluation", "deciban.workflows"}
+    assert not heavy & set(loaded_by(code, tmp_path, *words))
+
+
+LATE = [path for path in SOURCES if path.name == "__init__.py" and " = late(" in path.read_text()]
+
+
+@pytest.mark.parametrize("path", LATE, ids=lambda path: path.parent.name)
+def test_late_names_are_told_alike_to_programs_and_to_type_checkers(path):
+    """And no module is called like one of them: importing it would put the module in place of the name."""
+    tree = ast.parse(path.read_text())
+    [switch] = [node for node in tree.body if isinstance(node, ast.If)]
+    checked = {
+        f"{node.module}.{name.name}" for node in switch.body if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+    [call] = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "late"]
+    homes = ast.literal_eval(call.args[1])
+    modules = [f"deciban.{name}" for extra in call.keywords for name in ast.literal_eval(extra.value)]
+    there = {f"{home}.{name}" for home, names in homes.items() for name in names} | set(modules)
+    assert checked == there - {"deciban.sklearn"}
+
+    package = importlib.import_module(".".join(path.relative_to(ROOT / "src").parts[:-1]))
+    names = {name.rpartition(".")[2] for name in checked}
+    assert names <= set(package.__all__)
+    assert not (names - {name.partition(".")[2] for name in modules}) & {
+        module.name for module in pkgutil.iter_modules(package.__path__)
+    }
+    if package is not deciban:  # from no higher layer
+        assert all(home.startswith((package.__name__ + ".", "deciban.core.")) for home in homes)
+
+
+@pytest.mark.parametrize("path", LATE, ids=lambda path: path.parent.name)
+def test_late_names_are_there(path):
+    package = importlib.import_module(".".join(path.relative_to(ROOT / "src").parts[:-1]))
+    assert set(dir(package)) == set(package.__all__)
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        package.nothing
 
 
 def test_top_level_names_are_there():

@@ -8,8 +8,8 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from deciban.analysis.data import LabelledData
-from deciban.analysis.names import names_apart
 from deciban.analysis.fused_systems import FusionAnalysis
+from deciban.analysis.names import names_apart
 from deciban.analysis.notes import on_cancelling_weights
 from deciban.analysis.rows import FusionTask
 from deciban.core.ranks.operating import PointLike, as_operating_point

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, expit, logit
 
 from deciban import _validate
-from deciban.calibration.rule_weighting import RuleWeighting, rule_weighting
+from deciban.calibration.rule_weightings import RuleWeighting, rule_weighting
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.rules.threshold_mass import ThresholdMass
 from deciban.errors import InputError

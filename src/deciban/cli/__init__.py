@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from deciban.cli.main import main
+import sys
+
+try:
+    from deciban.cli.main import main
+except KeyboardInterrupt:  # Ctrl-C before there is anything that could answer it
+    sys.stderr.write("deciban: interrupted\n")
+    raise SystemExit(130) from None
 
 __all__ = ["main"]

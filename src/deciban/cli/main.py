@@ -8,14 +8,16 @@ import io
 import os
 import sys
 import warnings
-from typing import TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 import click
 
 import deciban
 from deciban.errors import DecibanError, DecibanWarning
 
-_COMMANDS = {
+COMMANDS = {
     "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
     "report": ("deciban.cli.commands.report", "Evaluate score files into one HTML page with plots."),
@@ -32,19 +34,50 @@ _COMMANDS = {
 """Where each command lives; it is imported only when it is called, so that help answers at once."""
 
 
+_INTERRUPTED = 130
+"""What shells expect of a program that Ctrl-C ended."""
+
+
+class _StoppedError(Exception):
+    """The user, or the reader of our output, has had enough: Ctrl-C, or `deciban eval ... | head`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """Tell how a command was stopped before click does, which answers both in its own way and with exit code 1."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _StoppedError(_INTERRUPTED) from None
+    except BrokenPipeError:
+        raise _StoppedError(0) from None
+
+
 class _LazyGroup(click.Group):
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        with _stopping():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _stopping():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name][0]), f"{cmd_name}_command")
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), f"{cmd_name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,7 +92,18 @@ def _deciban() -> None:
 
 
 def main() -> None:
-    """Run the command line; exit with 0 when done, 2 for bad input or usage, 1 for anything else."""
+    """Run the command line; exit with 0 when done, 2 for bad input or usage, 130 after Ctrl-C, 1 for anything else."""
+    try:
+        with _stopping():
+            _run()
+    except _StoppedError as stopped:
+        if stopped.code:
+            _fail("interrupted", stopped.code)
+        _write_nowhere()
+        sys.exit(0)
+
+
+def _run() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     try:
@@ -77,9 +121,7 @@ def main() -> None:
     except DecibanError as error:
         _fail(f"{type(error).__name__}: {error}", 2)
     except BrokenPipeError:
-        # The reader of our output went away, as in `deciban eval ... | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        raise
     except OSError as error:
         _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
 
@@ -102,5 +144,15 @@ def _warn(
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"deciban: {message}", err=True)
+    try:
+        click.echo(f"deciban: {message}", err=True)
+    except BrokenPipeError:
+        _write_nowhere()
     sys.exit(code)
+
+
+def _write_nowhere() -> None:
+    """Let the interpreter end in peace: it flushes its streams, whose readers went away."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())

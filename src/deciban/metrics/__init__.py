@@ -8,34 +8,73 @@ is averaged by itself and weighted by the prior that is asked for: the class pro
 
 from __future__ import annotations
 
-from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.ranks.operating import OperatingPoint
-from deciban.metrics.costs import (
-    act_dcf,
-    bayes_error,
-    calibration_loss,
-    dr30,
-    min_bayes_error,
-    min_dcf,
-)
-from deciban.metrics.mixtures import (
-    c_primary,
-    min_c_primary,
-    min_point_mass_cost,
-    point_mass_cost,
-    point_masses,
-)
-from deciban.metrics.ranks import auc, eer, pav, prbep, roc, roc_error_area, rocch, uer
-from deciban.metrics.rules import (
-    cllr,
-    cross_entropy,
-    min_cllr,
-    min_cross_entropy,
-    min_scoring_rule_cost,
-    scoring_rule_cost,
-    threshold_weighting,
-)
-from deciban.metrics.sorted_scores import SortedScores
+from typing import TYPE_CHECKING
+
+from deciban._lazy import late
+
+if TYPE_CHECKING:
+    from deciban.core.ranks.hull import Pav, Rocch
+    from deciban.core.ranks.operating import OperatingPoint
+    from deciban.metrics.costs import (
+        act_dcf,
+        bayes_error,
+        calibration_loss,
+        dr30,
+        min_bayes_error,
+        min_dcf,
+    )
+    from deciban.metrics.mixtures import (
+        c_primary,
+        min_c_primary,
+        min_point_mass_cost,
+        point_mass_cost,
+        point_masses,
+    )
+    from deciban.metrics.ranks import auc, eer, pav, prbep, roc, roc_error_area, rocch, uer
+    from deciban.metrics.rules import (
+        cllr,
+        cross_entropy,
+        min_cllr,
+        min_cross_entropy,
+        min_scoring_rule_cost,
+        scoring_rule_cost,
+        threshold_weighting,
+    )
+    from deciban.metrics.sorted_scores import SortedScores
+else:
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "deciban.core.ranks.hull": ("Pav", "Rocch"),
+            "deciban.core.ranks.operating": ("OperatingPoint",),
+            "deciban.metrics.costs": (
+                "act_dcf",
+                "bayes_error",
+                "calibration_loss",
+                "dr30",
+                "min_bayes_error",
+                "min_dcf",
+            ),
+            "deciban.metrics.mixtures": (
+                "c_primary",
+                "min_c_primary",
+                "min_point_mass_cost",
+                "point_mass_cost",
+                "point_masses",
+            ),
+            "deciban.metrics.ranks": ("auc", "eer", "pav", "prbep", "roc", "roc_error_area", "rocch", "uer"),
+            "deciban.metrics.rules": (
+                "cllr",
+                "cross_entropy",
+                "min_cllr",
+                "min_cross_entropy",
+                "min_scoring_rule_cost",
+                "scoring_rule_cost",
+                "threshold_weighting",
+            ),
+            "deciban.metrics.sorted_scores": ("SortedScores",),
+        },
+    )
 
 __all__ = [
     "OperatingPoint",

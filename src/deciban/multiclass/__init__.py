@@ -7,26 +7,57 @@ and weighted by the prior that is asked for. Information is in bits, `cross_entr
 
 from __future__ import annotations
 
-from deciban.multiclass.analysis import (
-    DetectionAnalysis,
-    PairwiseAnalysis,
-    detection_analysis,
-    pairwise_analysis,
-)
-from deciban.multiclass.calibration_analysis import ClassCalibration, calibration_analysis, min_cllr
-from deciban.multiclass.costs import brier, cllr, cross_entropy, information_delivered
-from deciban.multiclass.derived import (
-    detection_llr,
-    detection_llrs,
-    pairwise_llr,
-    posterior,
-    project_detection_llr,
-)
-from deciban.multiclass.detection import c_avg
-from deciban.multiclass.groups import Partition, group_loglik, partition
-from deciban.multiclass.identification import class_error_rates, confusion, error_rate
-from deciban.multiclass.scoring_rules import dirichlet_cost, dirichlet_rule, eta_cost, eta_rule
-from deciban.multiclass.subsets import SubsetCosts, subset_c_avg
+from typing import TYPE_CHECKING
+
+from deciban._lazy import late
+
+if TYPE_CHECKING:
+    from deciban.multiclass.analysis import (
+        DetectionAnalysis,
+        PairwiseAnalysis,
+        detection_analysis,
+        pairwise_analysis,
+    )
+    from deciban.multiclass.costs import brier, cllr, cross_entropy, information_delivered
+    from deciban.multiclass.derived import (
+        detection_llr,
+        detection_llrs,
+        pairwise_llr,
+        posterior,
+        project_detection_llr,
+    )
+    from deciban.multiclass.detection import c_avg
+    from deciban.multiclass.groups import Partition, group_loglik, partition
+    from deciban.multiclass.identification import class_error_rates, confusion, error_rate
+    from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis, min_cllr
+    from deciban.multiclass.scoring_rules import dirichlet_cost, dirichlet_rule, eta_cost, eta_rule
+    from deciban.multiclass.subsets import SubsetCosts, subset_c_avg
+else:
+    __getattr__, __dir__ = late(
+        __name__,
+        {
+            "deciban.multiclass.analysis": (
+                "DetectionAnalysis",
+                "PairwiseAnalysis",
+                "detection_analysis",
+                "pairwise_analysis",
+            ),
+            "deciban.multiclass.recalibration": ("ClassCalibration", "calibration_analysis", "min_cllr"),
+            "deciban.multiclass.costs": ("brier", "cllr", "cross_entropy", "information_delivered"),
+            "deciban.multiclass.derived": (
+                "detection_llr",
+                "detection_llrs",
+                "pairwise_llr",
+                "posterior",
+                "project_detection_llr",
+            ),
+            "deciban.multiclass.detection": ("c_avg",),
+            "deciban.multiclass.groups": ("Partition", "group_loglik", "partition"),
+            "deciban.multiclass.identification": ("class_error_rates", "confusion", "error_rate"),
+            "deciban.multiclass.scoring_rules": ("dirichlet_cost", "dirichlet_rule", "eta_cost", "eta_rule"),
+            "deciban.multiclass.subsets": ("SubsetCosts", "subset_c_avg"),
+        },
+    )
 
 __all__ = [
     "ClassCalibration",

@@ -16,8 +16,8 @@ from deciban.evaluation.multiclass.result import CLASS_CONVENTIONS
 from deciban.models.multiclass import ClassModel
 from deciban.report import multiclass_text as words
 from deciban.report.model_card import record_of
-from deciban.report.rendering import Page
 from deciban.report.page import listed, picture, template
+from deciban.report.rendering import Page
 from deciban.report.text import count, number, percent
 
 _MOST_PANELS = 30
@@ -89,6 +89,7 @@ def multiclass_page(page: Page) -> str:
         definitions=words.DEFINITIONS,
         version=__version__,
     )
+
 
 def _title(results: ClassResults) -> str:
     names = [system.name for system in results.systems]

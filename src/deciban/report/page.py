@@ -33,7 +33,9 @@ def two_class_page(shown: Page) -> str:
     comparison = compare(results, before=before, train=train, train_before=shown.train_before)
     sides = [("test" if train else "", results, before)]
     if train is not None:
-        sides.insert(0, ("training", Results(matched(train, results, "training"), messages=train.messages), shown.train_before))
+        sides.insert(
+            0, ("training", Results(matched(train, results, "training"), messages=train.messages), shown.train_before)
+        )
     fusion = model if model is not None and _is_fusion(model) else None
     return template("page.html").render(
         title=shown.title or _title(systems),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, of_numpy, to_numpy
 from deciban.errors import InputError
 from deciban.trials.conditions import NO_CONDITIONS, as_text
 from deciban.trials.criteria import Where, criteria
@@ -131,8 +131,8 @@ class TrialTable(Frozen, ABC):
         if by in trials.sides:
             values = trials.column(by)
         else:
-            values = pc.fill_null(as_text(trials.condition(by)), "").dictionary_encode()
-        codes = np.asarray(values.indices)
+            values = pc.coalesce(as_text(trials.condition(by)), constant("")).dictionary_encode()
+        codes = to_numpy(values.indices)
         order = np.argsort(codes, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(order) else []
         groups.sort(key=lambda rows: int(rows[0]))
@@ -184,5 +184,5 @@ class TrialTable(Frozen, ABC):
             )
         if lacking.any() and unknown == "drop":
             return self._selected(~lacking[self.trials.codes[at]]).rename(id_map, side)
-        renamed = pc.coalesce(id_map.right.take(pa.array(found, mask=found < 0)), names)
+        renamed = pc.coalesce(id_map.right.take(of_numpy(found, lacking=found < 0)), names)
         return self._with(self.trials.with_names(at, renamed), slice(None))

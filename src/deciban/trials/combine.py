@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.joining.append import Table, concatenate
@@ -120,18 +121,18 @@ def _in_class_order(table: ClassScores | ClassKey, classes: tuple[str, ...], nam
 
 def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:
     """What is known of either copy; refused where both are known and differ."""
-    first, second = (pa.array(rows) for rows in copies)
+    first, second = (of_numpy(rows) for rows in copies)
     known = {}
     for name, column in trials.conditions.items():
-        unknown = np.asarray(pc.and_(column.take(first).is_null(), column.take(second).is_valid()), np.bool_)
+        unknown = to_numpy(pc.and_(column.take(first).is_null(), column.take(second).is_valid()))
         source = np.arange(len(trials))
         source[copies[0][unknown][::-1]] = copies[1][unknown][::-1]  # of several copies the first one is asked
-        known[name] = column.take(pa.array(source)) if unknown.any() else column
+        known[name] = column.take(of_numpy(source)) if unknown.any() else column
         differs = pc.not_equal(known[name].take(first), column.take(second))
-        differs = np.asarray(pc.fill_null(differs, False), np.bool_)  # noqa: FBT003  # a value to fill in, no option
+        differs = with_gaps(differs, False)  # noqa: FBT003  # a value to fill in, no option
         if pa.types.is_floating(column.type):  # two NaN say the same
             both = pc.and_(pc.is_nan(known[name].take(first)), pc.is_nan(column.take(second)))
-            differs = differs & ~np.asarray(pc.fill_null(both, False), np.bool_)  # noqa: FBT003  # as above
+            differs = differs & ~with_gaps(both, False)  # noqa: FBT003  # as above
         if differs.any():
             at = int(np.argmax(differs))
             one, other = int(source[copies[0][at]]), int(copies[1][at])

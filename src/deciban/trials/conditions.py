@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import InputError
 from deciban.trials.names.codes import is_text
 

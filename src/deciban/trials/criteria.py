@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, of_words, to_numpy, with_gaps
 from deciban.errors import InputError
 from deciban.trials.conditions import as_text
 from deciban.trials.lists import Trials
@@ -33,7 +34,7 @@ def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], wh
         if side not in trials.sides:
             raise InputError(f"{side}: trials of {trials.origin.name} are identified by {', '.join(trials.sides)}.")
         at = trials.sides.index(side)
-        known = np.asarray(pc.is_in(trials.names[at], value_set=_listed(wanted, side)), np.bool_)
+        known = to_numpy(pc.is_in(trials.names[at], value_set=_listed(wanted, side)))
         meets.append(known[trials.codes[at]])
     for name, values in where.items():
         meets.append(_with_values(trials, name, _listed(values, name)))
@@ -48,23 +49,23 @@ def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
     there, texts = column.dictionary, as_text(column.dictionary)
     chosen = np.zeros(len(there) + 1, np.bool_)  # the last entry is for trials without a value
     for text in listed.to_pylist():
-        alike = pc.equal(texts, text)
+        alike = pc.equal(texts, constant(text))
         value = _value(text, there.type)
         if value is not None:
             alike = pc.or_(alike, pc.is_in(there, value_set=value))  # NaN is in it, and equals nothing
-        found = np.asarray(pc.fill_null(alike, False), np.bool_)  # noqa: FBT003  # a value to fill in, no option
+        found = with_gaps(alike, False)  # noqa: FBT003  # a value to fill in, no option
         if not found.any():
             listing = ", ".join(str(value) for value in texts[:20].to_pylist())
             raise InputError(f"{trials.origin.name}: no trial has {name} = {text!r}; there are {listing}.")
         chosen[:-1] |= found
-    meets: BoolArray = chosen[np.asarray(pc.fill_null(column.indices, len(there)))]
+    meets: BoolArray = chosen[with_gaps(column.indices, len(there))]
     return meets
 
 
 def _value(text: str, kind: pa.DataType) -> pa.Array | None:
     """A text as a value of a column, None where it can be none; 1.0 is a whole number, too."""
     for ways in ((kind,), (pa.float64(), kind)):
-        value = pa.array([text])
+        value = of_words([text])
         try:
             for way in ways:
                 value = pc.cast(value, way)

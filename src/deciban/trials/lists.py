@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban._arrow import of_numpy
 from deciban.errors import InputError
 from deciban.trials.conditions import NO_CONDITIONS, condition_column
 from deciban.trials.frozen import Frozen, owned, read_only
@@ -135,7 +136,7 @@ class Trials(Frozen):
         if any(len(values) != n_rows for values in extra.values()):
             lengths = {name: len(values) for name, values in extra.items()}
             raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
-        names = (pa.array(rows).cast(pa.string()),)
+        names = (of_numpy(rows).cast(pa.string()),)
         return cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra)
 
     def __len__(self) -> int:
@@ -163,7 +164,7 @@ class Trials(Frozen):
     def column(self, side: str) -> pa.DictionaryArray:
         """The names of one side, one per trial, dictionary-encoded."""
         at = self.sides.index(side)
-        return pa.DictionaryArray.from_arrays(pa.array(self.codes[at]), self.names[at])
+        return pa.DictionaryArray.from_arrays(of_numpy(self.codes[at]), self.names[at])
 
     def name_of(self, row: int) -> str:
         """Name one trial for a message."""
@@ -237,7 +238,7 @@ class Trials(Frozen):
             recoded, kept = _used(codes[rows], known)
             listed.append(recoded)
             names.append(kept)
-        conditions = {name: values.take(pa.array(rows)) for name, values in self.conditions.items()}
+        conditions = {name: values.take(of_numpy(rows)) for name, values in self.conditions.items()}
         return replace(
             self,
             names=tuple(names),
@@ -340,11 +341,11 @@ def _used(picked: IntArray, known: pa.Array) -> tuple[IntArray, pa.Array]:
     if len(picked) < len(known) // _FEW:  # many small selections must not each cost a pass over all names
         occurring, place = np.unique(picked, return_inverse=True)
         few: AnyArray = np.asarray(place, np.int32)
-        return few, known.take(pa.array(occurring))
+        return few, known.take(of_numpy(occurring))
     used = np.zeros(len(known), np.bool_)
     used[picked] = True
     new_code: AnyArray = np.cumsum(used, dtype=np.int32) - 1
-    return new_code[picked], known if used.all() else known.filter(pa.array(used))
+    return new_code[picked], known if used.all() else known.filter(of_numpy(used))
 
 
 def _mask(given: ArrayLike, shape: tuple[int, int]) -> BoolArray | None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
 from deciban import _validate
+from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, to_numpy
 from deciban.errors import InputError
 from deciban.trials.frozen import Frozen, owned
 from deciban.trials.lists import Origin, Trials
@@ -122,12 +123,12 @@ class SegmentQuality(Frozen):
 
     def _listed(self, names: str | Sequence[str]) -> BoolArray:
         wanted = plain_names([names] if isinstance(names, str) else names, "names")
-        return np.asarray(pc.is_in(self.names, value_set=wanted), np.bool_)
+        return to_numpy(pc.is_in(self.names, value_set=wanted))
 
     def _chosen(self, rows: BoolArray) -> SegmentQuality:
         if not rows.any():
             raise InputError(f"{self.origin.name}: none of {len(self):,} names is left after the selection.")
-        return replace(self, names=self.names.filter(pa.array(rows)), values=self.values[rows])
+        return replace(self, names=self.names.filter(of_numpy(rows)), values=self.values[rows])
 
     def select(self, measures: Sequence[str]) -> SegmentQuality:
         """Some of the measures, in the order asked for.

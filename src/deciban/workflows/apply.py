@@ -23,12 +23,12 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
-from deciban.workflows.apply_targets import as_table, is_folder, output_targets
+from deciban.workflows.apply_targets import is_folder, output_targets
 from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.kinds import AnyScores, Kind, kind_called
 from deciban.workflows.kinds.base import apart
-from deciban.workflows.meeting import Met, meet
+from deciban.workflows.meeting import meet
 from deciban.workflows.model_files import model_message, require_quality, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, measures_of, quality_paths, read_measures
@@ -134,7 +134,9 @@ def apply_files(
         Path(out).mkdir(exist_ok=True)
     for (found, values, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
-        final, said = (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
+        final, said = (
+            (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
+        )
         if write_as == "detection-llr":
             final, more = _as_detection_llrs(final)
             said = [*said, *more]
@@ -142,9 +144,7 @@ def apply_files(
     return tuple(messages)
 
 
-def _refuse_other_options(
-    model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str
-) -> None:
+def _refuse_other_options(model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str) -> None:
     """Refuse arguments that a model would overlook; ``by_order`` may be about known scores."""
     if write_as not in ("loglik", "detection-llr"):
         raise InputError(f"write_as: got {write_as!r}. It is 'loglik' or 'detection-llr'.")

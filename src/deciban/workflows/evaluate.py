@@ -202,3 +202,7 @@ def ways_in_words(model: Any, trials: Any) -> list[Message]:
         Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(trials.systems[k] for k in subset)}")
         for subset, n in ways
     ]
+
+
+evaluate_class_files = evaluate_files
+"""Another name of `evaluate_files`, which finds out itself what scores are about."""

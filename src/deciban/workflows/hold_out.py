@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.messages import Message
 from deciban.trials import Trials
 from deciban.trials.conditions import as_text
@@ -58,7 +58,9 @@ class HoldOut:
         """Say what was done: that no model has seen what it calibrates, or fuses."""
         named = self._named(trials)
         seen = f"{' or '.join(named)} of the trials" if named else "trials"
-        return Message("folds", "", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}")
+        return Message(
+            "folds", "", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}"
+        )
 
 
 def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> HeldOutGroups:

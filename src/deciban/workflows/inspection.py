@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant
 from deciban.evaluation.notes import probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
@@ -75,7 +76,7 @@ def _describe_trials(trials: Trials, facts: Facts, remarks: list[str]) -> None:
     for side, names in zip(trials.sides, trials.names, strict=True):
         facts.append((side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else "")))
         longest = pc.max(pc.utf8_length(names)).as_py()
-        n_cut = pc.sum(pc.equal(pc.utf8_length(names), _CUT)).as_py()
+        n_cut = pc.sum(pc.equal(pc.utf8_length(names), constant(_CUT))).as_py()
         if longest == _CUT:
             remarks.append(
                 f"{n_cut:,} names of {side} have exactly {_CUT} characters and none has more: some programs cut names "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deciban import _validate
+from deciban._arrow import compute as pc
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.text.layout import is_number
 from deciban.trials import ClassKey, Key, Trials

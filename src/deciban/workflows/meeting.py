@@ -88,9 +88,7 @@ def _on_first(systems: Sequence[Any], reading: Reading) -> tuple[list[Any], Join
     ], found.report
 
 
-def _on_all(
-    kind: Kind, inputs: Sequence[Input], systems: list[Any], order: Sequence[int], reading: Reading
-) -> Met:
+def _on_all(kind: Kind, inputs: Sequence[Input], systems: list[Any], order: Sequence[int], reading: Reading) -> Met:
     """Systems on every trial that one of them scored, with NaN where one did not."""
     held_by = [k for k, one in enumerate(inputs) for _ in one.contents.systems]
     union = TrialUnion.of([inputs[k] for k in sorted({held_by[system] for system in order})])
@@ -107,9 +105,7 @@ def _on_all(
     return Met(every, written, union.messages(report), lost)
 
 
-def _in_words(
-    kind: Kind, systems: Sequence[Any], left: Trials, report: JoinReport, reading: Reading
-) -> list[Message]:
+def _in_words(kind: Kind, systems: Sequence[Any], left: Trials, report: JoinReport, reading: Reading) -> list[Message]:
     """How the trials of the first system and those of the others met."""
     noun, missing, trials = kind.noun, reading.missing, systems[0].trials
     name, messages = trials.origin.name, list[Message]()

@@ -142,7 +142,9 @@ def combination_messages(fusion: ScoreModel, measured: Mapping[Kind, SegmentQual
     if measured is None or not isinstance(fusion, QualityFusion):
         return []
     matrices, used = matrices_of(fusion.combine), sums_of_measures(fusion)
-    found = [_combined_message(measured[side], side, matrices[side]) for side in KINDS if side in matrices and side in used]
+    found = [
+        _combined_message(measured[side], side, matrices[side]) for side in KINDS if side in matrices and side in used
+    ]
     return list(dict.fromkeys(found))
 
 

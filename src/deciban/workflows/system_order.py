@@ -106,6 +106,8 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
             "in the order of training, or all under their names."
         )
     if not trained:
-        return list(range(n_systems)), [Message("note", "", "systems in the order given: the model does not know their names")]
+        return list(range(n_systems)), [
+            Message("note", "", "systems in the order given: the model does not know their names")
+        ]
     pairs = [f"{name} for {old}" for name, old in zip(given, trained, strict=True) if name != old]
     return list(range(n_systems)), [Message("note", "", f"systems in the order given: {', '.join(pairs)}")]

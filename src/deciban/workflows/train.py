@@ -255,3 +255,7 @@ def _copied(model: ScoreModel | None, *, with_quality: bool) -> ScoreModel:
             else "quality: none given, but QualityFusion is there to take it. Name its file, or pass LinearFusion()."
         )
     return copy.deepcopy(model)
+
+
+calibrate_files = fuse_files = train_files
+"""Other names of `train_files`, for scripts that call it by what it trains."""

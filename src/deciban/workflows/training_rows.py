@@ -133,9 +133,7 @@ def _without(
     model: ScoreModel, left_out: int, name: str, sets: Sequence[SystemTrials | None], figures: Figures
 ) -> FigureRow:
     """A fusion of the other systems; that it cannot be trained is an answer, too."""
-    own = [
-        None if one is None else one.choose([k for k in range(len(one.systems)) if k != left_out]) for one in sets
-    ]
+    own = [None if one is None else one.choose([k for k in range(len(one.systems)) if k != left_out]) for one in sets]
     other, dev = copy.deepcopy(model), own[0]
     assert dev is not None  # noqa: S101  # a model is trained on something
     try:
@@ -147,9 +145,7 @@ def _without(
     return FigureRow(name=name, role="leave-one-out", dev=found[0], eval=found[1])
 
 
-def _crossed(
-    of: str, dev: SystemTrials, values: FloatArray, figures: Figures, taken: Sequence[str]
-) -> FigureRow:
+def _crossed(of: str, dev: SystemTrials, values: FloatArray, figures: Figures, taken: Sequence[str]) -> FigureRow:
     (name,) = names_apart([f"{of}, cross-validated"], taken)
     return FigureRow(name=name, role="cross-validated", dev=dev.evaluated(values, name, figures))
 

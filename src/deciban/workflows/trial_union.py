@@ -79,21 +79,26 @@ class TrialUnion:
         lost = [name for name in changed if changed[name] is None and getattr(first, name) is not None]
         words = {"key": "labels", "class_scores": "class scores", "class_key": "class labels"}
         said = [
-            Message("note", "", f"{words[name]} of {first.origin.name} left out: not all trials have some") for name in lost
+            Message("note", "", f"{words[name]} of {first.origin.name} left out: not all trials have some")
+            for name in lost
         ]
         return changed, said
 
     def messages(self, report: JoinReport) -> list[Message]:
         """How the trials met: ``report`` is that of the systems on all of them."""
         n, first = len(self.index), self.inputs[0].contents.origin.name
-        messages = [Message("join", "", f"{n:,} trials · {report.matched:,} have all scores · {report.missing:,} have not")]
+        messages = [
+            Message("join", "", f"{n:,} trials · {report.matched:,} have all scores · {report.missing:,} have not")
+        ]
         for k, (one, own) in enumerate(zip(self.inputs, self.rows, strict=True)):
             if k and len(own):
                 new = f"that {first} does not have" if k == 1 else "that no file before it has"
                 words = f"{counted(len(own), 'trial')} of {one.contents.origin.name} {new}, after the others"
                 messages.append(Message("note", "", words))
         messages += [
-            Message("note", "", f"{one.contents.origin.name} shares no trial with the others: are these the same names?")
+            Message(
+                "note", "", f"{one.contents.origin.name} shares no trial with the others: are these the same names?"
+            )
             for one in (() if report.matched else self.inputs)
             if not any(_meet(trials_of(one), trials_of(other)) for other in self.inputs if other is not one)
         ]

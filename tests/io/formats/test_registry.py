@@ -1,6 +1,7 @@
 """Adding a format is one module, one test module with a file of another hand, and one row of the documentation."""
 
 import copy
+import importlib
 import pickle
 import pkgutil
 import re
@@ -44,6 +45,16 @@ def rows():
 
 def test_every_format_has_one_row_and_every_row_is_a_format():
     assert sorted(rows()) == sorted(formats())
+
+
+def test_modules_that_are_left_alone_while_text_is_read_hold_no_text_format():
+    by_module = {}
+    for name in MODULES:
+        module = importlib.import_module(f"deciban.io.formats.{name}")
+        by_module[name] = getattr(module, "FORMATS", None) or (module.FORMAT,)
+    without = {name for name, found in by_module.items() if not any(isinstance(one, TextFormat) for one in found)}
+    assert without == home.WITHOUT_TEXT
+    assert list(home.text_formats()) == [name for name, one in formats().items() if isinstance(one, TextFormat)]
 
 
 @pytest.mark.parametrize("name", formats())

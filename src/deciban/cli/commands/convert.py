@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from deciban.cli.shared.options import reading_options, working
-from deciban.io.source import display_name
 
 _KINDS = ("scores", "key", "index", "class-scores", "class-key", "quality", "segment-quality", "id-map")
 
@@ -33,6 +32,7 @@ def convert_command(source: str, target: str, *, what: str | None, quiet: bool, 
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
     from deciban.io.convert import convert
+    from deciban.io.source import display_name
 
     with working(f"converting {display_name(source)}"):
         facts = convert(source, target, what=what, **given)  # type: ignore[arg-type]

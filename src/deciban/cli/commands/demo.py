@@ -26,9 +26,7 @@ def demo_command(folder: Path, *, force: bool) -> None:
             f"{folder}: holds {', '.join(there)}, which would be replaced. Name another folder, or say --force."
         )
     systems, key = write_demo(folder)
-    request = ReportRequest(
-        scores=list(systems), key=key, output=page, title="deciban demo: two synthetic systems"
-    )
+    request = ReportRequest(scores=list(systems), key=key, output=page, title="deciban demo: two synthetic systems")
     results = write_report(request, Options(kind="two-class")).results
     tell(results.messages)
     print_results(results)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.calibration import Rule, RuleWeighting, suggest_rule
 from deciban.cli.commands.plot import OUTPUT, ending_of, save_plot
 from deciban.cli.shared.options import parse_points
-from deciban.core.ranks.operating import OperatingPoint
+
+if TYPE_CHECKING:
+    from deciban.calibration import Rule, RuleWeighting
 
 
 @click.command("design")
@@ -51,6 +52,9 @@ def design_command(
     deciban design --range 0.001 0.01
     deciban design --dcf 0.01 --dcf 0.001
     """
+    from deciban.calibration import Rule
+    from deciban.core.ranks.operating import OperatingPoint
+
     if output is not None:
         ending_of(output)
     points = parse_points(dcf) if dcf else []
@@ -77,6 +81,9 @@ def design_command(
 
 
 def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float) -> Rule:
+    from deciban.calibration import suggest_rule
+    from deciban.core.ranks.operating import OperatingPoint
+
     if priors is not None:
         if priors[0] == priors[1]:
             raise click.BadParameter(f"both ends are {priors[0]:g}; for one prior use --dcf.", param_hint="--range")

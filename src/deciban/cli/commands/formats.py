@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
-from rich.text import Text
-
-from deciban.cli.shared.tables import console
-from deciban.io.formats import formats
 
 
 @click.command("formats")
 def formats_command() -> None:
     """List the file formats that are known: what each holds, and what is read and written."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from deciban.cli.shared.tables import console
+    from deciban.io.formats import formats
+
     table = Table(box=None, pad_edge=False)
     for heading in ("format", "reads", "writes", "holds"):
         table.add_column(heading, overflow="fold")

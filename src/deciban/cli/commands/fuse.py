@@ -158,7 +158,11 @@ def _fusion(options: Options, policy: str | None, given: Mapping[str, Any], *, w
     if given["asymmetric"] and not with_quality:
         raise click.UsageError("--asymmetric is about quality measures: name their file with --quality.")
     if policy is None:
-        return fusion.QualityFusion(symmetric=not given["asymmetric"], **own) if with_quality else fusion.LinearFusion(**own)
+        return (
+            fusion.QualityFusion(symmetric=not given["asymmetric"], **own)
+            if with_quality
+            else fusion.LinearFusion(**own)
+        )
     if with_quality:
         raise click.UsageError("--missing subset is for fusions without quality: leave --quality or the subsets out.")
     _, equals, number = policy.partition("=")

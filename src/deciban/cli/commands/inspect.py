@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from deciban.cli.shared.options import parse_labels
-from deciban.cli.shared.tables import console
-from deciban.workflows.inspection import inspect_file
 
 
 @click.command("inspect")
@@ -21,6 +17,12 @@ def inspect_command(
     files: tuple[str, ...], format_: str | None, columns: str | None, labels: str | None, *, log10: bool
 ) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from deciban.cli.shared.tables import console
+    from deciban.workflows.inspection import inspect_file
+
     out = console()
     for path in files:
         inspection = inspect_file(path, format=format_, columns=columns, labels=parse_labels(labels), log10=log10)

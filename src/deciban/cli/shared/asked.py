@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from deciban.evaluation import Preset
     from deciban.workflows.options import Options
 
-_OF_MANY = ("classes", "posterior_prior", "detection_llr", "prior", "p_targets", "out_of_set", "subsets", "pairs", "groups")
+_OF_MANY = (
+    "classes",
+    "posterior_prior",
+    "detection_llr",
+    "prior",
+    "p_targets",
+    "out_of_set",
+    "subsets",
+    "pairs",
+    "groups",
+)
 _OF_TWO = ("dcf", "labels")
 """Options of all commands that mean nothing for the other kind."""
 

@@ -114,17 +114,26 @@ def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
     names = [name.strip() for name in method.split(",")]
     for name in names:
         if name not in TWO_CLASS_METHODS:
-            raise click.BadParameter(f"{name!r} is none. There are {', '.join(TWO_CLASS_METHODS)}.", param_hint="--method")
-    takes = {name: set(inspect.signature(getattr(calibration, TWO_CLASS_METHODS[name])).parameters) for name in TWO_CLASS_METHODS}
+            raise click.BadParameter(
+                f"{name!r} is none. There are {', '.join(TWO_CLASS_METHODS)}.", param_hint="--method"
+            )
+    takes = {
+        name: set(inspect.signature(getattr(calibration, TWO_CLASS_METHODS[name])).parameters)
+        for name in TWO_CLASS_METHODS
+    }
     for argument in own:
         if not any(argument in takes[name] for name in names):
-            users = ", ".join(name for name in TWO_CLASS_METHODS if argument in takes[name]) or "methods of many classes"
+            users = (
+                ", ".join(name for name in TWO_CLASS_METHODS if argument in takes[name]) or "methods of many classes"
+            )
             raise click.UsageError(
                 f"{_word(argument)} is no option of the method {method}, which takes "
                 f"{_listed(set().union(*(takes[name] for name in names)))}. It belongs to {users}."
             )
     steps = [
-        getattr(calibration, TWO_CLASS_METHODS[name])(**{key: value for key, value in own.items() if key in takes[name]})
+        getattr(calibration, TWO_CLASS_METHODS[name])(
+            **{key: value for key, value in own.items() if key in takes[name]}
+        )
         for name in names
     ]
     return steps[0] if len(steps) == 1 else calibration.Chain(*steps)

@@ -225,7 +225,7 @@ def _asked(given: Mapping[str, Any]) -> Asked:
 
     named = None
     if given.get("preset"):
-        from deciban.evaluation.presets import preset
+        from deciban.evaluation.preset_table import preset
 
         named = preset(given["preset"])
     told = {**reading_of(given), **_figures_of(given, named)}
@@ -234,7 +234,17 @@ def _asked(given: Mapping[str, Any]) -> Asked:
 
 def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments that say how scores are read, out of what was typed."""
-    same = ("columns", "key_format", "key_columns", "log10", "by_order", "duplicates", "weights", "detection_llr", "missing")
+    same = (
+        "columns",
+        "key_format",
+        "key_columns",
+        "log10",
+        "by_order",
+        "duplicates",
+        "weights",
+        "detection_llr",
+        "missing",
+    )
     told = {name: given[name] for name in same if name in given}
     prior = given.get("posterior_prior")
     told |= {

@@ -13,9 +13,16 @@ _WIDTH = 500
 """Wider than any table: a narrow terminal wraps lines, and no name and no digit is cut off."""
 
 
+class _Console(Console):
+    """A console that leaves it to the command what becomes of output that nobody reads."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console that never shortens what it prints."""
-    return Console(width=_WIDTH, highlight=False, stderr=stderr)
+    return _Console(width=_WIDTH, highlight=False, stderr=stderr)
 
 
 def print_results(

@@ -9,9 +9,9 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.lib import format as npy_format
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 

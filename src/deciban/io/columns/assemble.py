@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import CONDITION, identity_of
 from deciban.io.contents import Contents
@@ -104,7 +105,7 @@ def _names(column: pa.Array | pa.ChunkedArray, side: str) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = pc.cast(column, pa.string())
     if column.null_count:
-        row = int(np.argmax(np.asarray(column.is_null())))
+        row = int(np.argmax(to_numpy(column.is_null())))
         raise RowError(f"the name of the {side} is missing", row)
     return column
 
@@ -114,9 +115,9 @@ def _numbers(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
         raise RowError(f"the scores are {column.type}, expected numbers", None)
     if column.null_count:
-        raise RowError("a score is missing", int(np.argmax(np.asarray(column.is_null()))))
+        raise RowError("a score is missing", int(np.argmax(to_numpy(column.is_null()))))
     kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
-    score: ScoreArray = np.asarray(column.cast(kind).to_numpy())
+    score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
     if len(score) and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
         raise RowError(
@@ -134,9 +135,9 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
         At a missing label, or a word that is not in the vocabulary.
     """
     if column.null_count:
-        raise RowError("the label is missing", int(np.argmax(np.asarray(column.is_null()))))
+        raise RowError("the label is missing", int(np.argmax(to_numpy(column.is_null()))))
     if pa.types.is_boolean(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False), np.bool_), {}
+        return to_numpy(column), {}
     try:
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             column = pc.cast(column, pa.int64()).cast(pa.string())
@@ -146,7 +147,7 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
     meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
     unknown = [word for word, meaning in meanings.items() if meaning is None]
     if unknown:
-        row = int(np.argmax(codes == words.index(unknown[0]).as_py()))
+        row = int(np.argmax(codes == list(meanings).index(unknown[0])))
         raise RowError(
             f"unknown label {unknown[0]!r}; known are {vocabulary}. Say what your words mean: "
             "--labels target=WORD,nontarget=WORD",

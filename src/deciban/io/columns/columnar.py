@@ -20,8 +20,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.assemble import assemble
 from deciban.io.columns.headers import (
@@ -223,7 +224,7 @@ def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: 
     else:
         what = {"score": "the score", "label": "the label", "class": "the class"}.get(role, "")
     if what and column.null_count:
-        row = int(np.argmax(np.asarray(column.is_null())))
+        row = int(np.argmax(to_numpy(column.is_null())))
         raise FormatError(f"{name}, row {row}: {what} is missing (column {header}). Every trial needs one.")
     return column
 

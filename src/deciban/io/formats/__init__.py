@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,21 +23,36 @@ SILENT_ENDINGS = frozenset(
 """Endings that say nothing of the format."""
 
 
+WITHOUT_TEXT = frozenset(
+    (
+        *("arrow", "bosaris_hdf5", "bosaris_mat", "bosaris_text", "dca_plda", "hyperion", "nist_lre07", "npy", "npz"),
+        *("parquet", "pybosaris", "sidekit"),
+    )
+)
+"""Modules that hold no format of one trial per line: nobody has to wait for them while a text file is read."""
+
+
 @cache
 def formats() -> dict[str, Format]:
     """Every format by its name."""
-    found: dict[str, Format] = {}
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
-        if not module.name.startswith("_"):
-            home = importlib.import_module(f"{__name__}.{module.name}")
-            for one in getattr(home, "FORMATS", None) or (home.FORMAT,):
-                found[one.name] = one
-    return found
+    return {one.name: one for module in _modules() for one in _formats_in(module)}
 
 
+@cache
 def text_formats() -> dict[str, TextFormat]:
     """Formats of one trial per line."""
-    return {name: one for name, one in formats().items() if isinstance(one, TextFormat)}
+    homes = (module for module in _modules() if module not in WITHOUT_TEXT)
+    return {one.name: one for module in homes for one in _formats_in(module) if isinstance(one, TextFormat)}
+
+
+def _modules() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def _formats_in(module: str) -> Sequence[Format]:
+    home = importlib.import_module(f"{__name__}.{module}")
+    found: Sequence[Format] = getattr(home, "FORMATS", None) or (home.FORMAT,)
+    return found
 
 
 def binary_formats() -> dict[str, BinaryFormat]:
@@ -52,6 +68,8 @@ def by_name(name: str) -> Format:
     InputError
         If there is none.
     """
+    if name in text_formats():
+        return text_formats()[name]
     if name not in formats():
         raise InputError(f"format: {name!r} is not known. There are {', '.join(formats())}.")
     return formats()[name]
@@ -71,8 +89,13 @@ def bare_name(file_name: str) -> str:
     >>> bare_name("dev.v2.scores.TXT.gz")
     'dev.v2'
     """
-    known = {*SILENT_ENDINGS, *(ending for one in formats().values() for ending in one.endings)}
     name = unpacked_name(file_name)
-    while Path(name).suffix.casefold() in known:
+    while _is_known(Path(name).suffix.casefold()):
         name = Path(name).stem
     return name
+
+
+def _is_known(ending: str) -> bool:
+    if not ending or ending in SILENT_ENDINGS:
+        return bool(ending)
+    return any(ending in one.endings for some in (text_formats, formats) for one in some().values())

@@ -21,8 +21,8 @@ only the row tells trials apart::
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.io.format import TextFormat
 
 

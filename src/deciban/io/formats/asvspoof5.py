@@ -23,8 +23,8 @@ Scores and keys were seen in the evaluation package of the organizers, the proto
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.io.format import TextFormat
 from deciban.io.formats.asvspoof2019 import spoof_again
 

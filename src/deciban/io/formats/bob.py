@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.columns.assemble import RowError
 from deciban.io.format import TextFormat

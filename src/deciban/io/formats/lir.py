@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.io.columns.assemble import RowError
 from deciban.io.format import TextFormat
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options, TextFormat

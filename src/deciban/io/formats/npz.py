@@ -30,8 +30,8 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.arrays.archives import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
 from deciban.trials import Key, Quality, SegmentQuality, Trials, TrialTable

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.format import Options

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, of_numpy, of_words, to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.assemble import RowError
 from deciban.io.columns.headers import CONDITION
@@ -39,7 +40,7 @@ class Coded:
 
     def rows(self, start: int, stop: int) -> pa.Array:
         """The text of some rows."""
-        return self.texts.take(pa.array(self.codes(start, stop)))
+        return self.texts.take(of_numpy(self.codes(start, stop)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +52,7 @@ class Numbers:
 
     def rows(self, start: int, stop: int) -> pa.Array:
         """The text of some rows."""
-        return pc.cast(pa.array(self.values[start:stop], pa.float64()), pa.string())
+        return pc.cast(of_numpy(self.values[start:stop].astype(np.float64, copy=False)), pa.string())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,10 +105,10 @@ def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list
     if contents.key is not None:
         non = ~contents.key.is_target
         columns.append(
-            Column("label", "label", Coded(pa.array(words), lambda start, stop: non[start:stop].view(np.int8)))
+            Column("label", "label", Coded(of_words(words), lambda start, stop: non[start:stop].view(np.int8)))
         )
     if contents.class_key is not None:
-        true, names = contents.class_key.label, pa.array(contents.class_key.classes)
+        true, names = contents.class_key.label, of_words(contents.class_key.classes)
         columns.append(Column("class", "class", Coded(names, lambda start, stop: true[start:stop])))
     if contents.class_scores is not None:
         by_class = contents.class_scores.score.T
@@ -162,12 +163,12 @@ def _names(trials: Trials) -> list[tuple[str, Coded]]:
 def _condition(name: str, values: pa.Array) -> Column:
     """A condition as text; what is missing is empty."""
     try:
-        texts = pc.fill_null(pc.cast(values, pa.string()), "").dictionary_encode()
+        texts = pc.coalesce(pc.cast(values, pa.string()), constant("")).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise FormatError(
             f"condition {name!r} holds {values.type}, which is no text. Leave it out, or use parquet."
         ) from error
-    codes = texts.indices.to_numpy()
+    codes = to_numpy(texts.indices)
     return Column(CONDITION + name, name, Coded(texts.dictionary, lambda start, stop: codes[start:stop]))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant
 from deciban.errors import FormatError
 
 _FORBIDDEN = {
@@ -42,7 +43,7 @@ def check_names(
     """
     pattern, words = _FORBIDDEN[delimiter]
     if not may_be_empty:
-        _refuse(names, pc.equal(names, ""), what, format_name, "is empty")
+        _refuse(names, pc.equal(names, constant("")), what, format_name, "is empty")
     _refuse(names, pc.match_substring_regex(names, pattern), what, format_name, f"holds {words}")
     if first and delimiter != ",":
         commented = pc.match_substring_regex(names, _COMMENT)
@@ -74,4 +75,4 @@ def quoted(fields: pa.Array, delimiter: str, *, first: bool) -> pa.Array:
         return fields
     needed = pc.match_substring_regex(fields, f"{_QUOTED}|{_COMMENT}" if first else _QUOTED)
     doubled = pc.replace_substring(fields, '"', '""')
-    return pc.if_else(needed, pc.binary_join_element_wise('"', doubled, '"', ""), fields)
+    return pc.if_else(needed, pc.binary_join_element_wise(constant('"'), doubled, constant('"'), constant("")), fields)

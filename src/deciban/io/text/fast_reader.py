@@ -9,6 +9,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.assemble import RowError, assemble
 from deciban.io.columns.headers import IDENTITY, IGNORED
@@ -66,7 +67,7 @@ def parse_plain(path: Path, layout: Layout, origin: Origin, system: str, options
         for role, column in zip(kept(layout), columns, strict=True):
             if (layout.delimiter == " " or role in IDENTITY) and has_empty(column):
                 return None
-            if role == "score" and not np.isfinite(np.max(np.abs(column.to_numpy()), initial=0)):
+            if role == "score" and not np.isfinite(np.max(np.abs(to_numpy(column)), initial=0)):
                 return None
         if not len(columns[0]):
             return None

@@ -9,9 +9,10 @@ from itertools import islice
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
+from deciban._arrow import compute as pc
+from deciban._arrow import lengths, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.assemble import RowError, assemble
 from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED
@@ -112,9 +113,9 @@ def kept(layout: Layout) -> list[str]:
 
 def has_empty(column: pa.ChunkedArray) -> bool:
     """Whether a field of a column of text is empty."""
-    if not pa.types.is_dictionary(column.type):
-        return pa.types.is_string(column.type) and bool(pc.any(pc.equal(column, "")).as_py())
-    return column.num_chunks > 0 and bool(pc.any(pc.equal(column.chunk(0).dictionary, "")).as_py())
+    if pa.types.is_dictionary(column.type):
+        return column.num_chunks > 0 and not lengths(column.chunk(0).dictionary).all()
+    return pa.types.is_string(column.type) and not all(lengths(chunk).all() for chunk in column.chunks)
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -169,7 +170,7 @@ def parse(data: bytes | pa.NativeFile, layout: Layout) -> list[pa.ChunkedArray]:
 def _may_overflow(columns: list[pa.ChunkedArray], layout: Layout, body: bytes) -> bool:
     """Whether a score may be infinite because its digits are beyond the range of a float."""
     scores: list[FloatArray] = [
-        column.to_numpy() for role, column in zip(kept(layout), columns, strict=True) if role == "score"
+        to_numpy(column) for role, column in zip(kept(layout), columns, strict=True) if role == "score"
     ]
     infinite = any(np.max(score) == np.inf or np.min(score) == -np.inf for score in scores)
     return infinite and _HUGE_NUMBER.search(body) is not None

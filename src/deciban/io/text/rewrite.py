@@ -9,8 +9,9 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
 from deciban.io.source import Source
 from deciban.io.text.layout import Layout
@@ -59,20 +60,21 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     for block in _blocks(source):
         marked = block.startswith(_MARK) and at == 0
         stream.write(_MARK if marked else b"")
-        text = pa.array([block[len(_MARK) :] if marked else block], pa.binary())
+        text = of_bytes([block[len(_MARK) :] if marked else block])
         lines = pc.split_pattern(text, b"\n").values
-        is_row: BoolArray = ~np.asarray(pc.match_substring_regex(lines, _NO_ROW))
+        is_row: BoolArray = ~to_numpy(pc.match_substring_regex(lines, _NO_ROW))
         rows = np.flatnonzero(is_row)
         is_row[rows[:n_skipped]] = False
         rows, n_skipped = rows[n_skipped:], max(n_skipped - len(rows), 0)
-        found = pc.extract_regex(lines.take(pa.array(rows)), pattern)
+        found = pc.extract_regex(lines.take(of_numpy(rows)), pattern)
         if found.null_count or at + len(rows) > len(score):
             raise FormatError(_changed(source))
-        texts = pc.cast(pc.cast(pa.array(score[at : at + len(rows)], pa.float64()), pa.string()), pa.binary())
-        made = pc.binary_join_element_wise(found.field("before"), texts, found.field("behind"), b"")
-        lines = pc.replace_with_mask(lines, pa.array(is_row), made)
-        whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
-        stream.write(pc.binary_join(whole, b"\n")[0].as_buffer())
+        texts = pc.cast(
+            pc.cast(of_numpy(score[at : at + len(rows)].astype(np.float64, copy=False)), pa.string()), pa.binary()
+        )
+        made = pc.binary_join_element_wise(found.field("before"), texts, found.field("behind"), constant(b""))
+        lines = pc.replace_with_mask(lines, of_numpy(is_row), made)
+        stream.write(joined(lines, b"\n"))
         at += len(rows)
     if at < len(score):
         raise FormatError(_changed(source))

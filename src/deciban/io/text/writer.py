@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO, TypeAlias
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, joined, of_words
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.contents import Contents, Kind, Written, require
@@ -80,15 +79,14 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     if format.lines and not format.header:
         _check_first_line([column.cells.rows(0, 1)[0].as_py() for column in columns], trials, format)
     else:
-        titles = pa.array([title for title, _ in line], pa.string())
+        titles = of_words(title for title, _ in line)
         check_names(titles, "column", format.name, format.delimiter, first=True)
         stream.write(format.delimiter.join(quoted(titles, format.delimiter, first=True).to_pylist()).encode() + b"\n")
     step = max(1, _BLOCK // sum(column.cells.width + 1 for column in columns))
     for start in range(0, len(trials), step):
         stop = min(start + step, len(trials))
-        lines = pc.binary_join_element_wise(*(column.cells.rows(start, stop) for column in columns), format.delimiter)
-        whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
-        stream.write(pc.binary_join(whole, "\n")[0].as_buffer())
+        fields = (column.cells.rows(start, stop) for column in columns)
+        stream.write(joined(pc.binary_join_element_wise(*fields, constant(format.delimiter)), "\n"))
         stream.write(b"\n")
     kinds: set[Kind] = {_KINDS[role] for role in told if role in _KINDS}
     names = {role.removeprefix(CONDITION) for role in told if role.startswith(CONDITION)}
@@ -178,7 +176,7 @@ def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) ->
     alone = sum(column.role == "score" for column in columns) == 1
     line = [(_title(column, alone=alone), column) for column in columns]
     titles = [title for title, _ in line]
-    check_names(pa.array(titles, pa.string()), "column", format.name, format.delimiter, first=True)
+    check_names(of_words(titles), "column", format.name, format.delimiter, first=True)
     found = roles_of(titles, trials.origin.name)
     for (title, column), role in zip(line, found, strict=True):
         meant = CONDITION + title if column.role == "classes" else column.role

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deciban import _validate
+from deciban._arrow import compute as pc
 from deciban.errors import InputError
 from deciban.trials.frames.to_frames import LABELS
 from deciban.trials.names.codes import encode

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import of_numpy, of_words
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import ROW, Trials
@@ -93,19 +94,19 @@ class _Columns:
 def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[str, Any]:
     """Add the columns of one table; return what else there is to say about it."""
     if isinstance(table, Scores):
-        columns.add("score" if alone else table.name, "score", pa.array(table.score))
+        columns.add("score" if alone else table.name, "score", of_numpy(table.score))
     elif isinstance(table, Key):
-        codes = pa.array(table.is_target.astype(np.int8))
-        columns.add("label", "label", pa.DictionaryArray.from_arrays(codes, pa.array(LABELS)))
+        codes = of_numpy(table.is_target.astype(np.int8))
+        columns.add("label", "label", pa.DictionaryArray.from_arrays(codes, of_words(LABELS)))
     elif isinstance(table, ClassKey):
-        codes = pa.array(table.label.astype(np.int32))
-        columns.add("class", "class", pa.DictionaryArray.from_arrays(codes, pa.array(table.classes)))
+        codes = of_numpy(table.label.astype(np.int32))
+        columns.add("class", "class", pa.DictionaryArray.from_arrays(codes, of_words(table.classes)))
         return {"classes": table.classes}
     elif isinstance(table, ClassScores):
         if "score" in columns.roles.values():
             raise InputError("scores of trials and of classes do not go into one table.")
         for at, name in enumerate(table.classes):
-            columns.add(name, "score", pa.array(np.ascontiguousarray(table.score[:, at])))
+            columns.add(name, "score", of_numpy(table.score[:, at]))
         return {"class_scores": True}
     return {}
 
@@ -151,8 +152,8 @@ def numbered_in_order(trials: Trials) -> bool:
     """Whether trials without names are the rows 0, 1, 2, ... of a table."""
     if trials.sides != ROW:
         return False
-    names = trials.names[0].take(pa.array(trials.codes[0]))
-    return bool(names.equals(pa.array(np.arange(len(trials))).cast(pa.string())))
+    names = trials.names[0].take(of_numpy(trials.codes[0]))
+    return bool(names.equals(of_numpy(np.arange(len(trials))).cast(pa.string())))
 
 
 def to_pandas(table: TrialTable, *more: TrialTable) -> Any:

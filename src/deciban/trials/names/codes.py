@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, of_words, to_numpy, with_gaps
 from deciban.errors import InputError
 from deciban.trials.names.fingerprints import encode_distinct, find_names
 from deciban.types import AnyArray, IntArray
@@ -18,6 +19,9 @@ NamesLike: TypeAlias = Sequence[str] | pa.Array | Any
 
 _LARGEST_TEXT = 2**31
 """Bytes of text and offsets, from which on an array of text may not take them: its offsets have 32 bits."""
+
+_FEW = 1 << 10
+"""Names that a dictionary of Python encodes before Arrow's functions are imported."""
 
 
 def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
@@ -31,7 +35,7 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
     if isinstance(values, str | bytes):
         raise InputError(f"{argument}: expected a list of names, got one: {values!r}. Put it into a list.")
     try:
-        names = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+        names = values if isinstance(values, pa.Array | pa.ChunkedArray) else _column(values)
         names = _in_one_piece(names)
         if pa.types.is_dictionary(names.type):
             names = _of_strings(names)
@@ -44,6 +48,12 @@ def as_names(values: NamesLike, argument: str = "ids") -> pa.Array:
     if names.null_count:
         raise InputError(f"{argument}: {names.null_count} of {len(names)} names are missing. Every trial needs a name.")
     return names
+
+
+def _column(values: Any) -> pa.Array:
+    if isinstance(values, list | tuple) and len(values) <= _FEW and set(map(type, values)) == {str}:
+        return of_words(values)
+    return pa.array(values)
 
 
 def plain_names(values: NamesLike, argument: str = "ids") -> pa.Array:
@@ -107,18 +117,22 @@ def encode(values: NamesLike, argument: str = "ids") -> tuple[IntArray, pa.Array
     column = as_names(values, argument)
     if not pa.types.is_dictionary(column.type):
         return _encode_plain(column)
-    codes: AnyArray = np.asarray(column.indices).astype(np.int32, copy=False)
+    codes: AnyArray = to_numpy(column.indices).astype(np.int32, copy=False)
     names = column.dictionary
     merged, distinct = _encode_plain(names)
     return (codes, names) if len(distinct) == len(names) else (merged[codes], distinct)
 
 
 def _encode_plain(names: pa.Array) -> tuple[IntArray, pa.Array]:
+    if len(names) <= _FEW:
+        place: dict[str, int] = {}
+        codes = np.fromiter((place.setdefault(name, len(place)) for name in names.to_pylist()), np.int32, len(names))
+        return codes, names if len(place) == len(names) else of_words(place)
     encoded = encode_distinct(names)
     if encoded is not None:
         return encoded
     column = names.dictionary_encode()
-    return np.asarray(column.indices), column.dictionary
+    return to_numpy(column.indices), column.dictionary
 
 
 def positions(names: pa.Array, among: pa.Array) -> IntArray:
@@ -126,10 +140,13 @@ def positions(names: pa.Array, among: pa.Array) -> IntArray:
     if names is among or names.equals(among):
         same: AnyArray = np.arange(len(names), dtype=np.int32)
         return same
+    if max(len(names), len(among)) <= _FEW:
+        place = {name: at for at, name in enumerate(among.to_pylist())}
+        return np.fromiter((place.get(name, -1) for name in names.to_pylist()), np.int64, len(names))
     found = find_names(names, among)
     if found is not None:
         return found
-    return np.asarray(pc.fill_null(pc.index_in(names, value_set=among), -1), np.int64)
+    return with_gaps(pc.index_in(names, value_set=among), -1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,12 +189,12 @@ class IdMap:
             raise InputError(f"{source}: {len(before)} names on the left, {len(after)} on the right.")
         first = np.full(len(names), -1, np.int64)
         first[before[::-1]] = np.arange(len(before))[::-1]
-        differs = ~np.asarray(pc.equal(after, after.take(first[before])), np.bool_)
+        differs = ~to_numpy(pc.equal(after, after.take(of_numpy(first[before]))))
         if differs.any():
             row = int(np.argmax(differs))
             name, one, other = names[int(before[row])], after[int(first[before[row]])], after[row]
             raise InputError(f"{source}: {name.as_py()!r} is mapped to {one.as_py()!r} and to {other.as_py()!r}.")
-        return cls(names, after.take(first))
+        return cls(names, after.take(of_numpy(first)))
 
     def __len__(self) -> int:
         return len(self.left)

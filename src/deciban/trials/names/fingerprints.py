@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.types import AnyArray, BoolArray, IntArray
 
 Words = NDArray[np.uint64]
@@ -51,7 +52,7 @@ def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
     if np.count_nonzero(shared) > len(names) // 4:
         return None
     rows = np.sort(packed[shared] & _rows_of(bits))
-    alike = names.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
+    alike = to_numpy(names.take(of_numpy(rows)).dictionary_encode().indices)
     first_of = np.full(len(rows), -1)
     first_of[alike[::-1]] = rows[::-1]  # of several rows the first one stays
     is_first = np.ones(len(names), np.bool_)
@@ -59,7 +60,7 @@ def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
     codes: AnyArray = np.cumsum(is_first, dtype=np.int32)
     codes -= 1
     codes[rows] = codes[first_of[alike]]
-    return codes, names if is_first.all() else names.filter(pa.array(is_first))
+    return codes, names if is_first.all() else names.filter(of_numpy(is_first))
 
 
 def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
@@ -74,8 +75,8 @@ def find_names(names: pa.Array, among: pa.Array) -> IntArray | None:
     found, unclear, rivals = _with_one_print(names, among)
     _forget_false_friends(found, names, among)
     if len(unclear):
-        at = pc.index_in(names.take(pa.array(unclear)), value_set=among.take(pa.array(rivals)))
-        at = np.asarray(pc.fill_null(at, -1))
+        at = pc.index_in(names.take(of_numpy(unclear)), value_set=among.take(of_numpy(rivals)))
+        at = with_gaps(at, -1)
         found[unclear] = np.where(at < 0, -1, rivals[at])
     return found
 
@@ -109,8 +110,8 @@ def _forget_false_friends(found: IntArray, names: pa.Array, among: pa.Array) -> 
 
     def check(start: int) -> None:
         part = found[start : start + _CHUNK]
-        same = pc.equal(names.slice(start, len(part)), among.take(pa.array(np.maximum(part, 0))))
-        part[~np.asarray(same, np.bool_)] = -1
+        same = pc.equal(names.slice(start, len(part)), among.take(of_numpy(np.maximum(part, 0))))
+        part[~to_numpy(same)] = -1
 
     _in_chunks(check, len(found))
 
@@ -119,7 +120,7 @@ def _mostly_distinct(names: pa.Array) -> bool:
     """Look at short runs all over the list: repetitions stand side by side, or are spread over it."""
     run = 16
     starts = np.linspace(0, len(names) - run, _SAMPLE, dtype=np.int64)
-    sample = names.take(pa.array((starts[:, None] + np.arange(run)).ravel()))
+    sample = names.take(of_numpy((starts[:, None] + np.arange(run)).ravel()))
     return bool(len(sample) - len(pc.unique(sample)) <= len(sample) // 256)
 
 

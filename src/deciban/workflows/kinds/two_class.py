@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
+from deciban._arrow import compute as pc
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.results import Evaluation

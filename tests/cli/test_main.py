@@ -1,0 +1,58 @@
+"""How the command line ends when its user or the reader of its output has had enough."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deciban.workflows
+from support.score_files import write_score_files
+
+DECIBAN = f"'{sys.executable}' -m deciban"
+
+
+@pytest.fixture
+def scores(tmp_path):
+    return write_score_files(tmp_path)
+
+
+@pytest.mark.parametrize("reader", ["true", "head -n 1 > /dev/null"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval scores.txt --key key.txt -q",
+        "eval scores.txt --key key.txt -q --json",
+        "eval scores.txt --key key.txt 2>&1",
+        "formats",
+        "--help",
+        "eval --help",
+    ],
+)
+def test_output_that_nobody_reads_is_no_error(scores, command, reader):
+    words = f"cd '{scores}' && {DECIBAN} {command} | {reader}"
+    found = subprocess.run(["bash", "-o", "pipefail", "-c", words], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_errors_stay_errors_when_nobody_reads_them(scores):
+    words = f"cd '{scores}' && {DECIBAN} eval nothing.txt --key key.txt 2>&1 | true"
+    assert subprocess.run(["bash", "-o", "pipefail", "-c", words], check=False).returncode == 2
+
+
+def test_an_interrupt_is_one_line_and_what_shells_expect(run, scores, monkeypatch):
+    def interrupted(*_scores, **_more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deciban.workflows, "evaluate_files", interrupted)
+    code, out, err = run("eval", scores / "scores.txt", "--key", scores / "key.txt")
+    assert (code, out, err) == (130, "", "deciban: interrupted\n")
+
+
+def test_so_is_one_before_the_command_line_is_there(tmp_path):
+    """Nothing of ours runs before click is imported."""
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    path = f"{tmp_path}:{Path(deciban.workflows.__file__).parents[2]}"
+    words = [sys.executable, "-m", "deciban", "--version"]
+    found = subprocess.run(words, capture_output=True, text=True, check=False, env={"PYTHONPATH": path})
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", "deciban: interrupted\n")
