@@ -14,7 +14,8 @@ from deciban.calibration import Calibrator
 from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import by_name
-from deciban.io.reader import Input, files_of, read_input
+from deciban.io.outputs import refuse_overwriting
+from deciban.io.reader import Input, read_input
 from deciban.io.rewrite import write_rescored
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import target_name
@@ -139,30 +140,8 @@ def apply_files(
     for (found, llr, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
         changed, said = (llr, []) if known is None else _replaced(llr, known, by_order=by_order)
-        facts += [*said, *write_rescored(found, changed, target, to=to)]
+        facts += [*said, *map(str, write_rescored(found, changed, target, to=to))]
     return tuple(facts)
-
-
-def refuse_overwriting(targets: Sequence[PathLike], inputs: Sequence[PathLike | None]) -> None:
-    """Refuse to write to a file that is read, by whatever name, or to two things at once.
-
-    Raises
-    ------
-    InputError
-    """
-    names = [os.path.realpath(target) if str(target) != "-" else "-" for target in targets]
-    twice = next((target for target, name in zip(targets, names, strict=True) if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"{target_name(twice)}: would be written twice. Give every output a name of its own.")
-    read = [Path(file) for path in inputs if path is not None and str(path) != "-" for file in files_of(path)]
-    for target in (Path(target) for target in targets if str(target) != "-"):
-        for path in read:
-            is_same = path.is_file() and target.exists() and target.samefile(path)
-            if is_same or (path.is_dir() and path.resolve() in target.resolve().parents):
-                raise InputError(
-                    f"{display_name(target)}: is an input, or would become a part of one. Choose another name for the "
-                    "output."
-                )
 
 
 def output_targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[PathLike]:

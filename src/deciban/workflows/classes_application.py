@@ -12,6 +12,7 @@ from deciban._validate.classes import Prior, prior_of
 from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import by_name
+from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import Input, read_input
 from deciban.io.rewrite import write_rescored_classes
 from deciban.io.source import PathLike, display_name
@@ -24,7 +25,7 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import match, match_by_order, picked
 from deciban.trials.joining.union import new_rows
 from deciban.types import AnyArray, Progress
-from deciban.workflows.application import output_targets, refuse_overwriting
+from deciban.workflows.application import output_targets
 from deciban.workflows.classes_joined import called, in_nats, named_class_systems
 from deciban.workflows.classes_models import (
     in_order_of_model,
@@ -232,4 +233,4 @@ def _written(found: Input, loglik: ClassScores, target: PathLike, to: str | None
         fields = {name: getattr(found.contents, name) for name in ("index", "class_key")}
         taken = {name: one.take(rows) for name, one in fields.items() if one is not None}
         found = replace(found, contents=replace(found.contents, **taken))
-    return facts + write_rescored_classes(found, loglik, target, to=to)
+    return facts + [str(one) for one in write_rescored_classes(found, loglik, target, to=to)]

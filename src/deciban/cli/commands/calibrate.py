@@ -67,10 +67,10 @@ def calibrate_command(
     deciban calibrate dev.txt --key dev.key -o model.json --p-target 0.01 --alpha 2 --beta 2
     deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json --cross-validate 5
     """
+    from deciban.io.outputs import refuse_overwriting
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.loading import to_text
     from deciban.workflows import apply_files, calibrate_files
-    from deciban.workflows.application import refuse_overwriting
 
     source = apply_to or scores
     check_outputs(

@@ -35,7 +35,7 @@ def convert_command(source: str, target: str, *, what: str | None, quiet: bool, 
     from deciban.io.convert import convert
 
     with working(f"converting {display_name(source)}"):
-        facts = convert(source, target, what=what, **given)  # type: ignore[arg-type]
+        messages = convert(source, target, what=what, **given)  # type: ignore[arg-type]
     if not quiet:
-        for fact in facts:
-            click.echo(fact, err=True)
+        for message in messages:
+            click.echo(str(message), err=True)

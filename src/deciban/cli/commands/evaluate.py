@@ -107,7 +107,7 @@ def report_command(
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
     from deciban.cli.shared.tables import print_results
-    from deciban.workflows.application import refuse_overwriting
+    from deciban.io.outputs import refuse_overwriting
     from deciban.workflows.held_out import DEFAULT_FOLDS, HoldOut
     from deciban.workflows.measures import quality_paths
 

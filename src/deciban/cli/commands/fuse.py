@@ -135,10 +135,10 @@ def _fuse_two_classes(
     as_json: bool,
 ) -> None:
     """Train a fusion of two classes; ``given`` are the options that are about it alone."""
+    from deciban.io.outputs import refuse_overwriting
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.loading import to_text
     from deciban.workflows import apply_files, fuse_files
-    from deciban.workflows.application import refuse_overwriting
     from deciban.workflows.measures import quality_paths
 
     quality, other = parse_quality(given.pop("quality")), parse_quality(given.pop("apply_quality"), "--apply-quality")

@@ -169,7 +169,7 @@ def fuse_classes_command(
 ) -> None:
     """Train a fusion of many classes; see `train_classes_command`."""
     from deciban.fusion import MulticlassFusion
-    from deciban.workflows.application import refuse_overwriting
+    from deciban.io.outputs import refuse_overwriting
 
     if str(reading["missing"]).startswith("subset"):
         raise click.UsageError("--missing subset is for two classes: drop segments that lack scores, or fill them in.")
@@ -226,10 +226,10 @@ def report_classes(
     """Evaluate class-score files into one page, before and after a model if there is one."""
     from deciban.cli.shared.multiclass_tables import print_class_results
     from deciban.io import atomic_write
+    from deciban.io.outputs import refuse_overwriting
     from deciban.models import load_model
     from deciban.report import render_classes
     from deciban.workflows import evaluate_class_files, evaluate_class_model
-    from deciban.workflows.application import refuse_overwriting
     from deciban.workflows.classes_models import require_class_model
 
     refuse_overwriting([output], [*scores, key, *train, train_key, model_path])
