@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deciban.errors import InputError
-from deciban.io.reader import files_of
-from deciban.io.source import PathLike, display_name
+from deciban.io.source import PathLike, display_name, files_of, require_file_name
 from deciban.io.writing import target_name
 
 
@@ -35,6 +34,8 @@ def refuse_overwriting(targets: Sequence[PathLike], inputs: Sequence[PathLike | 
     Traceback (most recent call last):
     deciban.errors.InputError: out.txt: would be written twice. Give every output a name of its own.
     """
+    for target in targets:
+        require_file_name(target)
     names = [os.path.realpath(target) if str(target) != "-" else "-" for target in targets]
     twice = next((target for target, name in zip(targets, names, strict=True) if names.count(name) > 1), None)
     if twice is not None:

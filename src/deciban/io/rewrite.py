@@ -55,7 +55,8 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
         unit = "log-likelihood ratios are written as natural logarithms, though the scores are common ones"
         messages.append(Message("note", "", unit))
     layout, source = found.layout, found.source
-    if unchanged and layout is not None and source is not None and layout.roles.index("score") <= MOST_FIELDS:
+    plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
+    if unchanged and layout is not None and source is not None and plain:
         with opened(target) as stream:
             rewrite(source, layout, written.score, stream)
         told = f"with the lines of {source.name} but for the score"

@@ -1,9 +1,12 @@
 """Adding a format is one module, one test module with a file of another hand, and one row of the documentation."""
 
 import copy
+import os
 import pickle
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ import deciban.io.formats as home
 from deciban import FormatError, InputError
 from deciban.io import read_contents
 from deciban.io.format import BinaryFormat, TextFormat
-from deciban.io.formats import formats
+from deciban.io.formats import binary_formats, by_name, endings, for_ending, formats, text_formats
 from support.text_formats import GOLDEN, read_bytes
 
 ROOT = Path(__file__).parents[3]
@@ -56,6 +59,42 @@ def test_rows_say_what_is_read_and_written(name):
     )
     assert form.verified or "unverified" in remarks
     assert all(ending in remarks for ending in form.endings)
+
+
+def test_what_is_said_of_formats_that_are_not_imported_is_true():
+    for name, one in formats().items():
+        assert by_name(name) is one
+        assert endings().get(name, ()) == one.endings
+        assert all(for_ending(f"a{ending}") is one for ending in one.endings)
+    assert {*text_formats(), *binary_formats()} == {*formats()}
+    of_kinds = {
+        name
+        for kind in ("HDF5", "MATLAB", "Parquet", "folder", "Arrow", "NumPy", "npz")
+        for name in binary_formats(kind)
+    }
+    recognized = {name for name, one in binary_formats().items() if one.recognizes.__module__ != "deciban.io.format"}
+    assert of_kinds == recognized
+
+
+def test_a_text_table_is_read_without_the_libraries_of_other_formats(tmp_path):
+    """To find the format of a list of trials takes the modules of text formats only."""
+    (tmp_path / "scores.txt").write_text("ann x 1.5\nann y -2\n")
+    (tmp_path / "scores.csv").write_text("trial,score\na,1\n")
+    program = (
+        "import sys, deciban; deciban.read_scores('scores.txt'); deciban.read_scores('scores.csv')\n"
+        "print(*sorted(n for n in sys.modules if n == 'h5py' or n.startswith('deciban.io.')))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert "deciban.io.formats.kaldi" in loaded
+    binary = {
+        one.read.__module__ for one in binary_formats().values() if one.recognizes.__module__ != "deciban.io.format"
+    }
+    assert not binary & {*loaded}
+    assert not [name for name in loaded if name == "h5py" or name.startswith("deciban.io.matrices")]
 
 
 @pytest.mark.parametrize("module", MODULES)
