@@ -1,7 +1,9 @@
 """Evaluate, calibrate and fuse the scores of recognizers.
 
 ``deciban.evaluate(tar, non)`` gives every number of a report; `deciban.metrics` has each of them as a function;
-`deciban.read_scores`, `deciban.read_key` and `deciban.align` turn files into the two sets of scores.
+`deciban.read_scores`, `deciban.read_key` and `deciban.align` turn files into the two sets of scores. The verbs of the
+command line are functions, too: `deciban.evaluate_files`, `deciban.train_files`, `deciban.apply_files` and
+`deciban.report_files`.
 
 A deciban, ten times the common logarithm of a likelihood ratio, is the unit of weight of evidence of Turing and Good.
 """
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from deciban.workflows.evaluate import evaluate_class_files
     from deciban.workflows.train import calibrate_files, fuse_files
 else:
-    # `import deciban` alone costs nothing. Of the modules, ``sklearn`` is not in ``__all__``: it needs a package that
-    # ``from deciban import *`` does without.
+    # `import deciban` alone costs nothing. Of the modules, ``sklearn`` is not among the names below: it needs a package
+    # that ``from deciban import *`` does without.
     __getattr__, __dir__ = late(
         __name__,
         {
@@ -57,8 +59,8 @@ else:
             ),
             "deciban.io": ("read_index", "read_key", "read_scores", "write"),
             "deciban.models": ("load_model",),
-            "deciban.trials": ("Index", "Key", "Scores", "align"),
             "deciban.report": ("report_files",),
+            "deciban.trials": ("Index", "Key", "Scores", "align"),
             "deciban.workflows": ("apply_files", "evaluate_files", "train_files"),
             "deciban.workflows.evaluate": ("evaluate_class_files",),
             "deciban.workflows.train": ("calibrate_files", "fuse_files"),

@@ -1,13 +1,20 @@
 """From one format to another: nothing lost in silence."""
 
 import gzip
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deciban import FormatError, Index, InputError, Key, KeyMismatchError, Scores, read_key, read_scores
 from deciban.io import write
-from deciban.io.convert import convert
+from deciban.io.convert import convert as convert_and_tell
+
+
+def convert(source, target, **options):
+    """Convert, and give the lines that a terminal shows."""
+    return list(map(str, convert_and_tell(source, target, **options)))
 
 
 @pytest.fixture
@@ -46,9 +53,9 @@ def test_what_has_no_room_is_named(tmp_path):
     assert (tmp_path / "key.txt").read_text() == "ann x target\nbob y nontarget\n"
     assert facts[1:] == [
         "left out  condition gender: kaldi has no room for it",
-        f"wrote {tmp_path / 'key.txt'} as kaldi",
+        f"wrote  {tmp_path / 'key.txt'}   as kaldi",
     ]
-    assert convert(source, tmp_path / "key.csv")[1:] == [f"wrote {tmp_path / 'key.csv'} as table"]
+    assert convert(source, tmp_path / "key.csv")[1:] == [f"wrote  {tmp_path / 'key.csv'}   as table"]
     assert read_key(tmp_path / "key.csv").trials.conditions["gender"].to_pylist() == ["f", "m"]
 
 
@@ -84,7 +91,7 @@ def test_how_a_key_was_read_and_met_is_told(tmp_path, scores_file):
     )
     assert facts[1].startswith(f"key   {key}   table ")
     assert facts[1].endswith("2 target (yes) · 3 non-target (no)")
-    assert facts[2:] == ["join  4 matched · 1 extra trials of the key", f"wrote {tmp_path / 'both.csv'} as table"]
+    assert facts[2:] == ["join  4 matched · 1 extra trials of the key", f"wrote  {tmp_path / 'both.csv'}   as table"]
     assert (tmp_path / "both.csv").read_text().splitlines() == [
         "enroll,test,score,label,sex",
         "ann,x,0.1,target,f",
@@ -154,7 +161,22 @@ def test_endings_that_promise_another_format(name, tmp_path, scores_file):
 
 @pytest.mark.parametrize("name", ["x", "x.txt", "x.lst", "x.scores.gz", "x.score", "x.key", "x.trl", "x.ndx", "x.v.2"])
 def test_endings_that_promise_nothing(name, tmp_path, scores_file):
-    assert convert(scores_file, tmp_path / name)[-1] == f"wrote {tmp_path / name} as kaldi"
+    assert convert(scores_file, tmp_path / name)[-1] == f"wrote  {tmp_path / name}   as kaldi"
+
+
+@pytest.mark.parametrize("name", ["scores.txt", "./scores.txt", "../{0}/scores.txt", "hard.txt", "soft.txt"])
+def test_an_input_is_never_written_to(name, tmp_path, scores_file, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = scores_file.read_bytes()
+    os.link("scores.txt", "hard.txt")
+    Path("soft.txt").symlink_to("scores.txt")
+    target = name.format(tmp_path.name)
+    for source in ("scores.txt", scores_file, "score*.txt"):
+        with pytest.raises(InputError, match=r"\.txt: is an input"):
+            convert(source, target, what="index")
+    with pytest.raises(InputError, match=r"\.txt: is an input"):
+        convert("-", target, key=scores_file)
+    assert scores_file.read_bytes() == before
 
 
 IDS = {"enroll": ["ann", "ann"], "test": ["x", "y"]}

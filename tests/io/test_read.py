@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.format import Options
-from deciban.io.text.layout import find_layout, split
+from deciban.io.text.finding import find_layout
+from deciban.io.text.layout import split
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ def test_keys_with_unknown_words_name_the_line(write):
         ("enroll,enroll,score", "'enroll' is given twice"),
         ("enroll,score=2", "mixes names and positions"),
         ("enroll,test,-", "no column is the score"),
-        ("score,-,-", "no column is the trial"),
+        ("side,-,score", "no column is the (enroll|test)"),
         ("enroll,-,score", "no column is the test"),
         ("enroll,test,-,score", "expected 4 columns"),
         ("trial=9,score=3", "no column '9'"),

@@ -137,9 +137,10 @@ def test_arrays_without_names_meet_by_row(tmp_path):
     np.save(tmp_path / "key.npy", np.array([1, 0, 1]))
     results = evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")
     assert (results.systems[0].n_tar, results.systems[0].eer) == (2, 0)
-    np.save(tmp_path / "key.npy", np.array([1, 0, 1, 1]))
-    with pytest.raises(KeyMismatchError, match="1 of 4 key trials have no score"):
-        evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")
+    for key in ([1, 0, 1, 1], [1, 0]):
+        np.save(tmp_path / "key.npy", np.array(key))
+        with pytest.raises(KeyMismatchError, match=f"scores.npy has 3 rows, .*key.npy {len(key)}.*no names"):
+            evaluate_files(tmp_path / "scores.npy", tmp_path / "key.npy")
 
 
 def test_the_way_out_of_a_list_that_cannot_be_told_is_one(tmp_path):

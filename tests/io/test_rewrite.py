@@ -17,7 +17,7 @@ LLR = [-3.25, 0.1, 1e-300, np.inf]
 def rescored(path, target, to=None, **options):
     found = read_input(path, need="scores", **options)
     llr = found.contents.scores.in_nats().transform(lambda score: LLR[: len(score)])
-    return write_rescored(found, llr, target, to=to)
+    return list(map(str, write_rescored(found, llr, target, to=to)))
 
 
 def table():
@@ -45,7 +45,7 @@ def test_binary_files_keep_all_that_they_hold(name, tmp_path):
     else:
         write(scores, path, key, format=name)
     facts = rescored(path, target)
-    assert facts[-1].startswith(f"wrote {target} as ")
+    assert facts[-1].startswith(f"wrote  {target}   as ")
     before, after = read_contents(path), read_contents(target)
     assert after.kinds == before.kinds
     np.testing.assert_array_equal(after.scores.score, LLR)

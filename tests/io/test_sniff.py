@@ -10,8 +10,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import Key, Scores
-from deciban.io import write
+from deciban import FormatError, Key, Scores
+from deciban.io import read_contents, write
 from deciban.io.sniff import readable_as
 from deciban.trials import ClassKey, ClassScores
 
@@ -100,6 +100,14 @@ def test_formats_without_classes_are_not_opened(tmp_path):
 def test_pipes_are_not_touched(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # opening it would wait for somebody who writes
     assert readable_as(tmp_path / "pipe", ALL) == ALL
+
+
+def test_a_folder_that_holds_nothing_is_nothing(tmp_path):
+    (tmp_path / "empty/deeper").mkdir(parents=True)
+    (tmp_path / "empty/.hidden").touch()
+    assert readable_as(tmp_path / "empty", ALL) == ()
+    with pytest.raises(FormatError, match="empty"):
+        read_contents(tmp_path / "empty", need="scores")
 
 
 def test_nonsense_is_nothing(tmp_path):

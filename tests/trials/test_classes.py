@@ -36,6 +36,14 @@ def test_missing_segments():
     assert align_classes(SCORES, key, -2.5).score.tolist() == [[-2.5] * 3, [0, 1, 2]]
 
 
+def test_rows_of_lists_of_two_lengths_are_not_the_same_segments():
+    rows = ClassScores(Trials.of_rows(3), SCORES.classes, SCORES.score)
+    key = ClassKey(Trials.of_rows(2), SCORES.classes, np.array([0, 1]))
+    with pytest.raises(KeyMismatchError, match="trials has 3 rows, trials 2"):
+        align_classes(rows, key, "drop")
+    assert align_classes(rows, ClassKey(rows.trials, key.classes, np.array([0, 1, 2])).take([2])).label.tolist() == [2]
+
+
 def test_a_class_without_scores_is_named():
     key = ClassKey.of({"trial": ["a", "b", "c"]}, ["cat", "yak", "yak"])
     with pytest.raises(KeyMismatchError, match=r"row 1: \(b\) is of class 'yak' \(2 segments of such classes\)"):

@@ -44,7 +44,7 @@ def test_trials_are_joined_by_name_and_keep_the_order_of_the_first(folder, fusio
     out = read_scores(folder / "out.txt")
     np.testing.assert_array_equal(out.score, fusion.transform(SCORES))
     assert [out.trials.name_of(i) for i in (0, N - 1)] == ["(m0, s0)", f"(m{(N - 1) % 7}, s{N - 1})"]
-    assert facts[-1] == f"wrote {folder / 'out.txt'}, with the lines of {folder / 'a.txt'} but for the score"
+    assert facts[-1] == f"wrote  {folder / 'out.txt'}   with the lines of {folder / 'a.txt'} but for the score"
     assert not any(fact.startswith("note") for fact in facts)
 
 

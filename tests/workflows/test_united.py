@@ -73,7 +73,7 @@ def test_trials_of_the_first_come_first_then_those_that_only_the_next_has(folder
     assert f"join  240 trials · {n_all} have all scores · {N - n_all} have not" in facts
     assert f"note  30 trials of {folder / 'a.txt'} that {folder / 'b.txt'} does not have, after the others" in facts
     assert f"note  30 trials of {folder / 'c.txt'} that no file before it has, after the others" in facts
-    assert facts[-1] == f"wrote {folder / 'out.txt'} as kaldi"
+    assert facts[-1] == f"wrote  {folder / 'out.txt'}   as kaldi"
     assert not any("left out" in told or "shares no trial" in told for told in facts)
 
 
@@ -229,14 +229,23 @@ def test_a_format_that_needs_labels(folder, fusion):
 
 def test_rows_without_names_are_known_by_their_number(folder):
     for k, name in enumerate("abc"):
-        np.save(folder / f"{name}.npy", SCORES[: (N, 30, 200)[k], k])
-    holed = SCORES.copy()
-    holed[30:, 1], holed[200:, 2] = np.nan, np.nan
-    model = SubsetFusion(missing="subset").fit(holed, TRUTH)
+        np.save(folder / f"{name}.npy", SCORES[:, k])
+    model = SubsetFusion(missing="subset").fit(SCORES, TRUTH)
     model.training_ = Training(model.training_.counts, model.training_.fingerprint, tuple("abc"), {})
     for order in ("abc", "bca"):
         apply_files(model, [folder / f"{name}.npy" for name in order], folder / "out.npy")
-        np.testing.assert_array_equal(np.load(folder / "out.npy"), model.transform(holed))
+        np.testing.assert_array_equal(np.load(folder / "out.npy"), model.transform(SCORES))
+
+
+def test_files_of_rows_without_names_have_the_same_number_of_them(folder):
+    """Which rows the shorter one lacks cannot be known: they need not be the last ones."""
+    for k, name in enumerate("abc"):
+        np.save(folder / f"{name}.npy", SCORES[k == 1 :, k])
+    model = SubsetFusion(missing="subset").fit(SCORES, TRUTH)
+    model.training_ = Training(model.training_.counts, model.training_.fingerprint, tuple("abc"), {})
+    with pytest.raises(KeyMismatchError, match=f"b.npy has {N - 1} rows, .*a.npy {N}"):
+        apply_files(model, [folder / f"{name}.npy" for name in "abc"], folder / "out.npy")
+    assert not (folder / "out.npy").exists()
 
 
 def test_selected_systems_and_trials_that_only_others_scored(folder):

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from deciban.io.source import require_file_name
+
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
@@ -37,6 +39,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> target.read_text()
     'all of it'
     """
+    require_file_name(path)
     target = Path(path)
     if target.exists() and not target.is_file():
         with _named(target), target.open("wb") as device, tempfile.TemporaryFile() as stream:

@@ -11,9 +11,11 @@ from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import Contents, Kind, Written, field_of
 from deciban.io.format import Format
+from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import read_contents
-from deciban.io.source import PathLike, display_name
+from deciban.io.source import PathLike
 from deciban.io.writing import put, target_name
+from deciban.messages import Message
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
@@ -32,7 +34,7 @@ def convert(
     log10: bool = False,
     key_format: str | None = None,
     key_columns: Columns | None = None,
-) -> list[str]:
+) -> tuple[Message, ...]:
     """Read a file of any known format and write it in another one.
 
     Parameters
@@ -54,30 +56,47 @@ def convert(
 
     Returns
     -------
-    list of str
+    tuple of Message
         What was read, what was left out because the format has no room for it, and what was written.
 
     Raises
     ------
     FormatError, InputError, KeyMismatchError, OSError
-        As in `deciban.read_scores` and `deciban.write`; or if the labels of the key do not fit, or cannot be written.
+        As in `deciban.read_scores` and `deciban.write`; if the target is the source or the key, by whatever name; or if
+        the labels of the key do not fit, or cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.txt"
+    >>> _ = path.write_text("ann x 0.1\\nbob y -2\\n")
+    >>> [message.kind for message in convert(path, path.with_suffix(".h5"))]
+    ['read', 'wrote']
     """
+    refuse_overwriting([target], [source, key])
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
     own, contents = contents.key, contents if what is None else _only(contents, what)
-    facts = [f"read  {display_name(source)}   {contents.origin.reading}   {_counts(contents)}"]
-    facts += [f"note  {note}" for note in contents.notes]
+    messages = [_read("read", contents, _counts(contents)), *_notes(contents)]
     needed: list[Kind] = [] if what is None else [what]
     if key is not None:
         told = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
-        facts.append(f"key   {told.origin.name}   {told.origin.reading}   {told.label_counts}")
-        facts += [f"note  {note}" for note in told.notes]
         contents, met = _with_key(contents, own, told.key)
-        facts.append(met)
+        messages += [_read("key", told, told.label_counts), *_notes(told), met]
         needed.append("key")
-    return facts + put_and_tell(contents, target, to, needed)
+    return (*messages, *put_and_tell(contents, target, to, needed))
 
 
-def put_and_tell(contents: Contents, target: PathLike, to: str | None, needed: Sequence[Kind] = ()) -> list[str]:
+def _read(kind: str, contents: Contents, counts: str) -> Message:
+    return Message(kind, contents.origin.name, f"{contents.origin.reading}   {counts}")
+
+
+def _notes(contents: Contents) -> list[Message]:
+    return [Message("note", contents.origin.name, note) for note in contents.notes]
+
+
+def put_and_tell(
+    contents: Contents, target: PathLike, to: str | None, needed: Sequence[Kind] = ()
+) -> tuple[Message, ...]:
     """Write contents to a file, and say what was left out because the format has no room for it.
 
     Parameters, errors
@@ -85,15 +104,14 @@ def put_and_tell(contents: Contents, target: PathLike, to: str | None, needed: S
 
     Returns
     -------
-    list of str
+    tuple of Message
     """
     chosen, written = put(contents, target, to, needed)
-    facts = [f"left out  {one}" for one in _left_out(contents, chosen, written)]
+    messages = [Message("left out", "", one) for one in _left_out(contents, chosen, written)]
     if written.reordered:
-        facts.insert(
-            0, f"note  {chosen.name} lists trials row by row of a matrix: their order is not that of the input"
-        )
-    return [*facts, f"wrote {target_name(target)} as {chosen.name}"]
+        order = f"{chosen.name} lists trials row by row of a matrix: their order is not that of the input"
+        messages.insert(0, Message("note", "", order))
+    return (*messages, Message("wrote", target_name(target), f"as {chosen.name}"))
 
 
 def _only(contents: Contents, what: Kind) -> Contents:
@@ -104,7 +122,7 @@ def _only(contents: Contents, what: Kind) -> Contents:
     return replace(empty, **{field_of(what): getattr(contents, field_of(what))})
 
 
-def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Contents, str]:
+def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Contents, Message]:
     """Scores with the labels of a key, in the order of the scores, and how the two met."""
     if not contents.systems or key is None:
         raise FormatError(f"{contents.origin.name}: holds no scores that labels could be given to.")
@@ -127,7 +145,9 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
     others = [table for table in (contents.class_scores, contents.class_key) if table is not None]
     together = Contents.of(*contents.systems, told, *others)
     kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS})
-    return kept, f"join  {found.report.matched:,} matched · {found.report.extra:,} extra trials of the key"
+    return kept, Message(
+        "join", "", f"{found.report.matched:,} matched · {found.report.extra:,} extra trials of the key"
+    )
 
 
 _ABOUT_TRIALS = ("index", "systems", "key", "class_scores", "class_key")

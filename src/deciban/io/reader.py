@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import Contents, Kind
-from deciban.io.format import BinaryFormat, Format, Options, TextFormat
-from deciban.io.formats import bare_name, binary_formats, by_name
+from deciban.io.format import BinaryFormat, Format, Options
+from deciban.io.formats import bare_name
 from deciban.io.multi_file import joined
-from deciban.io.source import PathLike, Source, display_name, numbered_lines, read_text
+from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
+from deciban.io.source import PathLike, Source, display_name, read_text
 from deciban.io.text.fast_reader import parse_plain
-from deciban.io.text.labels import Vocabulary
-from deciban.io.text.layout import Layout, find_layout
+from deciban.io.text.layout import Layout
 from deciban.io.text.reader import faults, line_of_row, parse_table
 from deciban.trials import Origin
-
-_SAMPLED_LINES = 1000
-_START = 1 << 20
-"""Lines, and bytes of a big file, that the format is found from."""
-
-_BIG = 1 << 25
-"""Bytes above which a plain file is not read into memory as a whole."""
 
 _NO_TEXT_FOR_QUALITY = (
     "It is read from HDF5 and MATLAB files; text files hold the quality of one side (segment-quality)."
 )
-
-_TEXT_FORMAT_OF: dict[Kind | None, str] = {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
-"""Text files that are no lists of trials are never guessed, but taken for these when such a thing is asked for."""
 
 
 def read_contents(
@@ -93,7 +81,7 @@ class Input:
 
 
 def read_input(
-    path: PathLike,
+    path: PathLike | Recognized,
     *,
     need: Kind | None = None,
     format: str | None = None,  # noqa: A002  # the word users know
@@ -105,18 +93,23 @@ def read_input(
     """Read everything that an input holds, and tell how it was read.
 
     Parameters, errors
-        As in `read_contents`.
+        As in `read_contents`. What was recognized before (`deciban.io.recognition.recognize`) is taken instead of a
+        path: then format, columns and labels are those by which it was recognized.
 
     Returns
     -------
     Input
     """
-    options = Options(need=need, columns=columns, vocabulary=Vocabulary.of(labels), name=name, log10=log10)
-    chosen = None if format is None else by_name(format)
-    parts = [_read_one(one, chosen, options) for one in files_of(path)]
+    if isinstance(path, Recognized):
+        refuse_other_options(path, format, columns, labels)
+        opened = path
+    else:
+        opened = recognize(path, format=format, columns=columns, labels=labels)
+    parts = [_read_one(one, replace(one.options, need=need, name=name, log10=log10)) for one in opened.files]
     found = parts[0]
     if len(parts) > 1:
-        together = joined([part.contents for part in parts], display_name(path), _system_name(path, name))
+        whole = opened.path
+        together = joined([part.contents for part in parts], display_name(whole), _system_name(whole, name))
         found = Input(together, found.format, None, found.layout)
     contents = found.contents
     if need is not None and need not in contents.kinds:
@@ -127,89 +120,43 @@ def read_input(
     return found
 
 
-def files_of(path: PathLike) -> list[PathLike]:
-    """The files that a pattern stands for, or the path itself if it is none.
-
-    Raises
-    ------
-    InputError
-        If no file matches the pattern.
-    """
-    text = str(path)
-    if text == "-" or not set(text) & set("*?[") or Path(path).exists():
-        return [path]
-    found: list[PathLike] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
-    if not found:
-        raise InputError(f"{display_name(path)}: no file matches this pattern.")
-    return found
-
-
-def _read_one(path: PathLike, chosen: Format | None, options: Options) -> Input:
-    source = Source(path)
-    if chosen is None and options.need in _TEXT_FORMAT_OF and not source.is_binary:
-        chosen = by_name(_TEXT_FORMAT_OF[options.need])
-    if chosen is None and source.is_binary:
-        chosen = _recognized(source)  # or None, and the reader of text says what is wrong
-    if isinstance(chosen, BinaryFormat):
-        return Input(chosen.read(source, replace(options, name=_system_name(path, options.name))), chosen, source)
-    return _read_lines(source, chosen, options)
-
-
-def _recognized(source: Source) -> BinaryFormat | None:
-    """The one format that a binary input is in; None if its kind of file is of no use at all."""
-    fitting = [one for one in binary_formats().values() if one.recognizes(source)]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        names = " or ".join(one.name for one in fitting)
-        raise FormatError(f"{source.name}: could be {names}. Say which: --format {fitting[0].name}.")
-    if source.kind not in ("HDF5", "MATLAB"):
-        return None
-    raise FormatError(
-        f"{source.name}: {source.kind}, but not laid out like any that is known. See the documentation of file "
-        "formats for the names that its datasets should have."
-    )
-
-
-def _read_lines(source: Source, chosen: TextFormat | None, options: Options) -> Input:
+def _read_one(opened: Opened, options: Options) -> Input:
+    chosen, source = opened.format_for(options.need), opened.source
     system = _system_name(source.path, options.name)
-    if source.is_plain and source.size > _BIG:
-        found = _read_plain(source, chosen, system, options)
-        if found is not None:
-            return found
-    data, layout = _text_layout(source, chosen, options)
+    if isinstance(chosen, BinaryFormat):
+        return Input(chosen.read(source, replace(options, name=system)), chosen, source)
+    found = _read_plain(opened, system, options) if opened.is_big else None
+    return found or _read_lines(opened, system, options)
+
+
+def _read_lines(opened: Opened, system: str, options: Options) -> Input:
+    data, layout = _text_layout(opened, options.need)
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    contents = parse_table(data, layout, _origin(source, layout), system, options)
-    return Input(contents, layout.format, source, layout)
+    contents = parse_table(data, layout, _origin(opened.source, layout), system, options)
+    return Input(contents, layout.format, opened.source, layout)
 
 
-def _read_plain(source: Source, chosen: TextFormat | None, system: str, options: Options) -> Input | None:
+def _read_plain(opened: Opened, system: str, options: Options) -> Input | None:
     """Read a big file without holding its text; None if it needs more care."""
-    with Path(source.path).open("rb") as file:
-        start = file.read(_START)
-    lines = start[: start.rfind(b"\n") + 1].splitlines()[:_SAMPLED_LINES]
+    source = opened.source
     try:
-        sample = [line.decode("utf-8") for line in lines]
-        if not sample or not all(map(str.strip, sample)) or start.startswith((b"\xef\xbb\xbf", b"#", b";;")):
+        if not opened.sample.is_plain:
             return None
-        layout = find_layout(sample, source.name, options, chosen)
-    except (FormatError, InputError, UnicodeDecodeError):
+        layout = opened.layout(options.need)
+    except (FormatError, InputError):
         return None
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
     contents = parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
     return None if contents is None else Input(contents, layout.format, source, layout)
 
 
-def _text_layout(source: Source, chosen: TextFormat | None, options: Options) -> tuple[bytes, Layout]:
-    data = read_text(source)
-    if options.need == "quality":
+def _text_layout(opened: Opened, need: Kind | None) -> tuple[bytes, Layout]:
+    data = opened.text
+    if need == "quality":
         raise FormatError(
-            f"{source.name}: a text table, but quality of both sides was asked for. {_NO_TEXT_FOR_QUALITY}"
+            f"{opened.source.name}: a text table, but quality of both sides was asked for. {_NO_TEXT_FOR_QUALITY}"
         )
-    sample = [line for _, line in islice(numbered_lines(data, source.name), _SAMPLED_LINES)]
-    if not sample:
-        raise FormatError(f"{source.name}: the file is empty. Expected one trial per line.")
-    return data, find_layout(sample, source.name, options, chosen)
+    return data, opened.layout(need)
 
 
 def text_faults(
@@ -230,16 +177,14 @@ def text_faults(
     ------
     FormatError
     """
-    options = Options(need="scores", columns=columns, vocabulary=Vocabulary.of(labels))
-    chosen = None if format is None else by_name(format)
-    for source in map(Source, files_of(path)):
-        if isinstance(chosen, BinaryFormat) or source.is_binary:
+    for opened in recognize(path, format=format, columns=columns, labels=labels).files:
+        if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
             continue
         try:
-            data, layout = _text_layout(source, chosen, options)
+            data, layout = _text_layout(opened, "scores")
         except FormatError:
             continue
-        yield from faults(data, layout, options.vocabulary, source.name)
+        yield from faults(data, layout, opened.options.vocabulary, opened.source.name)
 
 
 @dataclass(frozen=True, slots=True)

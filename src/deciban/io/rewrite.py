@@ -13,11 +13,12 @@ from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.io.text.rewrite import MOST_FIELDS, rewrite
 from deciban.io.writing import opened, target_name
+from deciban.messages import Message
 from deciban.trials import ClassScores, Scores
 from deciban.trials.tables import LOG_10
 
 
-def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | None = None) -> list[str]:
+def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | None = None) -> tuple[Message, ...]:
     """Write an input again with other scores.
 
     Parameters
@@ -35,7 +36,7 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
 
     Returns
     -------
-    list of str
+    tuple of Message
         What was left out, which logarithms were written, and where to.
 
     Raises
@@ -44,22 +45,29 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
         As in `deciban.write`.
     """
     chosen, unchanged = _chosen(found, target, to)
-    facts, written = [], llr
+    messages: list[Message] = []
+    written = llr
     if isinstance(chosen, TextFormat) and chosen.log10:
         written = replace(llr, score=llr.score / LOG_10, log10=True)
-        facts.append(f"note  log-likelihood ratios are written as common logarithms (log10), as {chosen.name} has them")
+        unit = f"log-likelihood ratios are written as common logarithms (log10), as {chosen.name} has them"
+        messages.append(Message("note", "", unit))
     elif any(system.log10 for system in found.contents.systems):
-        facts.append("note  log-likelihood ratios are written as natural logarithms, though the scores are common ones")
+        unit = "log-likelihood ratios are written as natural logarithms, though the scores are common ones"
+        messages.append(Message("note", "", unit))
     layout, source = found.layout, found.source
-    if unchanged and layout is not None and source is not None and layout.roles.index("score") <= MOST_FIELDS:
+    plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
+    if unchanged and layout is not None and source is not None and plain:
         with opened(target) as stream:
             rewrite(source, layout, written.score, stream)
-        return [*facts, f"wrote {target_name(target)}, with the lines of {source.name} but for the score"]
+        told = f"with the lines of {source.name} but for the score"
+        return (*messages, Message("wrote", target_name(target), told))
     contents = replace(found.contents, systems=(written,))
-    return facts + put_and_tell(contents, target, None if chosen is None else chosen.name, ["scores"])
+    return (*messages, *put_and_tell(contents, target, None if chosen is None else chosen.name, ["scores"]))
 
 
-def write_rescored_classes(found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None) -> list[str]:
+def write_rescored_classes(
+    found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None
+) -> tuple[Message, ...]:
     """Write an input again with other class scores; everything is written that the format has room for.
 
     Parameters
@@ -75,7 +83,7 @@ def write_rescored_classes(found: Input, scores: ClassScores, target: PathLike, 
 
     Returns
     -------
-    list of str
+    tuple of Message
         What was left out, and where to.
 
     Raises

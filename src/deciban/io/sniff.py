@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
-from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError, InputError
 from deciban.io.arrays.archives import Archive
 from deciban.io.columns.columnar import schema_roles
 from deciban.io.columns.headers import Columns, identity_of
 from deciban.io.contents import Kind
-from deciban.io.format import BinaryFormat, Options, TextFormat
-from deciban.io.formats import binary_formats, by_name
-from deciban.io.reader import files_of
-from deciban.io.source import PathLike, Source, numbered_lines, read_text
-from deciban.io.text.labels import Vocabulary
-from deciban.io.text.layout import Layout, find_layout
+from deciban.io.format import BinaryFormat, Options
+from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
+from deciban.io.source import PathLike, Source
+from deciban.io.text.layout import Layout
 from deciban.trials.frames.to_frames import description
-
-_START = 1 << 20
-_SAMPLED_LINES = 1000
 
 _ROLE: dict[Kind, str] = {"scores": "score", "key": "label", "class-key": "class"}
 
 
 def readable_as(
-    path: PathLike,
+    path: PathLike | Recognized,
     kinds: Iterable[Kind],
     *,
     format: str | None = None,  # noqa: A002  # the word users know
@@ -41,7 +34,8 @@ def readable_as(
     Parameters
     ----------
     path : path
-        As in `deciban.io.read_contents`. Of a pattern, the first file tells.
+        As in `deciban.io.read_contents`, or what was recognized (`deciban.io.recognition.recognize`), which can be read
+        afterwards without being opened again. Of a pattern, the first file tells.
     kinds : iterable of kinds
         Of ``scores``, ``key``, ``class-scores``, ``class-key``.
     format, columns, labels
@@ -50,8 +44,8 @@ def readable_as(
     Returns
     -------
     tuple of kinds
-        All of them for standard input and pipes, which can be read only once. None if the input makes no sense;
-        reading it says why.
+        All of them for the path of standard input or of a pipe, which can be read only once. None if the input makes no
+        sense; reading it says why.
 
     Raises
     ------
@@ -66,15 +60,25 @@ def readable_as(
     >>> readable_as(path, ["scores", "class-scores"])
     ('class-scores',)
     """
+    if isinstance(path, Recognized):
+        refuse_other_options(path, format, columns, labels)
+        return _kinds(path.files[0], kinds)
     if is_stream(path):
         return tuple(kinds)
-    options = Options(columns=columns, vocabulary=Vocabulary.of(labels))
     try:
-        source = Source(files_of(path)[0])
-        chosen = by_name(format) if format is not None else _recognized(source)
-        if isinstance(chosen, TextFormat) or chosen is None:
-            return _text_kinds(source, chosen, kinds, options)
-        return tuple(kind for kind in kinds if kind in chosen.reads and kind in _binary_kinds(source, chosen, options))
+        opened = recognize(path, format=format, columns=columns, labels=labels).files[0]
+    except InputError:
+        return ()
+    return _kinds(opened, kinds)
+
+
+def _kinds(opened: Opened, kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+    try:
+        chosen = opened.format_for(None)
+        if not isinstance(chosen, BinaryFormat):
+            return _text_kinds(opened, kinds)
+        held = _binary_kinds(opened.source, chosen, opened.options)
+        return tuple(kind for kind in kinds if kind in chosen.reads and kind in held)
     except (FormatError, InputError, ValueError, pa.ArrowException):
         return ()
 
@@ -84,39 +88,17 @@ def is_stream(path: PathLike) -> bool:
     return str(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
 
 
-def _recognized(source: Source) -> BinaryFormat | None:
-    if not source.is_binary:
-        return None
-    return next((one for one in binary_formats().values() if one.recognizes(source)), None)
-
-
-def _text_kinds(source: Source, chosen: TextFormat | None, kinds: Iterable[Kind], options: Options) -> tuple[Kind, ...]:
-    sample = _first_lines(source)
-    if not sample:
-        return ()
-    layouts = {kind: _layout(sample, source.name, chosen, options, kind) for kind in kinds}
+def _text_kinds(opened: Opened, kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+    layouts = {kind: _layout(opened, kind) for kind in kinds}
     found = {kind: layout for kind, layout in layouts.items() if layout is not None}
     has_header = any(layout.header is not None for layout in found.values())  # it says more than what lines look like
     return tuple(kind for kind, layout in found.items() if not has_header or layout.header is not None)
 
 
-def _first_lines(source: Source) -> list[str]:
-    if source.is_plain:
-        with Path(source.path).open("rb") as file:
-            data = file.read(_START)
-        if len(data) == _START:
-            data = data[: data.rfind(b"\n") + 1]
-        data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    else:
-        data = read_text(source)
-    return [line for _, line in islice(numbered_lines(data, source.name), _SAMPLED_LINES)]
-
-
-def _layout(sample: Sequence[str], name: str, chosen: TextFormat | None, options: Options, kind: Kind) -> Layout | None:
+def _layout(opened: Opened, kind: Kind) -> Layout | None:
     """How to read lines as tables of a kind; None if they are none."""
-    asked = Options(need=kind, columns=options.columns, vocabulary=options.vocabulary)
     try:
-        layout = find_layout(sample, name, asked, chosen)
+        layout = opened.layout(kind)
     except (FormatError, InputError):
         return None
     return layout if _holds(kind, layout.roles) else None
@@ -147,6 +129,8 @@ def _binary_kinds(source: Source, chosen: BinaryFormat, options: Options) -> tup
 
 
 def _npy_shape(source: Source) -> tuple[int, ...]:
+    from numpy.lib import format as npy_format
+
     opened = source.seekable()
     with opened.open("rb") if isinstance(opened, Path) else opened as stream:
         version = npy_format.read_magic(stream)
@@ -179,7 +163,10 @@ def _schema(source: Source, chosen: BinaryFormat) -> pa.Schema | None:
             files = (
                 path for path in sorted(Path(source.path).rglob("*")) if path.is_file() and path.name[0] not in "._"
             )
-            return pq.read_schema(next(files))
+            first = next(files, None)
+            if first is None:
+                raise FormatError(f"{source.name}: a folder without a file of Parquet.")
+            return pq.read_schema(first)
         return pq.read_schema(source.seekable())
     if chosen.name == "arrow":
         opened = source.seekable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import re
@@ -11,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from deciban.errors import FormatError
+from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -23,11 +24,18 @@ _KINDS = {
     "Arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff|FEA1\x00"),
     # The archives of numpy.savez hold arrays only, and their first entry tells.
     "npz": re.compile(rb"(?s)PK\x03\x04.{26}[^\x00]{1,300}?\.npy"),
+    "Excel": re.compile(rb"(?s)PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|xl/)"),
     "zip": re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"),
     "MATLAB": re.compile(rb"MATLAB (?:5\.0|7\.3) MAT-file"),
     # Protocols 2 to 5 have a mark; of the older ones, what objects, dictionaries and lists begin with.
     "pickle": re.compile(rb"\x80[\x02-\x05]|c[\w.]+\n_reconstruct(?:or)?\n|\([dl]p\d+\n|[\]}]q\x00"),
     "xz": re.compile(rb"\xfd7zXZ\x00"),
+    "tar": re.compile(rb"(?s).{257}ustar"),
+    "7z": re.compile(rb"7z\xbc\xaf\x27\x1c"),
+    "rar": re.compile(rb"Rar!\x1a\x07"),
+    "UTF-32": re.compile(rb"\xff\xfe\x00\x00|\x00\x00\xfe\xff"),
+    # With a mark, or without one but with every second byte zero as in Latin text.
+    "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n\r -~]\x00){4}|(?:\x00[\t\n\r -~]){4}"),
 }
 """How files that are not text begin."""
 
@@ -37,6 +45,12 @@ _USER_BLOCKS = (512, 1024, 2048)
 _ADVICE = {
     "pickle": "deciban never loads pickles: loading one can run any program. Save the arrays with numpy.save",
     "zip": "Of zip archives only .npz is read. Unpack it and name the file inside",
+    "tar": "It is an archive of files. Unpack it (tar -xf) and name the files inside",
+    "7z": "It is an archive of files. Unpack it and name the files inside",
+    "rar": "It is an archive of files. Unpack it and name the files inside",
+    "Excel": "Save the sheet as CSV",
+    "UTF-16": "Text is read in UTF-8. Convert it: iconv -f utf-16 -t utf-8 FILE > COPY",
+    "UTF-32": "Text is read in UTF-8. Convert it: iconv -f utf-32 -t utf-8 FILE > COPY",
     "xz": "Only gzip, bzip2 and zstd are unpacked. Unpack it yourself: xz -dc FILE | deciban ... -",
 }
 _HEAD = 4096
@@ -46,9 +60,51 @@ BLANKS = " \t\v\f"
 
 
 def display_name(path: PathLike) -> str:
-    """What messages call a file."""
-    # A file name need not be text; what cannot be shown is shown as a question mark.
-    return "standard input" if str(path) == "-" else str(path).encode("utf-8", "replace").decode()
+    r"""What messages call a file.
+
+    A file name need not be text: what cannot be encoded is shown as a question mark, and what a terminal would obey
+    instead of showing it, as an escape.
+
+    Examples
+    --------
+    >>> print(display_name("a\x1b[2J\n.txt"))
+    a\x1b[2J\n.txt
+    """
+    if str(path) == "-":
+        return "standard input"
+    name = str(path).encode("utf-8", "replace").decode()
+    return name if name.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+
+
+def require_file_name(path: PathLike) -> None:
+    """Refuse what names no file: an empty name would be the current folder.
+
+    Raises
+    ------
+    InputError
+    """
+    if not str(path):
+        raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
+    if "\0" in str(path):
+        raise InputError(f"{display_name(path)}: no file name holds NUL.")
+
+
+def files_of(path: PathLike) -> list[PathLike]:
+    """The files that a pattern stands for, or the path itself if it is none.
+
+    Raises
+    ------
+    InputError
+        If no file matches the pattern, or there is no name at all.
+    """
+    require_file_name(path)
+    text = str(path)
+    if text == "-" or not set(text) & set("*?[") or Path(path).exists():
+        return [path]
+    found: list[PathLike] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
+    if not found:
+        raise InputError(f"{display_name(path)}: no file matches this pattern.")
+    return found
 
 
 class Source:
@@ -62,6 +118,7 @@ class Source:
     """
 
     def __init__(self, path: PathLike) -> None:
+        require_file_name(path)
         self.path = path
         self.name = display_name(path)
 

@@ -78,7 +78,7 @@ def multiclass_page(page: Page) -> str:
         out_of_set=None if first.p_out_of_set is None else (first.classes[-1], f"{first.p_out_of_set:g}"),
         sides=sides,
         record=record_of(model) if model is not None else [],
-        parameters=_parameters(model, first.classes) if model is not None else [],
+        parameters=_parameters(model, first.classes) if isinstance(model, ClassModel) else [],
         notes=[(one.name, color, one.notes) for one, color in zip(shown, colors, strict=True) if one.notes],
         per_class=[(one.name, color, _class_lines(one)) for one, color in zip(shown, colors, strict=True)],
         confusions=[(one.name, color, _confusions(one)) for one, color in zip(shown, colors, strict=True)],

@@ -96,11 +96,15 @@ def render_page(page: Page) -> str:
     """Write a page; see `render`."""
     if not page.results.systems:
         raise InputError("results: there is no system to report on.")
+    complete = replace(page, facts=page.facts or page.results.facts)
     if page.results.kind == "classes":
-        from deciban.report.multiclass import multiclass_page as write
+        from deciban.report.multiclass import multiclass_page
+
+        text = multiclass_page(complete)
     else:
-        from deciban.report.page import two_class_page as write
-    text: str = write(replace(page, facts=page.facts or page.results.facts))
+        from deciban.report.page import two_class_page
+
+        text = two_class_page(complete)
     # File names that are no Unicode reach us with half characters, which no file could hold.
     return text.encode("utf-8", "replace").decode("utf-8")
 

@@ -57,6 +57,9 @@ class Trials(Frozen):
     origin : Origin
     conditions : mapping of str to pyarrow array
         What else is known of every trial: gender, channel, speaker, ...
+    n_rows : int or None
+        Of trials that only their rows tell apart: how many rows they were counted in. A selection keeps it, so that
+        it is told from a list that lacks rows.
     """
 
     sides: tuple[str, ...]
@@ -65,6 +68,7 @@ class Trials(Frozen):
     mask: BoolArray | None = None
     origin: Origin = field(default_factory=lambda: Origin("trials"))
     conditions: Mapping[str, pa.Array] = field(default_factory=dict)
+    n_rows: int | None = None
 
     def __post_init__(self) -> None:
         self._freeze("mask")
@@ -137,7 +141,7 @@ class Trials(Frozen):
             lengths = {name: len(values) for name, values in extra.items()}
             raise InputError(f"conditions: expected {n_rows} values of each, got {lengths}.")
         names = (of_numpy(rows).cast(pa.string()),)
-        return cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra)
+        return cls(ROW, names, (rows,), origin=origin or Origin("trials"), conditions=extra, n_rows=n_rows)
 
     def __len__(self) -> int:
         if self.listed is not None:

@@ -170,7 +170,7 @@ def _read(path: PathLike, kind: Kind, reading: Reading, say: Progress) -> Conten
 
 def _read_key(path: PathLike, kind: Kind, reading: Reading, say: Progress) -> Contents:
     say(f"reading {display_name(path)}")
-    labels = {"labels": reading.labels} if kind.name == "two-class" else {}
+    labels: dict[str, Any] = {"labels": reading.labels} if kind.name == "two-class" else {}
     return read_contents(path, need=kind.need_of_key, format=reading.key_format, columns=reading.key_columns, **labels)
 
 

@@ -92,7 +92,7 @@ class SystemTrials:
         joined = read_joined(paths, key, options, incomplete=incomplete, progress=progress)
         sides = model.quality_arguments or None if trained and model is not None else None
         found = cls.of(joined, quality, sides)
-        return found._complete_in_words() if incomplete else found
+        return found.with_counts_of_scores() if incomplete else found
 
     @classmethod
     def of(
@@ -181,7 +181,7 @@ class SystemTrials:
             return self
         numbers: IntArray = np.flatnonzero(rows)
         weight = None if self.weight is None else self.weight[numbers]
-        kept = {"data": self.data.take(numbers), "truth": self.truth[numbers], "weight": weight}
+        kept: dict[str, Any] = {"data": self.data.take(numbers), "truth": self.truth[numbers], "weight": weight}
         return replace(self, template=self.template.take(numbers), **kept)
 
     @property
@@ -222,7 +222,7 @@ class SystemTrials:
         message = Message("note", "", f"{counted(n_none, 'trial')} without {of_what} left out")
         return replace(self.take(some), messages=(*self.messages, message))
 
-    def _complete_in_words(self) -> SystemTrials:
+    def with_counts_of_scores(self) -> SystemTrials:
         """Without the trials that no system scored; says how many have which scores."""
         messages = list(self.messages)
         for system, column in zip(self.systems, self.data.scores.T, strict=True):

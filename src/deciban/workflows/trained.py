@@ -150,7 +150,7 @@ class Trained:
         if self.model.is_fusion:
             return {}
         roles = {"before": "before", "after": "calibration", "cross_validated": "cross-validated"}
-        found = {row.role: row.dev for row in self.rows}
+        found: dict[str, Any] = {row.role: row.dev for row in self.rows}
         return {key: None if found.get(role) is None else found[role].to_dict() for key, role in roles.items()}
 
     def to_json(self) -> str:

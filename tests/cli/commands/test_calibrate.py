@@ -109,7 +109,7 @@ def expected(scores, scale_offset=CASE["scale_offset"]["log(1,1)"][0]):
 def test_same_data_in_and_out_in_one_call(run):
     code, _, err = run("calibrate", "dev.csv", "-o", "model.json", "--llrs", "llr.csv")
     assert code == 0, err
-    assert "wrote llr.csv, with the lines of dev.csv but for the score" in err
+    assert "wrote  llr.csv   with the lines of dev.csv but for the score" in err
     before, after = (Path(name).read_text().splitlines() for name in ("dev.csv", "llr.csv"))
     assert before[0] == after[0]
     old, new = ([line.split(",") for line in lines[1:]] for lines in (before, after))
@@ -253,7 +253,7 @@ def test_standard_input_through_apply(run):
     first, second = out.split("\r\n")
     assert float(first.removeprefix("a x ")) == pytest.approx(expected(1.0), abs=1e-3)
     assert float(second.removeprefix("b y ")) == pytest.approx(expected(0.0), abs=1e-3)
-    assert "wrote standard output, with the lines of standard input but for the score" in err
+    assert "wrote  standard output   with the lines of standard input but for the score" in err
 
 
 SEPARATED = "".join(f"t{i} {i}.5 {'target' if i > 4 else 'nontarget'}\n" for i in range(10))

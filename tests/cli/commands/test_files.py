@@ -21,7 +21,7 @@ def test_convert_says_what_it_did(run, scores, tmp_path):
     assert (code, out) == (0, b"")
     assert err.splitlines() == [
         f"read  {scores}   kaldi 'enroll test score'   3 trials",
-        f"wrote {tmp_path / 'scores.h5'} as bosaris-hdf5",
+        f"wrote  {tmp_path / 'scores.h5'}   as bosaris-hdf5",
     ]
     code, out, err = run("convert", "-q", tmp_path / "scores.h5", "-", "--to", "kaldi")
     assert (code, out, err) == (0, b"ann x 0.5\nann y -2\nbob x 1e-300\n", "")
@@ -30,7 +30,7 @@ def test_convert_says_what_it_did(run, scores, tmp_path):
 def test_convert_reads_standard_input(run, scores):
     code, out, err = run("convert", "-", "-", "--to", "table", stdin=scores.read_bytes())
     assert (code, out) == (0, b"enroll,test,score\nann,x,0.5\nann,y,-2\nbob,x,1e-300\n")
-    assert err.splitlines()[-1] == "wrote standard output as table"
+    assert err.splitlines()[-1] == "wrote  standard output   as table"
 
 
 def test_convert_reads_a_key_as_it_is_told(run, scores, tmp_path):

@@ -112,7 +112,7 @@ def test_same_data_in_and_out(run):
     code, _, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --llrs llr.txt")
     assert code == 0, err
     np.testing.assert_allclose(read_scores("llr.txt").score, in_order_of("a.txt", fitted().transform(SCORES)))
-    assert "wrote llr.txt, with the lines of a.txt but for the score" in err
+    assert "wrote  llr.txt   with the lines of a.txt but for the score" in err
 
 
 def test_from_dev_to_eval_in_one_call_and_in_two(run):

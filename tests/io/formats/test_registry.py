@@ -1,10 +1,12 @@
 """Adding a format is one module, one test module with a file of another hand, and one row of the documentation."""
 
 import copy
-import importlib
+import os
 import pickle
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import deciban.io.formats as home
 from deciban import FormatError, InputError
 from deciban.io import read_contents
 from deciban.io.format import BinaryFormat, TextFormat
-from deciban.io.formats import formats
+from deciban.io.formats import binary_formats, by_name, endings, for_ending, formats, text_formats
 from support.text_formats import GOLDEN, read_bytes
 
 ROOT = Path(__file__).parents[3]
@@ -47,16 +49,6 @@ def test_every_format_has_one_row_and_every_row_is_a_format():
     assert sorted(rows()) == sorted(formats())
 
 
-def test_modules_that_are_left_alone_while_text_is_read_hold_no_text_format():
-    by_module = {}
-    for name in MODULES:
-        module = importlib.import_module(f"deciban.io.formats.{name}")
-        by_module[name] = getattr(module, "FORMATS", None) or (module.FORMAT,)
-    without = {name for name, found in by_module.items() if not any(isinstance(one, TextFormat) for one in found)}
-    assert without == home.WITHOUT_TEXT
-    assert list(home.text_formats()) == [name for name, one in formats().items() if isinstance(one, TextFormat)]
-
-
 @pytest.mark.parametrize("name", formats())
 def test_rows_say_what_is_read_and_written(name):
     form, (_, reads, writes, remarks) = formats()[name], rows()[name]
@@ -67,6 +59,42 @@ def test_rows_say_what_is_read_and_written(name):
     )
     assert form.verified or "unverified" in remarks
     assert all(ending in remarks for ending in form.endings)
+
+
+def test_what_is_said_of_formats_that_are_not_imported_is_true():
+    for name, one in formats().items():
+        assert by_name(name) is one
+        assert endings().get(name, ()) == one.endings
+        assert all(for_ending(f"a{ending}") is one for ending in one.endings)
+    assert {*text_formats(), *binary_formats()} == {*formats()}
+    of_kinds = {
+        name
+        for kind in ("HDF5", "MATLAB", "Parquet", "folder", "Arrow", "NumPy", "npz")
+        for name in binary_formats(kind)
+    }
+    recognized = {name for name, one in binary_formats().items() if one.recognizes.__module__ != "deciban.io.format"}
+    assert of_kinds == recognized
+
+
+def test_a_text_table_is_read_without_the_libraries_of_other_formats(tmp_path):
+    """To find the format of a list of trials takes the modules of text formats only."""
+    (tmp_path / "scores.txt").write_text("ann x 1.5\nann y -2\n")
+    (tmp_path / "scores.csv").write_text("trial,score\na,1\n")
+    program = (
+        "import sys, deciban; deciban.read_scores('scores.txt'); deciban.read_scores('scores.csv')\n"
+        "print(*sorted(n for n in sys.modules if n == 'h5py' or n.startswith('deciban.io.')))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert "deciban.io.formats.kaldi" in loaded
+    binary = {
+        one.read.__module__ for one in binary_formats().values() if one.recognizes.__module__ != "deciban.io.format"
+    }
+    assert not binary & {*loaded}
+    assert not [name for name in loaded if name == "h5py" or name.startswith("deciban.io.matrices")]
 
 
 @pytest.mark.parametrize("module", MODULES)

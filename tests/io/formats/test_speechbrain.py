@@ -34,4 +34,4 @@ def test_scores_with_labels_come_back(contents):
 
 def test_hostile_lines():
     with pytest.raises(FormatError, match=":2: unknown label '-1'"):
-        read_bytes(b"a x 1 0.5\nb y -1 0.25\n", need="scores", format="speechbrain")
+        read_bytes(b"a x 1 0.5\nb y -1 0.25\nc z 0 1.5\n", need="scores", format="speechbrain")

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import DecibanError
-from deciban.io import read_contents
-from deciban.io import reader as inputs
+from deciban.io import read_contents, recognition
 from deciban.io.text import reader as table
 from deciban.io.text import writer as text_lines
 
@@ -79,7 +78,7 @@ def test_both_paths_agree(text, options, need):
         path = Path(folder) / "f"
         path.write_text(text, newline="")
         careful = outcome(path, need=need, **options)
-        patch.setattr(inputs, "_BIG", -1)
+        patch.setattr(recognition, "BIG", -1)
         assert outcome(path, need=need, **options) == careful
 
 
@@ -94,12 +93,12 @@ def test_both_paths_agree(text, options, need):
 )
 def test_faults_late_in_a_big_file_are_named_with_their_line(at, line, message, tmp_path, monkeypatch):
     """Everything is sixteen times smaller than it is: the files, and the blocks in which they are read."""
-    for module, size in ((inputs, "_BIG"), (text_lines, "_BLOCK"), (table, "_BLOCK")):
+    for module, size in ((recognition, "BIG"), (text_lines, "_BLOCK"), (table, "_BLOCK")):
         monkeypatch.setattr(module, size, getattr(module, size) // 16)
     lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(140_000)]
     lines[at] = line
     (tmp_path / "big.txt").write_text("\n".join(lines))
-    assert (tmp_path / "big.txt").stat().st_size > inputs._BIG
+    assert (tmp_path / "big.txt").stat().st_size > recognition.BIG
     assert message in outcome(tmp_path / "big.txt", need="scores")
 
 
@@ -107,7 +106,7 @@ def test_a_fault_late_in_a_file_of_two_million_lines(tmp_path):
     lines = [f"model{i % 1000} s{i // 1000} 1.5" for i in range(2_200_000)]
     lines[1_500_000] = "ann\x00 x 1"
     (tmp_path / "big.txt").write_text("\n".join(lines))
-    assert (tmp_path / "big.txt").stat().st_size > inputs._BIG
+    assert (tmp_path / "big.txt").stat().st_size > recognition.BIG
     assert ":1500001: holds NUL bytes" in outcome(tmp_path / "big.txt", need="scores")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from deciban import InputError, Key, KeyMismatchError, Scores, align, metrics
 from deciban.trials import Index, JoinReport, Origin, Trials, align_systems
+from deciban.trials.joining.append import concatenate
 from deciban.trials.joining.join import align_incomplete, refuse_conflicts
 
 KEY = Key.of({"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True])
@@ -171,6 +172,29 @@ def test_trials_without_names_are_matched_by_order_only_when_asked():
         align(rows, KEY.take(np.arange(3)), by_order=True)
     assert align(rows, Index(Trials.of_rows(4))).score.tolist() == [1, 2, 3, 4]
     assert align(rows.take(np.array([2, 0])), Index(Trials.of_rows(4)), "drop").score.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(("n_scores", "n_key"), [(5, 4), (4, 5)])
+@pytest.mark.parametrize("missing", ["error", "drop", 0.0])
+def test_rows_of_lists_of_two_lengths_are_not_the_same_trials(n_scores, n_key, missing):
+    """One label that is missing at the beginning would give every score the label of its neighbour."""
+    rows = Scores(Trials.of_rows(n_scores, origin=Origin("s.npy")), np.arange(n_scores) * 1.0)
+    key = Key(Trials.of_rows(n_key, origin=Origin("y.npy")), np.arange(n_key) % 2 == 0)
+    with pytest.raises(KeyMismatchError, match=f"s.npy has {n_scores} rows, y.npy {n_key}.*--by-order"):
+        align(rows, key, missing)
+    with pytest.raises(KeyMismatchError, match=f"y.npy has {n_key} rows, s.npy {n_scores}"):
+        refuse_conflicts(key, Key(rows.trials, np.arange(n_scores) % 2 == 0))
+    few = np.arange(4)
+    assert align(rows.take(few), key.take(few), by_order=True).score.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kept", [[0, 1, 2], [1, 3], [4, 0]])
+def test_a_selection_of_rows_is_known_by_the_rows_it_came_from(kept):
+    rows = Scores(Trials.of_rows(5), np.arange(5) * 1.0)
+    key = Key(Trials.of_rows(5), np.arange(5) < 2).take(np.array(kept))
+    assert align(rows, key).score.tolist() == kept
+    both = concatenate([rows.take(np.array([0, 1])), rows.take(np.array([4, 3, 2]))])
+    assert align(both, key).score.tolist() == kept
 
 
 def test_by_order_ignores_names():

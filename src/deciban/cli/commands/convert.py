@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.shared.options import reading_options, working
+from deciban.cli.shared.options import reading_options
+from deciban.cli.shared.progress import working
 
 _KINDS = ("scores", "key", "index", "class-scores", "class-key", "quality", "segment-quality", "id-map")
 
@@ -35,7 +36,7 @@ def convert_command(source: str, target: str, *, what: str | None, quiet: bool, 
     from deciban.io.source import display_name
 
     with working(f"converting {display_name(source)}"):
-        facts = convert(source, target, what=what, **given)  # type: ignore[arg-type]
+        messages = convert(source, target, what=what, **given)  # type: ignore[arg-type]
     if not quiet:
-        for fact in facts:
-            click.echo(fact, err=True)
+        for message in messages:
+            click.echo(str(message), err=True)

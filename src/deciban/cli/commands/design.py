@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.commands.plot import OUTPUT, ending_of, save_plot
-from deciban.cli.shared.options import parse_points
+from deciban.cli.shared.parsing import parse_points
 
 if TYPE_CHECKING:
     from deciban.calibration import Rule, RuleWeighting
@@ -57,7 +57,7 @@ def design_command(
 
     if output is not None:
         ending_of(output)
-    points = parse_points(dcf) if dcf else []
+    points = parse_points(dcf) or []
     if alpha or beta or p_target:
         if priors is not None or share is not None:
             option = "--share" if priors is None else "--range"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.shared.options import parse_labels
+from deciban.cli.shared.parsing import parse_labels
 
 
 @click.command("inspect")

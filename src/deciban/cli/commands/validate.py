@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from deciban.cli.shared.options import reading_options, working
+from deciban.cli.shared.options import reading_options
+from deciban.cli.shared.progress import working
 
 
 @click.command("validate")

@@ -13,7 +13,7 @@ from deciban.cli.shared.grouped_help import class_option
 if TYPE_CHECKING:
     from deciban.calibration import Calibrator
 
-TWO_CLASS_METHODS = {
+METHODS = {
     "affine": "AffineCalibrator",
     "pav": "PavCalibrator",
     "gaussian": "GaussianCalibrator",
@@ -31,7 +31,7 @@ _OPTIONS = [
         default="affine",
         show_default=True,
         metavar="NAME[,NAME...]",
-        help=f"How: {', '.join(TWO_CLASS_METHODS)}. Several are trained one on the output of the other: affine,elub. "
+        help=f"How: {', '.join(METHODS)}. Several are trained one on the output of the other: affine,elub. "
         "Many classes have other ones: see above.",
     ),
     click.option(
@@ -113,25 +113,25 @@ def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
     own = {_ARGUMENTS.get(name, name): value for name, value in given.items() if value is not None}
     names = [name.strip() for name in method.split(",")]
     for name in names:
-        if name not in TWO_CLASS_METHODS:
+        if name not in METHODS:
             raise click.BadParameter(
-                f"{name!r} is none. There are {', '.join(TWO_CLASS_METHODS)}.", param_hint="--method"
+                f"{name!r} is none. There are {', '.join(METHODS)}.", param_hint="--method"
             )
     takes = {
-        name: set(inspect.signature(getattr(calibration, TWO_CLASS_METHODS[name])).parameters)
-        for name in TWO_CLASS_METHODS
+        name: set(inspect.signature(getattr(calibration, METHODS[name])).parameters)
+        for name in METHODS
     }
     for argument in own:
         if not any(argument in takes[name] for name in names):
             users = (
-                ", ".join(name for name in TWO_CLASS_METHODS if argument in takes[name]) or "methods of many classes"
+                ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
             )
             raise click.UsageError(
                 f"{_word(argument)} is no option of the method {method}, which takes "
                 f"{_listed(set().union(*(takes[name] for name in names)))}. It belongs to {users}."
             )
     steps = [
-        getattr(calibration, TWO_CLASS_METHODS[name])(
+        getattr(calibration, METHODS[name])(
             **{key: value for key, value in own.items() if key in takes[name]}
         )
         for name in names

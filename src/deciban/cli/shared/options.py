@@ -245,16 +245,16 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
         "detection_llr",
         "missing",
     )
-    told = {name: given[name] for name in same if name in given}
+    found = {name: given[name] for name in same if name in given}
     prior = given.get("posterior_prior")
-    told |= {
+    found |= {
         "format": given.get("format_"),
         "labels": parse_labels(given.get("labels")),
         "where": parse_where(given.get("where", ())),
         "classes": parse_classes(given.get("classes")),
         "posterior_prior": None if prior is None else parse_prior(prior, "--posterior-prior"),
     }
-    return told
+    return found
 
 
 def _figures_of(given: Mapping[str, Any], preset: Preset | None) -> dict[str, Any]:
@@ -291,7 +291,7 @@ _READING = [
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how to read one file; the command gets ``format``, ``columns``, ``labels``, ``log10``."""
+    """Add the options that say how to read one file; the command gets them by name."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, labels: str | None, format_: str | None, **given: Any) -> Any:

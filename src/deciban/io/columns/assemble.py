@@ -15,7 +15,7 @@ from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.text.labels import Vocabulary
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.lists import SINGLE
+from deciban.trials.lists import ROW, SINGLE
 from deciban.trials.names.codes import encode
 from deciban.types import BoolArray, ScoreArray
 
@@ -82,7 +82,9 @@ def assemble(
     if "label" in by_role:
         is_target, words = truth_of(by_role["label"], options.vocabulary)
         key = Key(trials, is_target)
-    class_key = ClassKey.of(trials, by_role["class"]) if "class" in by_role and trials.sides == SINGLE else None
+    class_key = None
+    if "class" in by_role and trials.sides in (SINGLE, ROW):
+        class_key = ClassKey.of(trials, by_role["class"])
     class_scores = None
     if options.need == "class-scores" and len(systems) > 1:
         matrix = np.column_stack([one.score for one in systems])
@@ -144,6 +146,7 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
         codes, words = encode(column, "label")
     except (InputError, pa.ArrowInvalid) as error:
         raise RowError(f"labels are words, booleans, or 0 and 1 ({error})", None) from error
+    vocabulary = vocabulary.within(words.to_pylist())
     meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
     unknown = [word for word, meaning in meanings.items() if meaning is None]
     if unknown:

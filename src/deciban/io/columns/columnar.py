@@ -15,6 +15,7 @@ key.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from deciban.io.columns.headers import (
     named_roles,
     parse_columns,
     roles_of,
+    some_of,
 )
 from deciban.io.contents import Contents, Kind, Written
 from deciban.io.format import Options
@@ -150,9 +152,9 @@ def written_of(contents: Contents, table: pa.Table) -> Written:
 
 
 def _check_names(names: Sequence[str], name: str) -> None:
-    twice = [column for column in names if names.count(column) > 1]
-    if twice:
-        raise FormatError(f"{name}: two columns are called {twice[0]!r}. Rename one.")
+    if len(set(names)) < len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise FormatError(f"{name}: two columns are called {twice!r}. Rename one.")
 
 
 def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str]:
@@ -247,4 +249,4 @@ def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) ->
 
 
 def _reading(format_name: str, roles: Mapping[str, str]) -> str:
-    return f"{format_name} " + " ".join(f"{role}={column!r}" for column, role in roles.items())
+    return f"{format_name} " + some_of([f"{role}={column!r}" for column, role in roles.items()])

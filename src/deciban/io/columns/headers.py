@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -14,6 +15,8 @@ IGNORED = "-"
 CONDITION = "="
 """A role that begins with this sign is a condition column of the name that follows."""
 
+_SHOWN = 24
+
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
 _HEADERS = {
@@ -21,9 +24,9 @@ _HEADERS = {
     "claimed_id utt1 id1 enroll_utt",
     "test": "test test_id testid segment segmentid segment_id seg segid probe probe_id utt2 id2 test_utt",
     "side": "side",
-    "trial": "trial trial_id trialid utt utt_id utterance filename file file_id recording",
-    "score": "score scores llr",
-    "label": "label labels targettype target_type is_target truth key cm-label",
+    "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
+    "score": "score scores llr y_score y_prob y_proba",
+    "label": "label labels y_true targettype target_type is_target truth key cm-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
@@ -59,7 +62,11 @@ def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
     else:
         spare = "side"
         roles = ["trial" if role in ("enroll", "test") else role for role in roles]
-    roles = [CONDITION + header if role == spare else role for role, header in zip(roles, headers, strict=True)]
+    several = roles.count("trial") > 1  # a plain id names trials only where nothing else does
+    roles = [
+        CONDITION + header if role == spare or (several and header.strip().casefold() == "id") else role
+        for role, header in zip(roles, headers, strict=True)
+    ]
     for role in ROLES:
         same = [header for header, r in zip(headers, roles, strict=True) if r == role]
         if role != "score" and len(same) > 1:
@@ -82,14 +89,28 @@ def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -
     """
     by_number = all(part.isdigit() for column in columns.values() for part in column.split("|"))
     roles = [IGNORED if by_number else CONDITION + header for header in headers]
+    place = {header: at for at, header in reversed(list(enumerate(headers)))}
     for role, column in columns.items():
-        parts = [column] if column in headers else column.split("|")
+        parts = [column] if column in place else column.split("|")
         for part in parts:
-            at = int(part) - 1 if by_number else headers.index(part) if part in headers else -1
+            at = int(part) - 1 if by_number else place.get(part, -1)
             if not 0 <= at < len(headers):
-                raise FormatError(f"{name}: no column {part!r} for the {role}; there are {', '.join(headers)}.")
+                raise FormatError(f"{name}: no column {part!r} for the {role}; there are {some_of(headers, ', ')}.")
             roles[at] = role
     return tuple(roles)
+
+
+def some_of(words: Sequence[str], separator: str = " ") -> str:
+    """All words, or of very many the first ones and how many more there are.
+
+    Examples
+    --------
+    >>> some_of([f"c{i}" for i in range(10_000)])[-30:]
+    'c20 c21 c22 c23 and 9,976 more'
+    """
+    if len(words) <= _SHOWN:
+        return separator.join(words)
+    return f"{separator.join(words[:_SHOWN])} and {len(words) - _SHOWN:,} more"
 
 
 def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
@@ -110,9 +131,10 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
             )
         columns = parts if not all(mixed) else _merged(named)
     in_order = not isinstance(columns, Mapping)
-    for role in columns:
+    role_counts = Counter(list(columns))
+    for role in role_counts:
         free = in_order and (role == IGNORED or (role.startswith(CONDITION) and len(role) > 1))
-        doubled = list(columns).count(role) > 1 and role not in (IGNORED, "score")
+        doubled = role_counts[role] > 1 and role not in (IGNORED, "score")
         if doubled or (role not in ROLES and not free):
             raise InputError(
                 f"columns: {role!r} is {'given twice' if doubled else 'unknown'}. The roles are {', '.join(ROLES)}, "

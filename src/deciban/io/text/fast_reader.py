@@ -55,7 +55,7 @@ def parse_plain(path: Path, layout: Layout, origin: Origin, system: str, options
     the careful reader says what and where.
     """
     suspicious = b"\x00\r#;\v\f" + {" ": b"\t", ",": b'"'}.get(layout.delimiter, b"")
-    if layout.delimiter == " " and IGNORED in layout.roles:
+    if layout.quoted or (layout.delimiter == " " and IGNORED in layout.roles):
         return None  # an empty field there would not be seen
     try:
         with path.open("rb") as file:

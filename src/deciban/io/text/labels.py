@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from deciban.errors import InputError
 
-_TARGET = ("target", "tgt", "tar", "genuine", "mated", "bonafide", "bona-fide", "same", "true", "h1", "1")
+_TARGET = (
+    *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
+    *("positive", "pos", "true", "h1", "1"),
+)
 _NONTARGET = (
     *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),
-    *("spoof", "different", "false", "h2", "0"),
+    *("nonmatch", "non-match", "spoof", "attack", "fake", "different", "diff", "negative", "neg", "false", "h2", "0"),
 )
+_PAIRS = (("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"))
+"""Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,21 @@ class Vocabulary:
         """True for target, False for non-target, None for a word that is not known."""
         return self.words.get(word.casefold() if self.folded else word)
 
+    def within(self, words: Iterable[str]) -> Vocabulary:
+        """The same vocabulary for a column of these words: a pair of words that says little alone may be all of it.
+
+        Examples
+        --------
+        >>> Vocabulary.of(None).within(["T", "F"]).meaning("F"), Vocabulary.of(None).within(["F"]).meaning("F")
+        (False, None)
+        """
+        occurring = {word.casefold() for word in words} if self.folded else set()
+        pair = next((pair for pair in _PAIRS if occurring == {*pair}), None)
+        return self if pair is None else Vocabulary({**self.words, pair[0]: True, pair[1]: False}, folded=True)
+
     def __str__(self) -> str:
-        target = "|".join(word for word, means in self.words.items() if means)
-        return f"target = {target}, nontarget = " + "|".join(w for w, means in self.words.items() if not means)
+        target, nontarget = (
+            "|".join(word for word, means in self.words.items() if means is one) for one in (True, False)
+        )
+        pairs = f" ({', '.join(map('|'.join, _PAIRS))} where both occur)" if self.folded else ""
+        return f"target = {target}, nontarget = {nontarget}{pairs}"

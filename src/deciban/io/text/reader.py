@@ -20,11 +20,13 @@ from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.source import BLANKS, numbered_lines, without_comments
 from deciban.io.text.labels import Vocabulary
-from deciban.io.text.layout import Layout, is_number, split
+from deciban.io.text.layout import Layout, is_number, shortened, split
 from deciban.trials import Origin
 from deciban.types import FloatArray
 
 _HUGE_NUMBER = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 _BLANK_LINE = re.compile(rb"(?m)^[ \t\v\f]+$")
 
@@ -48,7 +50,7 @@ def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, option
         columns = _columns(body, layout)
         if not len(columns[0]):
             raise FormatError(f"{name}: holds no trial, only a header or comments.")
-        if (layout.delimiter == "," and b'"' in body) or _may_overflow(columns, layout, body):
+        if ((layout.delimiter == "," or layout.quoted) and b'"' in body) or _may_overflow(columns, layout, body):
             # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
             fault = next(faults(data, layout, options.vocabulary, name), None)
             if fault:
@@ -155,7 +157,7 @@ def parse(data: bytes | pa.NativeFile, layout: Layout) -> list[pa.ChunkedArray]:
             or len(data) > _BLOCK,  # a pool that hardly started can abort the interpreter at its exit
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=layout.delimiter, quote_char='"' if layout.delimiter == "," else False
+            delimiter=layout.delimiter, quote_char='"' if layout.delimiter == "," or layout.quoted else False
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types,
@@ -191,10 +193,11 @@ def derived(
 
 def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> Iterator[FormatError]:
     """Find the lines that do not fit, by looking at every line."""
-    expected = f"{len(layout.roles)} columns ({' '.join(layout.roles)})"
+    expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
+    vocabulary = vocabulary.within(_label_words(data, layout, name))
     for number, line in islice(numbered_lines(data, name), int(layout.header is not None), None):
-        shown = repr(line if len(line) <= 80 else line[:77] + "...")
-        fields = split(line, layout.delimiter)
+        shown = repr(shortened(line))
+        fields = split(line, layout.delimiter, quoted=layout.quoted)
         if len(fields) != len(layout.roles):
             yield FormatError(f"{name}:{number}: expected {expected}, got {len(fields)}: {shown}.")
             continue
@@ -204,14 +207,18 @@ def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> It
                 yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.")
 
 
+def _label_words(data: bytes, layout: Layout, name: str) -> set[str]:
+    """The words of the column of labels, if there is one."""
+    if "label" not in layout.roles:
+        return set()
+    at, rows = layout.roles.index("label"), islice(numbered_lines(data, name), int(layout.header is not None), None)
+    fields = (split(line, layout.delimiter, quoted=layout.quoted) for _, line in rows)
+    return {row[at] for row in fields if len(row) == len(layout.roles)}
+
+
 def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
     if role == "score":
-        if not is_number(field):
-            return f"the score {field!r} is not a number"
-        if math.isnan(float(field)):
-            return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
-        if math.isinf(float(field)) and "inf" not in field.casefold():
-            return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
+        return _problem_of_score(field)
     if role == "label" and vocabulary.meaning(field) is None:
         return (
             f"unknown label {field!r}; known are {vocabulary}. Say what your words mean: "
@@ -219,4 +226,17 @@ def _problem(role: str, field: str, vocabulary: Vocabulary) -> str | None:
         )
     if role in IDENTITY and not field:
         return f"the name of the {role} is empty"
+    return None
+
+
+def _problem_of_score(field: str) -> str | None:
+    if field == "-":
+        return "there is no score, only '-': leave such lines out, or read a column that has all (--columns)"
+    if not is_number(field):
+        comma = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
+        return f"the score {field!r} is not a number{comma}"
+    if math.isnan(float(field)):
+        return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
+    if math.isinf(float(field)) and "inf" not in field.casefold():
+        return f"the score {field!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
     return None

@@ -237,7 +237,6 @@ def _trials(table: pa.Table, given: Mapping[str, str], used: Sequence[str]) -> T
         if name not in taken and not name.startswith(_PANDAS_INDEX)
     }
     if not sides:  # made by to_arrow of trials without names
-        rows = pa.array(np.arange(len(table))).cast(pa.string())
-        return Trials.of({"row": rows}, conditions=conditions, origin=_ORIGIN)
+        return Trials.of_rows(len(table), conditions=conditions, origin=_ORIGIN)
     ids = {side: names_of(column_of(table, name), name) for side, name in sides.items()}
     return Trials.of(ids, conditions=conditions, origin=_ORIGIN).densest()

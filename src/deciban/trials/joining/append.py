@@ -129,6 +129,7 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
         mask=None,
         origin=_origin(parts),
         conditions=_conditions(parts),
+        n_rows=parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None,
     ).densest()
 
 

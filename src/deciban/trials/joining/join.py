@@ -17,7 +17,7 @@ from deciban.trials.joining.matching import (
     match,
     match_by_order,
     picked,
-    require_same_sides,
+    require_comparable,
 )
 from deciban.trials.lists import Trials
 from deciban.trials.tables import Index, Key, Scores
@@ -220,7 +220,7 @@ def refuse_conflicts(told: Key, key: Key) -> None:
     KeyMismatchError
         If a trial is target in one and non-target in the other.
     """
-    require_same_sides(told.trials, key.trials)
+    require_comparable(told.trials, key.trials)
     rows = Wanted(told.trials).find(key.trials).rows
     rows = np.arange(len(told)) if rows is None else rows
     known = np.flatnonzero(rows >= 0)

@@ -83,7 +83,7 @@ def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates
     rows: list[IntArray | None] = []
     extra = 0
     for table in tables:
-        require_same_sides(table.trials, key.trials)
+        require_comparable(table.trials, key.trials)
         found = wanted.find(table.trials)
         rows.append(found.rows)
         extra += found.n_extra
@@ -158,6 +158,27 @@ def require_same_sides(offered: Trials, wanted: Trials) -> None:
     else:
         way = "Name the columns of both files."
     raise KeyMismatchError(f"{told} {way}")
+
+
+def require_comparable(offered: Trials, wanted: Trials) -> None:
+    """Refuse to look up trials that are not identified in the same way, or by the rows of lists of two lengths.
+
+    Where only the row tells trials apart, one row that is missing or too many shifts all that follow.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    require_same_sides(offered, wanted)
+    if offered.sides != ROW or None in (offered.n_rows, wanted.n_rows) or offered.n_rows == wanted.n_rows:
+        return
+    raise KeyMismatchError(
+        f"{offered.origin.name} has {offered.n_rows:,} rows, {wanted.origin.name} {wanted.n_rows:,}. Their trials have "
+        "no names and are told apart by their rows, so that one must have as many as the other: if a row is missing, "
+        "all behind it belong to other trials. Bring the row that is missing, or give the trials names; if rows are "
+        "left out on purpose, take them out of the longer one as well (Scores.take, Key.take) and match by order "
+        "(by_order=True, --by-order)."
+    )
 
 
 def conflicts(table: TrialTable, copies: IntArray) -> AnyArray:

@@ -10,7 +10,7 @@ import numpy as np
 from deciban.errors import InputError
 from deciban.trials.joining.append import append_trials
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.matching import require_same_sides
+from deciban.trials.joining.matching import require_comparable
 from deciban.trials.lists import Trials
 from deciban.types import IntArray
 
@@ -45,7 +45,7 @@ def new_rows(lists: Sequence[Trials]) -> list[IntArray]:
     if not lists:
         raise InputError("lists: none given. A union is of at least one list of trials.")
     for trials in lists[1:]:
-        require_same_sides(trials, lists[0])
+        require_comparable(trials, lists[0])
     known = replace(lists[0], conditions={})  # they say nothing about which trials are the same
     found = [np.delete(np.arange(len(known)), Wanted(known).surplus[1])]
     for trials in lists[1:]:

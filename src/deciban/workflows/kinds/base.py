@@ -102,20 +102,24 @@ class Kind(ABC):
         """What was done to the units of scores."""
         return []
 
-    def key_messages(self, key: Any, reading: Reading) -> list[Message]:
+    def key_messages(self, key: Any, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""
         if not reading.where:
             return []
         chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
         return [Message("only", "", f"{self.noun}s with {' and '.join(chosen)}")]
 
-    def refuse_contradictions(self, contents: Sequence[Contents], key: Any, reading: Reading) -> None:
+    def refuse_contradictions(  # noqa: B027  # most kinds have nothing to refuse
+        self, contents: Sequence[Contents], key: Any, reading: Reading
+    ) -> None:
         """Refuse labels beside scores that are not those of the key."""
 
-    def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:
+    def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:  # noqa: B027
         """Refuse to evaluate classes that no trial is of."""
 
-    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> None:
+    def require_model(  # noqa: B027
+        self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None
+    ) -> None:
         """Refuse a model for scores in other units than those of training."""
 
     def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002

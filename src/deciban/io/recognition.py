@@ -1,0 +1,234 @@
+"""An input that is opened once: its files, their format, and how their lines are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from deciban.errors import FormatError, InputError
+from deciban.io.columns.headers import Columns
+from deciban.io.contents import Kind
+from deciban.io.format import BinaryFormat, Format, Options, TextFormat
+from deciban.io.formats import binary_formats, by_name
+from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
+from deciban.io.text.finding import find_layout
+from deciban.io.text.labels import Vocabulary
+from deciban.io.text.layout import Layout
+
+_SAMPLED_LINES = 1000
+_SAMPLED_BYTES = 1 << 20
+_FEWEST_LINES = 3
+"""A layout is found from this many lines and bytes; of longer lines, from a header and two of them."""
+
+BIG = 1 << 25
+"""Bytes above which a plain file is not read into memory as a whole."""
+
+_TEXT_FORMAT_OF: dict[Kind | None, str] = {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
+"""Text files that are no lists of trials are never guessed, but taken for these when such a thing is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The first lines of a text table, without comments and blank lines.
+
+    ``is_plain`` says whether nothing was left out: no comment, blank line or byte order mark.
+    """
+
+    lines: tuple[str, ...]
+    is_plain: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """One file, looked at as often as needed and read once; layouts that were found are kept.
+
+    Attributes
+    ----------
+    source : Source
+    asked : Format or None
+        The format that the user named.
+    options : Options
+        What else the user said; what the file must hold is said anew each time.
+    """
+
+    source: Source
+    asked: Format | None
+    options: Options
+    _layouts: dict[Kind | None, Layout] = field(default_factory=dict)
+
+    def format_for(self, need: Kind | None) -> Format | None:
+        """The format that was named, or that the first bytes show; None for text, whose lines have to tell.
+
+        Raises
+        ------
+        FormatError
+            If this could be in two formats, or is in none of its kind.
+        """
+        if self.asked is not None:
+            return self.asked
+        if not self.source.is_binary:
+            return by_name(_TEXT_FORMAT_OF[need]) if need in _TEXT_FORMAT_OF else None
+        return self._recognized
+
+    @cached_property
+    def _recognized(self) -> BinaryFormat | None:
+        """The one format that a binary file is in; None if its kind of file is of no use at all."""
+        source = self.source
+        fitting = [one for one in binary_formats(source.kind).values() if one.recognizes(source)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            names = " or ".join(one.name for one in fitting)
+            raise FormatError(f"{source.name}: could be {names}. Say which: --format {fitting[0].name}.")
+        if source.kind not in ("HDF5", "MATLAB"):
+            return None
+        raise FormatError(
+            f"{source.name}: {source.kind}, but not laid out like any that is known. See the documentation of file "
+            "formats for the names that its datasets should have."
+        )
+
+    @property
+    def is_big(self) -> bool:
+        """Whether this is a plain file that is better not held in memory as a whole."""
+        return self.source.is_plain and self.source.size > BIG
+
+    @cached_property
+    def text(self) -> bytes:
+        """The whole text; see `deciban.io.source.read_text`."""
+        return read_text(self.source)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The first lines.
+
+        Raises
+        ------
+        FormatError
+            If they are not text.
+        """
+        data = _start(Path(self.source.path)) if self.is_big else self.text
+        unmarked = data.removeprefix(b"\xef\xbb\xbf")
+        lines: list[str] = []
+        n_bytes = n_lines = 0
+        for number, line in islice(numbered_lines(unmarked, self.source.name), _SAMPLED_LINES):
+            lines.append(line)
+            n_lines, n_bytes = number, n_bytes + len(line)
+            if n_bytes > _SAMPLED_BYTES and len(lines) >= _FEWEST_LINES:
+                break
+        return Sample(tuple(lines), n_lines == len(lines) > 0 and unmarked is data)
+
+    def layout(self, need: Kind | None) -> Layout:
+        """How to read the lines as what is needed; None: as what they hold.
+
+        Raises
+        ------
+        FormatError, InputError
+            As in `deciban.io.text.finding.find_layout`, or if there is no line.
+        """
+        if need not in self._layouts:
+            chosen, lines = self.format_for(need), self.sample.lines
+            if not lines:
+                raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
+            text_format = chosen if isinstance(chosen, TextFormat) else None
+            self._layouts[need] = find_layout(lines, self.source.name, replace(self.options, need=need), text_format)
+        return self._layouts[need]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recognized:
+    """An input whose format was looked for, ready to be read without looking again (`deciban.io.reader.read_input`).
+
+    Attributes
+    ----------
+    path : path
+        As the user gave it.
+    files : tuple of Opened
+        More than one if it is a pattern; the first tells what it holds.
+    """
+
+    path: PathLike
+    files: tuple[Opened, ...]
+
+
+def recognize(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002  # the word users know
+    columns: Columns | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Recognized:
+    """Open an input to find out what it holds, and to read it afterwards.
+
+    Parameters
+    ----------
+    path : path
+        As in `deciban.io.read_contents`. Standard input and pipes can be read only once: hand the result, not the path,
+        to whatever reads it.
+    format, columns, labels
+        As in `deciban.read_scores`.
+
+    Returns
+    -------
+    Recognized
+        What `deciban.io.sniff.readable_as` and `deciban.io.reader.read_input` take instead of a path. Nothing is read
+        yet.
+
+    Raises
+    ------
+    InputError
+        If no file matches a pattern, or an option makes no sense.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from deciban.io.reader import read_input
+    >>> from deciban.io.sniff import readable_as
+    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("trial,eng,fra\\nseg1,2.25,-1.5\\nseg2,-0.5,0.75\\n")
+    >>> found = recognize(path)
+    >>> readable_as(found, ["scores", "class-scores"])
+    ('class-scores',)
+    >>> read_input(found, need="class-scores").contents.class_scores.classes
+    ('eng', 'fra')
+    """
+    options = Options(columns=columns, vocabulary=Vocabulary.of(labels))
+    asked = None if format is None else by_name(format)
+    return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))
+
+
+def refuse_other_options(
+    found: Recognized,
+    format: str | None,  # noqa: A002  # the word users know
+    columns: Columns | None,
+    labels: Mapping[str, str] | None,
+) -> None:
+    """Refuse options that are not those by which an input was recognized; those that are not given are.
+
+    Raises
+    ------
+    InputError
+    """
+    first = found.files[0]
+    named = None if first.asked is None else first.asked.name
+    same = {
+        "format": format in (None, named),
+        "columns": columns is None or columns == first.options.columns,
+        "labels": labels is None or Vocabulary.of(labels) == first.options.vocabulary,
+    }
+    other = [name for name, is_same in same.items() if not is_same]
+    if other:
+        raise InputError(f"{display_name(found.path)}: was recognized with other {' and '.join(other)}. Say it there.")
+
+
+def _start(path: Path) -> bytes:
+    """The first whole lines of a plain file, with the line ends that `read_text` gives."""
+    with path.open("rb") as file:
+        data = file.read(_SAMPLED_BYTES)
+        while data.count(b"\n") < _FEWEST_LINES and (more := file.read(_SAMPLED_BYTES)):
+            data += more
+    if len(data) >= _SAMPLED_BYTES:
+        data = data[: data.rfind(b"\n") + 1] or data
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
