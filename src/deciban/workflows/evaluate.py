@@ -133,6 +133,7 @@ def evaluate_model(
     """
     from deciban.workflows.model_files import one_system, require_quality
     from deciban.workflows.quality import read_measures
+    from deciban.workflows.quality_combination import combination_messages
     from deciban.workflows.system_trials import SystemTrials
 
     say = progress or (lambda _words: None)
@@ -152,6 +153,7 @@ def evaluate_model(
         say(f"evaluating {name}")
         before.append(counting.evaluated(counting.system(k), name, options.figures))
     values, messages = mapped(model, counting)
+    messages += combination_messages(model, measured)
     name = trials.kind.name_after(model, trials.systems)
     say(f"evaluating {name}")
     after = counting.evaluated(values, name, options.figures)

@@ -123,6 +123,8 @@ def train_files(
     measured = None if quality is None else read_measures(quality)
     with _subsets_named(made):
         read = SystemTrials.read(scores, key, chosen, model=made, quality=measured, progress=progress)
+    if not made.is_fusion and len(read.joined.contents) == 1:
+        _ = read.joined.contents[0].systems and read.joined.contents[0].scores  # which says how to choose one
     one_system(made, read.systems)
     made, combining = _combining(made, read, measured, measures, combine)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from deciban.calibration import AffineCalibrator
-from deciban.cli.commands.evaluate import report_command
+from deciban.cli.commands.report import report_command
 from deciban.errors import InputError
 
 

@@ -97,7 +97,7 @@ def fuse_command(
     from deciban.cli.shared.training import TrainingRequest, train
 
     if given["apply_key"] is not None and not apply_to:
-        raise click.UsageError("--apply-key belongs to the scores of --apply-to. Name these.")
+        raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
     own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json")
     extra = _quality(given, has_others=bool(apply_to))
     request = TrainingRequest(
@@ -122,7 +122,7 @@ def _quality(given: dict[str, Any], *, has_others: bool) -> dict[str, Any]:
     quality, other = parse_quality(given.pop("quality")), parse_quality(given.pop("apply_quality"), "--apply-quality")
     chosen, matrices = parse_measures(given.pop("measures")), parse_quality(given.pop("combine"), "--combine")
     if other is not None and not has_others:
-        raise click.UsageError("--apply-quality belongs to the scores of --apply-to. Name these.")
+        raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
     if (chosen is not None or matrices is not None) and quality is None:
         raise click.UsageError("--measures and --combine are about quality measures: name their file with --quality.")
     told = {"quality": quality, "measures": chosen, "combine": matrices, "test_quality": other}
