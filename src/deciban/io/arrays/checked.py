@@ -51,7 +51,7 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
     FormatError
         If the bytes are not exactly such an array. Nothing is allocated before that is known.
     """
-    shape, fortran_order, dtype = _read_header(stream, name)
+    shape, fortran_order, dtype = read_header(stream, name)
     _check_type(dtype, name)
     n_values: int = math.prod(shape)
     n_promised, n_there = n_values * dtype.itemsize, n_bytes - stream.tell()
@@ -67,7 +67,14 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
     return array.reshape(shape[::-1]).T if fortran_order else array.reshape(shape)
 
 
-def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+def read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    """Shape, whether columns come one after the other, and type: what an array at the begin of a stream promises.
+
+    Raises
+    ------
+    FormatError
+        If there is no header of an array, or a longer one than NumPy writes.
+    """
     start = stream.read(len(MAGIC) + 2)
     version = tuple(start[len(MAGIC) :])
     if not start.startswith(MAGIC) or version not in ((1, 0), (2, 0)):
