@@ -108,15 +108,11 @@ def _check_type(dtype: np.dtype[np.generic], name: str) -> None:
 
 
 def _fill(array: AnyArray, stream: IO[bytes], name: str) -> None:
-    buffer = array.view(np.uint8).data
-    filled = 0
-    while filled < array.nbytes:
-        n_read = stream.readinto(buffer[filled : filled + _CHUNK])  # type: ignore[attr-defined]
-        if not n_read:
-            raise FormatError(f"{name}: ends after {filled:,} of {array.nbytes:,} bytes. Copy the file again.")
-        filled += n_read
-    if stream.read(1):  # at the end an archive compares the checksum
-        raise FormatError(f"{name}: holds more than its header promises. The file is damaged.")
+    left = array.view(np.uint8).data
+    while n_read := stream.readinto(left[:_CHUNK]):  # type: ignore[attr-defined]
+        left = left[n_read:]
+    if len(left) or stream.read(1):  # at the end an archive compares the checksum
+        raise FormatError(f"{name}: not the {array.nbytes:,} bytes that its header promises. Copy the file again.")
 
 
 def as_scores(array: AnyArray, name: str) -> ScoreArray:
