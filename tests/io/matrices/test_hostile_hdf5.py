@@ -177,6 +177,9 @@ def test_a_fill_value_that_makes_no_sense_is_refused(tmp_path):
             sound_or_refused(path, "bosaris-hdf5")
         path.write_bytes(data[: at + 3] + bytes([0]) + data[at + 4 :])
         sound_or_refused(path, "bosaris-hdf5")
+        for length in (-1, 0, 1, 1 << 30):
+            path.write_bytes(data[: at + 4] + length.to_bytes(4, "little", signed=True) + data[at + 8 :])
+            sound_or_refused(path, "bosaris-hdf5")
 
 
 def test_parts_of_chunks_and_chunks_that_were_never_written(tmp_path):
