@@ -123,6 +123,12 @@ REASONS = {
         "numpy.load(path)",
         "no memory",
     ),
+    "NumPy: a header of four gigabytes": (
+        "numpy",
+        lambda path: path.write_bytes(b"\x93NUMPY\x02\x00\xff\xff\xff\xff"),
+        "numpy.load(path)",
+        "no memory",
+    ),
     "NumPy: more numbers than promised": (
         "numpy",
         lambda path: npy(path, "(2,)", bytes(24)),
