@@ -75,8 +75,8 @@ def chunk_that_inflates(path):
         dataset.id.write_direct_chunk((0, 0), b"x\x9c" + MEBIBYTES * PACKED_MEBIBYTE)
 
 
-def fill_value_of_no_length(path):
-    """A fill value of -1 bytes, 255 in each of them."""
+def fill_value_of_negative_length(path):
+    """A fill value of -2**24 bytes; -1 would mean that there is none."""
     data = bytearray(h5(path, {"mask": MASK}, compression="gzip").read_bytes())
     at = data.index(b"\x02\x03\x02\x01")  # version 2, allocated bit by bit, written if set, defined
     data[at + 7] = 255
@@ -102,7 +102,7 @@ REASONS = {
     "HDF5: many references to one name": ("h5py", many_references, HDF5.format("names", "[()]"), "much memory"),
     "HDF5: a chunk shorter than its checksum": ("h5py", short_chunk, HDF5.format("scores", "[()]"), "SIGSEGV"),
     "HDF5: a bomb": ("h5py", chunk_that_inflates, HDF5.format("scores", "[()]"), "much memory"),
-    "HDF5: a fill value": ("h5py", fill_value_of_no_length, HDF5.format("mask", ".fillvalue"), "SIGSEGV"),
+    "HDF5: a fill value": ("h5py", fill_value_of_negative_length, HDF5.format("mask", ".fillvalue"), "SIGSEGV"),
     "MATLAB: an unknown type": ("scipy.io", lambda path: mat5(path, 6, (1, 1), [(8, bytes(8))]), LOAD, "SIGSEGV"),
     "MATLAB: cells that are not there": ("scipy.io", lambda path: mat5(path, 1, (1 << 30, 1), []), LOAD, "no memory"),
     "MATLAB: text beyond the basic plane": (
