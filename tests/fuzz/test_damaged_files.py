@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.io.formats import formats
+from deciban.io.sniff import readable_as
 from support.hostile import read_or_refuse, seeds
 
 FRAGMENTS = (b"\xff" * 8, b"\x00" * 8, b"nan", b"\n", b",", b"\t", b"1e999", b"\x80\x04", b"target", b'"', b"#", b" ")
@@ -49,3 +50,16 @@ def test_damaged_files_are_read_or_refused(format_name, tmp_path):
             read_or_refuse(path, format_name if named else None, kind)
 
     read()
+
+
+@pytest.mark.parametrize("format_name", list(formats()))
+def test_damaged_files_are_sniffed(format_name, tmp_path):
+    start = [data for name, _, data in seeds() if name == format_name]
+    path, kinds = tmp_path / "input", ("scores", "key", "class-scores", "class-key")
+
+    @given(st.sampled_from(start), st.binary(min_size=4, max_size=48))
+    def sniff(data, recipe):
+        path.write_bytes(damaged(data, recipe))
+        assert set(readable_as(path, kinds)) <= set(kinds)
+
+    sniff()

@@ -14,6 +14,7 @@ from deciban import FormatError, Key, Scores
 from deciban.io import read_contents, write
 from deciban.io.sniff import readable_as
 from deciban.trials import ClassKey, ClassScores
+from support.hdf5_files import at_most
 
 ALL = ("scores", "key", "class-scores", "class-key")
 GOLDEN = Path(__file__).parents[1] / "golden/formats"
@@ -66,6 +67,14 @@ def test_arrays(tmp_path):
     assert readable_as(tmp_path / "vector.npz", ("scores", "class-scores")) == ("scores",)
 
 
+def test_only_the_headers_of_arrays_are_read(tmp_path):
+    np.save(tmp_path / "vector.npy", np.zeros(1 << 20))
+    np.savez(tmp_path / "vector.npz", score=np.zeros(1 << 20))
+    for name in ("vector.npy", "vector.npz"):
+        with at_most(1 << 20):
+            assert readable_as(tmp_path / name, ("scores", "class-scores")) == ("scores",)
+
+
 def test_columns_with_types(tmp_path):
     trial = ["a", "b"]
     wide = pa.table({"trial": trial, "eng": [1.0, 2.0], "fra": [0.0, 1.0], "note": ["x", "y"]})
@@ -116,6 +125,11 @@ def test_nonsense_is_nothing(tmp_path):
         ("binary", b"\x00\x01"),
         ("words", b"hello\nworld again\n"),
         ("cut.npy", b"\x93NUMPY\x01"),
+        ("parentheses.npy", b"\x93NUMPY\x01\x00\xff\x00" + b"(" * 255),
+        ("long.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff"),
+        ("cut.npz", b"PK\x03\x04" + bytes(26) + b"score.npy"),
+        ("cut.parquet", b"PAR1\x00\x00\x00\x00PAR1"),
+        ("cut.arrow", b"ARROW1\x00\x00"),
     ):
         (tmp_path / name).write_bytes(data)
         assert readable_as(tmp_path / name, ALL) == ()

@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
 from deciban.io.arrays.archives import Archive
+from deciban.io.arrays.checked import read_header
 from deciban.io.columns.columnar import schema_roles
 from deciban.io.columns.headers import Columns, identity_of
 from deciban.io.contents import Kind
 from deciban.io.format import BinaryFormat, Options
+from deciban.io.library_errors import only_format_errors
 from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
 from deciban.io.source import PathLike, Source
 from deciban.io.text.layout import Layout
@@ -77,8 +79,10 @@ def _kinds(opened: Opened, kinds: Iterable[Kind]) -> tuple[Kind, ...]:
         chosen = opened.format_for(None)
         if not isinstance(chosen, BinaryFormat):
             return _text_kinds(opened, kinds)
-        held = _binary_kinds(opened.source, chosen, opened.options)
-        return tuple(kind for kind in kinds if kind in chosen.reads and kind in held)
+        fitting = [kind for kind in kinds if kind in chosen.reads]
+        with only_format_errors(opened.source.name, chosen.name):
+            held = _binary_kinds(opened.source, chosen, opened.options) if fitting else ()
+        return tuple(kind for kind in fitting if kind in held)
     except (FormatError, InputError, ValueError, pa.ArrowException):
         return ()
 
@@ -129,13 +133,9 @@ def _binary_kinds(source: Source, chosen: BinaryFormat, options: Options) -> tup
 
 
 def _npy_shape(source: Source) -> tuple[int, ...]:
-    from numpy.lib import format as npy_format
-
     opened = source.seekable()
     with opened.open("rb") if isinstance(opened, Path) else opened as stream:
-        version = npy_format.read_magic(stream)
-        read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-        return read(stream)[0]
+        return read_header(stream, source.name)[0]
 
 
 def _of_shape(shape: tuple[int, ...], options: Options) -> tuple[Kind, ...]:
@@ -148,7 +148,7 @@ def _of_shape(shape: tuple[int, ...], options: Options) -> tuple[Kind, ...]:
 def _of_arrays(archive: Archive) -> tuple[Kind, ...]:
     names = set(archive.names)
     score = next((name for name in ("score", "scores") if name in names), None)
-    shape = archive.read(score).shape if score is not None else ()
+    shape = archive.shape(score) if score is not None else ()
     if "classes" in names or (len(shape) == 2 and shape[1] > 1 and "enroll_names" not in names):
         return ("class-scores", "class-key") if score is not None else ("class-key",)
     return ("scores", "key", "class-key")

@@ -179,6 +179,21 @@ def test_a_fill_value_that_makes_no_sense_is_refused(tmp_path):
         sound_or_refused(path, "bosaris-hdf5")
 
 
+@pytest.mark.parametrize("storage", [{}, {"chunks": (1, 3)}])
+def test_a_fill_value_of_negative_length_is_refused(tmp_path, storage):
+    """The HDF5 library crashes when asked for it; only of cells that were never written it is asked for."""
+    path = h5(tmp_path / "fill.h5", IDS)
+    with h5py.File(path, "a") as file:
+        file.create_dataset("trial_mask", (2, 3), "u1", fillvalue=1, **storage)
+    assert len(read(path).index.trials) == 6
+    data = path.read_bytes()
+    made = b"\x03" if storage else b"\x02"  # when room is made for cells, then: written if set, defined, one byte, 1
+    at = data.index(made + b"\x02\x01\x01\0\0\0\x01") + 3
+    for length in (-2, -(1 << 24), -(1 << 31)):
+        path.write_bytes(data[:at] + length.to_bytes(4, "little", signed=True) + data[at + 4 :])
+        refused(path, "damaged", "bosaris-hdf5")
+
+
 def test_parts_of_chunks_and_chunks_that_were_never_written(tmp_path):
     values = np.arange(35.0).reshape(5, 7)
     names = {"ID/row_ids": np.arange(5).astype("S1"), "ID/column_ids": np.arange(7).astype("S1")}

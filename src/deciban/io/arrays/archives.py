@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import read_array
+from deciban.io.arrays.checked import read_array, read_header
 from deciban.io.source import Source
 from deciban.types import AnyArray
 
@@ -66,6 +66,17 @@ class Archive:
     def names(self) -> tuple[str, ...]:
         """Names of the arrays, in their order."""
         return tuple(self._entries)
+
+    def shape(self, array: str) -> tuple[int, ...]:
+        """Shape of one array as its header promises it: nothing else is read.
+
+        Raises
+        ------
+        FormatError
+            If there is no such header.
+        """
+        with self._zip.open(self._entries[array]) as stream:
+            return read_header(stream, f"{self.name}: {array}")[0]
 
     def read(self, array: str) -> AnyArray:
         """Read one array.

@@ -51,7 +51,7 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
     FormatError
         If the bytes are not exactly such an array. Nothing is allocated before that is known.
     """
-    shape, fortran_order, dtype = _read_header(stream, name)
+    shape, fortran_order, dtype = read_header(stream, name)
     _check_type(dtype, name)
     n_values: int = math.prod(shape)
     n_promised, n_there = n_values * dtype.itemsize, n_bytes - stream.tell()
@@ -67,7 +67,14 @@ def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
     return array.reshape(shape[::-1]).T if fortran_order else array.reshape(shape)
 
 
-def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+def read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    """Shape, whether columns come one after the other, and type: what an array at the begin of a stream promises.
+
+    Raises
+    ------
+    FormatError
+        If there is no header of an array, or a longer one than NumPy writes.
+    """
     start = stream.read(len(MAGIC) + 2)
     version = tuple(start[len(MAGIC) :])
     if not start.startswith(MAGIC) or version not in ((1, 0), (2, 0)):
@@ -101,15 +108,11 @@ def _check_type(dtype: np.dtype[np.generic], name: str) -> None:
 
 
 def _fill(array: AnyArray, stream: IO[bytes], name: str) -> None:
-    buffer = array.view(np.uint8).data
-    filled = 0
-    while filled < array.nbytes:
-        n_read = stream.readinto(buffer[filled : filled + _CHUNK])  # type: ignore[attr-defined]
-        if not n_read:
-            raise FormatError(f"{name}: ends after {filled:,} of {array.nbytes:,} bytes. Copy the file again.")
-        filled += n_read
-    if stream.read(1):  # at the end an archive compares the checksum
-        raise FormatError(f"{name}: holds more than its header promises. The file is damaged.")
+    left = array.view(np.uint8).data
+    while n_read := stream.readinto(left[:_CHUNK]):  # type: ignore[attr-defined]
+        left = left[n_read:]
+    if len(left) or stream.read(1):  # at the end an archive compares the checksum
+        raise FormatError(f"{name}: not the {array.nbytes:,} bytes that its header promises. Copy the file again.")
 
 
 def as_scores(array: AnyArray, name: str) -> ScoreArray:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import io
 import math
-import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +18,6 @@ from weakref import WeakKeyDictionary
 from deciban.errors import FormatError
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
-
-LIBRARY_ERRORS = (
-    *(ArithmeticError, AssertionError, AttributeError, BufferError, EOFError, LookupError, MemoryError, OSError),
-    *(RuntimeError, SystemError, TypeError, ValueError, struct.error, zlib.error),
-)
-"""What libraries for binary files raise when bytes are not what they promise."""
 
 _SMALL = 1 << 26
 """Bytes that a dataset may always promise, however little of it is stored."""

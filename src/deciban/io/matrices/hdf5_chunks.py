@@ -1,8 +1,9 @@
 """Cells of HDF5 datasets that are stored in chunks, unpacked without the HDF5 library.
 
-The library (2.0.0) crashes on a chunk that is shorter than its checksum, and unpacks a chunk to whatever it unpacks to.
-So the library only says where the chunks are; what they hold is unpacked here, to as many bytes as a chunk has and no
-more. Filters: the reference of ``H5Pset_deflate``, ``H5Pset_shuffle`` and ``H5Pset_fletcher32``.
+The library crashes on a chunk that is shorter than its checksum, and unpacks a chunk to whatever it unpacks to
+(docs/design/0007-untrusted-files.md). So it only says where the chunks are; what they hold is unpacked here, to as many
+bytes as a chunk has and no more. Filters: the reference of ``H5Pset_deflate``, ``H5Pset_shuffle``,
+``H5Pset_fletcher32``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Strings of variable length in HDF5 files, read without the HDF5 library.
 
 A string of variable length is stored as a reference: its length, and where it lies in a heap that all of them share.
-Given a damaged heap, the library (2.0.0) loops for ever; and any number of references may name one long string, which
-it copies as often. So the references are read as the bytes they are, their lengths are added up before anything is
-copied, and the heap is walked here. Layout: "HDF5 File Format Specification", version 3.0, level 1E (global heap).
+Given a damaged heap, the library loops for ever (docs/design/0007-untrusted-files.md); and any number of references
+may name one long string, which it copies as often. So the references are read as the bytes they are, their lengths
+are added up before anything is copied, and the heap is walked here. Layout: "HDF5 File Format Specification", version
+3.0, level 1E (global heap).
 """
 
 from __future__ import annotations

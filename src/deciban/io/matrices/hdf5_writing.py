@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.io.matrices.from_tables import without_nul
-from deciban.io.matrices.hdf5 import LIBRARY_ERRORS
 from deciban.types import BoolArray
 
 
@@ -47,7 +46,7 @@ def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
     try:
         with h5py.File(told, "w", userblock_size=user_block) as file:
             yield file
-    except LIBRARY_ERRORS:
+    except Exception:
         if told.failure is None:
             raise
     if told.failure is not None:

@@ -1,9 +1,10 @@
 """One struct out of a MATLAB file of version 5, read so that no header can make an array larger than the bytes it has.
 
-`scipy.io.loadmat` trusts what a file says of itself: it allocates what headers promise and unpacks compressed variables
-without end. It also fails on text beyond the basic plane of Unicode, and cuts UTF-16 down to bytes unless told not to.
-So the one variable that is wanted is found and unpacked here under a limit, and only what a table of trials is made of
-is read: a struct of full real numbers, text, and cells of text. Layout: "MAT-File Format", The MathWorks, chapter 1.
+`scipy.io.loadmat` trusts what a file says of itself: it allocates what headers promise, unpacks compressed variables
+without end, and crashes on types that it does not know; it fails on text beyond the basic plane of Unicode, and
+replaces what is no text (docs/design/0007-untrusted-files.md). So the one variable that is wanted is found and
+unpacked here under a limit, and only what a table of trials is made of is read: a struct of full real numbers, text,
+and cells of text. Layout: "MAT-File Format", The MathWorks, chapter 1.
 """
 
 from __future__ import annotations
