@@ -24,9 +24,9 @@ def scores(values: ArrayLike, name: str) -> ScoreArray:
     Raises
     ------
     InputError
-        If ``values`` is empty, not one-dimensional, not made of real numbers, or holds NaN.
+        If ``values`` is empty, not one-dimensional, not made of real numbers, or holds NaN or booleans.
     """
-    vector = _floats(_vector(values, name), name)
+    vector = _floats(no_labels(_vector(values, name), name), name)
     if np.isnan(np.max(vector)):
         bad = np.flatnonzero(np.isnan(vector))
         raise InputError(
@@ -34,6 +34,22 @@ def scores(values: ArrayLike, name: str) -> ScoreArray:
             "allowed, NaN is not: drop these trials from the key, or repair the score file they came from."
         )
     return vector
+
+
+def no_labels(array: AnyArray, name: str) -> AnyArray:
+    """Return an array of scores; refuse booleans, which are labels.
+
+    Raises
+    ------
+    InputError
+        If it holds booleans.
+    """
+    if array.dtype == np.bool_:
+        raise InputError(
+            f"{name}: got booleans, which are labels and no scores. Where y tells which trials are targets, pass "
+            "scores[y], scores[~y]."
+        )
+    return array
 
 
 def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
@@ -44,7 +60,7 @@ def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
     InputError
         If ``values`` is empty, not two-dimensional, not made of real numbers, or holds NaN.
     """
-    table = matrix(values, name, "system")
+    table = matrix(no_labels(array(values, name), name), name, "system")
     if not all_finite(table):
         require_no_nan(table, name)
     return table

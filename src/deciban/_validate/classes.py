@@ -47,7 +47,7 @@ def loglik(values: ArrayLike, name: str = "loglik") -> ScoreArray:
         If ``values`` is not a matrix of real numbers with at least one row and two columns, holds NaN, or has a row
         that excludes every class.
     """
-    table = _validate.array(values, name)
+    table = _validate.no_labels(_validate.array(values, name), name)
     if table.ndim != 2:
         raise InputError(
             f"{name}: expected an array of shape (n_trials, n_classes), got {table.shape}. One row is a trial, one "

@@ -8,9 +8,11 @@ from deciban._lazy import late
 
 if TYPE_CHECKING:
     from deciban.evaluation.figures import TwoClassFigures
-    from deciban.evaluation.multiclass.evaluate import evaluate_classes
+    from deciban.evaluation.multiclass.evaluate import class_evaluation_of, evaluate_classes
+    from deciban.evaluation.multiclass.figures import ClassFigures
     from deciban.evaluation.multiclass.groups import evaluate_groups
     from deciban.evaluation.multiclass.result import ClassCurves, ClassEvaluation, ClassPoint, ClassResults
+    from deciban.evaluation.multiclass.summary import ClassSummary, merged_classes, summarize_classes
     from deciban.evaluation.preset_table import Preset, preset, presets
     from deciban.evaluation.results import Curves, Evaluation, PointResult, Results
     from deciban.evaluation.summary import Summary, merged, summarize
@@ -20,7 +22,8 @@ else:
         __name__,
         {
             "deciban.evaluation.figures": ("TwoClassFigures",),
-            "deciban.evaluation.multiclass.evaluate": ("evaluate_classes",),
+            "deciban.evaluation.multiclass.evaluate": ("class_evaluation_of", "evaluate_classes"),
+            "deciban.evaluation.multiclass.figures": ("ClassFigures",),
             "deciban.evaluation.multiclass.groups": ("evaluate_groups",),
             "deciban.evaluation.multiclass.result": (
                 "ClassCurves",
@@ -28,6 +31,7 @@ else:
                 "ClassPoint",
                 "ClassResults",
             ),
+            "deciban.evaluation.multiclass.summary": ("ClassSummary", "merged_classes", "summarize_classes"),
             "deciban.evaluation.preset_table": (
                 "Preset",
                 "preset",
@@ -54,8 +58,10 @@ else:
 __all__ = [
     "ClassCurves",
     "ClassEvaluation",
+    "ClassFigures",
     "ClassPoint",
     "ClassResults",
+    "ClassSummary",
     "Curves",
     "Evaluation",
     "PointResult",
@@ -63,12 +69,15 @@ __all__ = [
     "Results",
     "Summary",
     "TwoClassFigures",
+    "class_evaluation_of",
     "evaluate",
     "evaluate_classes",
     "evaluate_groups",
     "evaluation_of",
     "merged",
+    "merged_classes",
     "preset",
     "presets",
     "summarize",
+    "summarize_classes",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.core.by_value import ByValue
-from deciban.core.classes.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
 from deciban.errors import InputError
-from deciban.metrics import SortedScores
 from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import Detectors, Pairs
 from deciban.types import FloatArray, IntArray
 
 
@@ -160,47 +159,23 @@ def detection_analysis(
     log_odds = _validate.prior_log_odds(p_target, None)
     if log_odds.ndim > 1:
         raise InputError(f"p_target: expected one prior or a vector of priors, got shape {log_odds.shape}.")
-    target = np.flatnonzero(checked > 0)
+    return detection_analysis_of(Detectors.of(trials, checked), p_target, log_odds, checked, trials.classes)
+
+
+def detection_analysis_of(
+    detectors: Detectors, p_target: ArrayLike, log_odds: FloatArray, prior: FloatArray, classes: tuple[str, ...] | None
+) -> DetectionAnalysis:
+    """`detection_analysis` of detectors, at checked priors of the target and of all classes."""
+    target = np.flatnonzero(prior > 0)
     cost, min_cost = np.empty((2, len(target), *log_odds.shape))
     eer, cllr, min_cllr = np.empty((3, len(target)))
-    for at, scores in enumerate(_detectors(trials, target, checked)):
+    for at, scores in enumerate(detectors):
         cost[at] = scores.act_dcf(prior_log_odds=log_odds, normalize=False)
         min_cost[at] = scores.rocch.min_dcf(prior_log_odds=log_odds, normalize=False)
         eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.trials.cllr(), scores.recalibrated.cllr()
-    names = None if trials.classes is None else tuple(trials.classes[k] for k in target)
+    names = None if classes is None else tuple(classes[k] for k in target)
     prior_of_target = np.array(p_target, np.float64) if log_odds.ndim else float(np.asarray(p_target))
     return DetectionAnalysis(target, names, prior_of_target, cost, min_cost, eer, cllr, min_cllr)
-
-
-def _detectors(trials: ScoredClasses, targets: IntArray, prior: FloatArray) -> Iterator[SortedScores]:
-    """Each target against the rest; non-target classes weigh as the prior says, whatever their numbers of trials."""
-    rows = [trials.rows(k) for k in targets.tolist()]
-    order, lengths = np.concatenate(rows), [len(one) for one in rows]
-    llrs = _detection_llrs(trials, order, targets, prior)
-    weights, per_trial = trials.weights_of(order), prior[targets] / trials.totals()[targets]
-    ends = np.cumsum(lengths)
-    for at, (begin, end) in enumerate(zip(ends - lengths, ends, strict=True)):
-        tar = slice(begin, end)
-        rivals = np.delete(per_trial, at)
-        non_weights = None if weights is None else np.delete(weights, tar)
-        if np.any(rivals != rivals[0]):
-            shares = np.repeat(rivals / rivals.max(), np.delete(lengths, at))
-            non_weights = shares if non_weights is None else shares * non_weights
-        yield SortedScores(
-            llrs[at, tar],
-            np.delete(llrs[at], tar),
-            tar_weights=None if weights is None else weights[tar],
-            non_weights=non_weights,
-        )
-
-
-def _detection_llrs(trials: ScoredClasses, rows: IntArray, targets: IntArray, prior: FloatArray) -> FloatArray:
-    """Log-likelihood ratio of each target against the rest, for some trials: (n_targets, n_rows)."""
-    few, ratio = None if len(targets) == trials.n_classes else targets, prior_ratio(prior[targets])
-    llrs = np.empty((len(targets), len(rows)))
-    for part in row_blocks(len(rows), len(targets)):
-        llrs[:, part] = detection_llrs(relative(trials.loglik, rows[part], few), ratio)
-    return llrs
 
 
 def _mean(costs: FloatArray) -> float | FloatArray:
@@ -251,27 +226,4 @@ def pairwise_analysis(
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     trials.require()
-    n_classes = trials.n_classes
-    actual, minimum = np.ones((2, n_classes, n_classes))
-    blocks = [_block(trials, k) for k in range(n_classes)]
-    weights = [trials.weights_of(trials.rows(k)) for k in range(n_classes)]
-    for i in range(n_classes):
-        for j in range(i):
-            scores = SortedScores(
-                difference(blocks[i][i], blocks[i][j]),
-                difference(blocks[j][i], blocks[j][j]),
-                tar_weights=weights[i],
-                non_weights=weights[j],
-            )
-            actual[i, j] = actual[j, i] = scores.trials.cllr()
-            minimum[i, j] = minimum[j, i] = scores.recalibrated.cllr()
-    return PairwiseAnalysis(trials.classes, actual, minimum)
-
-
-def _block(trials: ScoredClasses, k: int) -> FloatArray:
-    """Log-likelihoods of the trials of a class, (n_classes, n_rows): each class side by side in memory."""
-    rows = trials.rows(k)
-    block = np.empty((trials.n_classes, len(rows)))
-    for part in row_blocks(len(rows), trials.n_classes):
-        block[:, part] = class_major(trials.loglik, rows[part])
-    return block
+    return PairwiseAnalysis(trials.classes, *Pairs.of(trials).cllr())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.classes.loglik import prior_ratio, quadratic_cost, relative, row_blocks
-from deciban.core.rules.expected import mean_log_cost
+from deciban.core.rules.expected import log_cost
 from deciban.core.rules.sums import MeanCost
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import FloatArray, IntArray
@@ -61,14 +61,24 @@ def cross_entropy(
 
 def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
     """`cross_entropy` of checked trials."""
-    terms = []
+    return mixed(surprises(trials, prior), prior)
+
+
+def surprises(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
+    """Sums of the logarithmic costs of each class of positive prior, in nats; those of other trials can be added."""
+    sums = []
     for k in np.flatnonzero(prior > 0).tolist():
         # The posterior of a class is that of a detection problem, so the two-class cost serves here, too.
         rest = math.fsum(np.delete(prior, k))
         rows = trials.rows(k)
         scores = (trials.detection_llr(rows, k, prior), trials.weights_of(rows))
-        terms.append(float(prior[k]) * mean_log_cost(scores, math.log(rest) - math.log(prior[k]), sign=-1))
-    return math.fsum(terms)
+        sums.append(log_cost(scores, math.log(rest) - math.log(prior[k]), sign=-1))
+    return tuple(sums)
+
+
+def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
+    """Prior-weighted mean of the mean costs of classes, those of positive prior in their order."""
+    return math.fsum(p * cost.value for p, cost in zip(prior[prior > 0].tolist(), sums, strict=True))
 
 
 def cllr(
@@ -153,15 +163,19 @@ def brier(
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
-    columns = np.flatnonzero(checked > 0)
-    ratio = prior_ratio(checked[columns])
-    terms = []
+    return mixed(quadratic_costs(trials, checked), checked)
+
+
+def quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
+    """Sums of the quadratic costs of each class of positive prior; those of other trials can be added."""
+    columns = np.flatnonzero(prior > 0)
+    ratio = prior_ratio(prior[columns])
+    sums = []
     for place, k in enumerate(columns.tolist()):
         rows = trials.rows(k)
         costs = _quadratic_costs(trials, rows, columns, ratio, place)
-        mean = MeanCost.of(costs, lambda cost: cost, trials.weights_of(rows)).value
-        terms.append(float(checked[k]) * mean)
-    return math.fsum(terms)
+        sums.append(MeanCost.of(costs, lambda cost: cost, trials.weights_of(rows)))
+    return tuple(sums)
 
 
 def _quadratic_costs(

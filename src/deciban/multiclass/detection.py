@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import _validate
-from deciban.core.classes.counts import accepted
+from deciban.core.classes.counts import Passes, accepted
 from deciban.core.classes.open_set import accepted_open_set, non_target_priors
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
-from deciban.types import CountArray, FloatArray
+from deciban.multiclass.tables import Detectors
+from deciban.types import CountArray, FloatArray, IntArray
 
 
 def c_avg(
@@ -75,7 +76,7 @@ def c_avg(
         p_miss, p_fa = _closed(trials, log_odds.ravel())
     else:
         p_miss, p_fa = _open(trials, np.asarray(p_target, dtype=np.float64).ravel(), p_out_of_set)
-    costs = detection_cost(p_miss, p_fa, log_odds.reshape(-1, 1), 1.0, 1.0, normalize=normalize).mean(axis=1)
+    costs = mean_cost(p_miss, p_fa, log_odds, normalize=normalize)
     return costs.reshape(log_odds.shape) if log_odds.ndim else float(costs[0])
 
 
@@ -90,9 +91,15 @@ def _open(trials: ScoredClasses, p_target: FloatArray, p_out_of_set: float) -> t
     """Here the rivals' shares depend on the target prior."""
     out_of_set = checked_out_of_set(p_out_of_set, p_target, trials.n_classes)
     counts = accepted_open_set(trials.loglik, trials.label, trials.weights, p_target, out_of_set)
-    priors = non_target_priors(p_target, out_of_set, trials.n_classes)
-    rivals = priors[:, None, :] * (1.0 - np.eye(trials.n_classes - 1, trials.n_classes))
-    return error_rates(counts, trials.totals(), rivals)
+    return _open_rates(counts, trials.totals(), p_target, out_of_set)
+
+
+def _open_rates(
+    counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float
+) -> tuple[FloatArray, FloatArray]:
+    n_classes = len(totals)
+    priors = non_target_priors(p_target, p_out_of_set, n_classes)
+    return error_rates(counts, totals, priors[:, None, :] * (1.0 - np.eye(n_classes - 1, n_classes)))
 
 
 def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int) -> float:
@@ -116,7 +123,35 @@ def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int
     return share
 
 
-def error_rates(counts: CountArray, totals: CountArray, rivals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def c_avg_of(detectors: Detectors, log_odds: FloatArray) -> FloatArray:
+    """`c_avg` of detectors of a closed set at a flat prior, for every prior of a target; not normalized."""
+    llrs, n_classes = detectors.llrs, len(detectors.prior)
+    order, label, totals = np.argsort(-log_odds), llrs.label, llrs.totals
+    others = (1.0 - np.eye(n_classes)) / (n_classes - 1)
+    p_miss, p_fa = np.empty((2, len(log_odds), n_classes))
+    for k in range(n_classes):
+        passes = Passes(1, n_classes, len(log_odds), llrs.weights)
+        passes.add([np.searchsorted(-log_odds[order], llrs.values[k], side="right")], label, slice(None))
+        rates = error_rates(passes.accepted(), totals, others[k], np.array([k]))
+        p_miss[order, k : k + 1], p_fa[order, k : k + 1] = rates
+    return mean_cost(p_miss, p_fa, log_odds)
+
+
+def mean_cost(p_miss: FloatArray, p_fa: FloatArray, log_odds: FloatArray, *, normalize: bool = False) -> FloatArray:
+    """Mean over targets of the detection costs of (n_priors, n_targets) error rates."""
+    costs = detection_cost(p_miss, p_fa, log_odds.reshape(-1, 1), 1.0, 1.0, normalize=normalize)
+    return np.asarray(costs.mean(axis=1))
+
+
+def open_set_cost(counts: CountArray, totals: CountArray, p_target: FloatArray, p_out_of_set: float) -> FloatArray:
+    """`c_avg` of an open set from accepted trials (n_priors, n_targets, n_classes), not normalized."""
+    p_miss, p_fa = _open_rates(counts, totals, p_target, p_out_of_set)
+    return mean_cost(p_miss, p_fa, _validate.prior_log_odds(p_target, None))
+
+
+def error_rates(
+    counts: CountArray, totals: CountArray, rivals: FloatArray, targets: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Miss and false-alarm rates of detectors.
 
     Parameters
@@ -127,13 +162,15 @@ def error_rates(counts: CountArray, totals: CountArray, rivals: FloatArray) -> t
         Trials of every class.
     rivals : (n_targets, n_classes) array, or one for each threshold
         Shares of the other classes in the false-alarm rate of a target; they sum to 1.
+    targets : (n_targets,) int array, optional
+        Which classes they are; the first ones when left out.
 
     Returns
     -------
     p_miss, p_fa : (n_thresholds, n_targets) arrays
         Fractions.
     """
-    targets = np.arange(counts.shape[1])
-    p_miss = (totals[targets] - counts[:, targets, targets]) / totals[targets]
+    targets = np.arange(counts.shape[1]) if targets is None else targets
+    p_miss = (totals[targets] - counts[:, np.arange(counts.shape[1]), targets]) / totals[targets]
     p_fa = np.sum(counts / totals * rivals, axis=2)
     return p_miss, p_fa

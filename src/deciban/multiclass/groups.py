@@ -12,7 +12,7 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups
 from deciban.core.classes import loglik as kernels
 from deciban.multiclass.scored_classes import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 
 def group_loglik(
@@ -51,8 +51,12 @@ def group_loglik(
     matrix = _validate_classes.loglik(loglik)
     checked = _validate_classes.prior(prior, matrix.shape[1])
     members, _ = _validate_classes.groups(groups, checked, _validate_classes.names(classes, matrix.shape[1]))
-    columns = np.flatnonzero(checked > 0)
-    ratio = kernels.prior_ratio(checked[columns])
+    return _group_logliks(matrix, members, checked)
+
+
+def _group_logliks(matrix: ScoreArray, members: Sequence[IntArray], prior: FloatArray) -> FloatArray:
+    columns = np.flatnonzero(prior > 0)
+    ratio = kernels.prior_ratio(prior[columns])
     places = [np.searchsorted(columns, some) for some in members]
     result = np.empty((len(matrix), len(members)))
     for rows in kernels.row_blocks(*matrix.shape):
@@ -128,7 +132,11 @@ def partition(
     (array([0, 1, 1]), array([0.3333, 0.6667]), array([1., 1., 1.]), ('a', 'rest'))
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    checked = trials.prior(prior)
+    return partition_of(trials, groups, trials.prior(prior))
+
+
+def partition_of(trials: ScoredClasses, groups: Groups, checked: FloatArray) -> Partition:
+    """`partition` of checked trials, at a checked prior of the classes."""
     members, names = _validate_classes.groups(groups, checked, trials.classes)
     home = np.full(trials.n_classes, -1)
     for g, some in enumerate(members):
@@ -140,7 +148,7 @@ def partition(
     if trials.weights is not None:
         weight = weight * trials.weights[kept]
     return Partition(
-        loglik=group_loglik(trials.loglik[kept], groups, prior=checked, classes=trials.classes),
+        loglik=_group_logliks(trials.loglik[kept], members, checked),
         label=home[trials.label[kept]],
         prior=np.array([checked[some].sum() for some in members]),
         sample_weight=weight,

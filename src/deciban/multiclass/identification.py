@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.classes.counts import chosen, tally
+from deciban.core.classes.counts import chosen
 from deciban.core.classes.counts import confusion as _confusion
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import CountArray, FloatArray
@@ -62,7 +62,7 @@ def error_rate(
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     possible = checked > 0
-    return float(checked[possible] @ _error_rates(trials, checked)[possible])
+    return float(checked[possible] @ rates_of(confusion_of(trials, checked))[possible])
 
 
 def class_error_rates(
@@ -104,15 +104,7 @@ def class_error_rates(
     array([0. , 0.5])
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    return _error_rates(trials, trials.prior(prior))
-
-
-def _error_rates(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
-    wrong = chosen(trials.loglik, prior) != trials.label
-    weights = None if trials.weights is None else trials.weights[wrong]
-    errors = tally(trials.label[wrong], trials.n_classes, weights)
-    totals = trials.totals()
-    return np.divide(errors, totals, out=np.zeros(trials.n_classes), where=totals > 0)
+    return rates_of(confusion_of(trials, trials.prior(prior)))
 
 
 def confusion(
@@ -162,5 +154,16 @@ def confusion(
            [1, 1]])
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    decision = chosen(trials.loglik, trials.prior(prior))
-    return _confusion(trials.label, decision, trials.n_classes, trials.weights)
+    return confusion_of(trials, trials.prior(prior))
+
+
+def confusion_of(trials: ScoredClasses, prior: FloatArray) -> CountArray:
+    """`confusion` of checked trials; those of other trials can be added."""
+    return _confusion(trials.label, chosen(trials.loglik, prior), trials.n_classes, trials.weights)
+
+
+def rates_of(confusion: CountArray) -> FloatArray:
+    """Rate of wrong decisions for every class; 0 for a class without trials."""
+    totals = confusion.sum(axis=1)
+    wrong = (confusion * (1 - np.eye(len(confusion), dtype=confusion.dtype))).sum(axis=1)
+    return np.asarray(np.divide(wrong, totals, out=np.zeros(len(confusion)), where=totals > 0))

@@ -163,15 +163,19 @@ def calibration_analysis(
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
-    total = expected_surprise(trials, checked)
-    limits = CalibrationLimits.of(trials, checked, total)
+    return calibration_analysis_of(trials, checked, expected_surprise(trials, checked))
+
+
+def calibration_analysis_of(trials: ScoredClasses, prior: FloatArray, total: float) -> ClassCalibration:
+    """`calibration_analysis` of checked trials, with their cross-entropy in nats."""
+    limits = CalibrationLimits.of(trials, prior, total)
     both, scaled, shifted = limits.least(), limits.least(offset=False), limits.least(scale=False)
     return ClassCalibration(
         total=total / math.log(2),
         minimum=both.cost / math.log(2),
         after_offset_only=shifted.cost / math.log(2),
         after_scale_only=scaled.cost / math.log(2),
-        reference=entropy(checked) / math.log(2),
+        reference=entropy(prior) / math.log(2),
         scale=both.scale,
         offset=both.offset,
     )

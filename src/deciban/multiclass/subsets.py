@@ -126,7 +126,11 @@ def subset_c_avg(
     >>> costs.of([0, 2])
     0.25
     """
-    trials = ScoredClasses.of(loglik, label, None, classes)
+    return subset_c_avg_of(ScoredClasses.of(loglik, label, None, classes), p_target)
+
+
+def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:
+    """`subset_c_avg` of checked trials without weights."""
     n_classes = trials.n_classes
     if n_classes > MOST_CLASSES:
         raise InputError(

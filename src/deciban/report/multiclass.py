@@ -189,7 +189,7 @@ def _figures(results: ClassResults, before: ClassResults | None) -> list[dict[st
     """Plots that stand side by side: of all systems where one plot holds them, else one for each."""
     told = _Drawing(results, before)
     figures = [told.of_one("confusion", one) for one in told.systems]
-    figures += [told.of_one("pairwise_loss", one, top=told.top) for one in told.systems]
+    figures += [told.of_one("pairwise_loss", one, top=told.top) for one in told.systems if one.pairwise is not None]
     if len(results.classes) == 3:
         figures += [told.of_one("simplex", one) for one in told.systems]
     figures += [told.of_all("class_losses"), told.of_all("c_avg_curve")]
@@ -227,7 +227,10 @@ class _Drawing:
     @property
     def top(self) -> float | None:
         """Bits of the darkest colour that all matrices of pairs share; None where nothing is lost."""
-        found = [np.stack((one.pairwise.min_cllr, one.pairwise.calibration_loss)) for one in self.systems]
+        pairs = [one.pairwise for one in self.systems if one.pairwise is not None]
+        if not pairs:
+            return None
+        found = [np.stack((one.min_cllr, one.calibration_loss)) for one in pairs]
         finite = np.stack(found)[:, :, ~np.eye(len(self.results.classes), dtype=bool)]
         top = float(np.max(finite, where=np.isfinite(finite), initial=0.0))
         return top or None

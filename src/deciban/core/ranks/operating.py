@@ -61,6 +61,11 @@ class OperatingPoint:
         return miss / both if 0 < both < np.inf else float(expit(self.log_odds))
 
     @property
+    def default_cost(self) -> float:
+        """Cost of the better of accept-all and reject-all: what normalized costs are divided by (BOSARIS eq. 19)."""
+        return min(self.p_target * self.c_miss, (1.0 - self.p_target) * self.c_fa)
+
+    @property
     def threshold(self) -> float:
         """Bayes threshold on log-likelihood ratios in nats: accept at or above it (BOSARIS paper eq. 11)."""
         return -self.log_odds

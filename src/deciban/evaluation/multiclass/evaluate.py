@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate, multiclass
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import Prior, prior_of
-from deciban.core.classes.counts import tally
+from deciban._validate.classes import Prior
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.detection import detection_costs
+from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.notes import class_notes
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.subsets import WEIGHTED, why_no_subsets
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.evaluation.multiclass.summary import ClassSummary, merged_classes, summarize_classes
+from deciban.multiclass import ClassCalibration, PairwiseAnalysis
+from deciban.multiclass.costs import mixed
+from deciban.multiclass.identification import rates_of
+from deciban.multiclass.scored_classes import ScoredClasses
 
-P_TARGET = 0.5
-"""Prior of a target in C_avg where none is given: that of the language recognition evaluations."""
-
-_DRAWN = 1000
-"""Trials of a class, at most, that a plot shows one by one."""
+__all__ = [
+    "P_TARGET",
+    "class_evaluation_of",
+    "evaluate_classes",
+    "evaluate_trials",
+    "merged_classes",
+    "summarize_classes",
+]
 
 
 def evaluate_classes(
@@ -37,6 +42,7 @@ def evaluate_classes(
     p_target: float | Sequence[float] = P_TARGET,
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
+    pairs: bool | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ClassEvaluation:
     """Evaluate the scores of one system for many classes: every number and curve of a report.
@@ -62,6 +68,8 @@ def evaluate_classes(
     subsets : bool, optional
         Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
         possible for up to 20. Subsets are of the closed set, and of trials without weights.
+    pairs : bool, optional
+        Whether to evaluate all pairs of classes; by default if there are at most 100 classes.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
 
@@ -86,66 +94,85 @@ def evaluate_classes(
            [1, 1, 0],
            [0, 1, 2]])
     """
-    matrix = _validate_classes.loglik(loglik)
-    n_classes = matrix.shape[1]
-    names = _validate_classes.names(classes, n_classes) or tuple(map(str, range(n_classes)))
-    truth = _validate_classes.label(label, len(matrix), n_classes, names if classes is not None else None)
-    weight = _validate.weights(sample_weight, len(matrix), "sample_weight")
-    _validate_classes.all_classes(truth, n_classes, weights=weight, classes=names)
-    checked = _checked_prior(prior, names)
-    given = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
-    points = [p for i, p in enumerate(given) if p not in given[:i]]
-    if not points:
-        raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
-    uneven = "" if weight is None else WEIGHTED
-    lacking = why_no_subsets(n_classes, wanted=subsets, p_out_of_set=p_out_of_set, uneven=uneven)
-    trials: Any = {"sample_weight": weight, "classes": names}
-    costs, detection, curves = detection_costs(matrix, truth, points, p_out_of_set, **trials)
+    figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, pairs=pairs)
+    return evaluate_trials(ScoredClasses.of(loglik, label, sample_weight, classes), figures, name=name)
+
+
+def evaluate_trials(trials: ScoredClasses, figures: ClassFigures, *, name: str) -> ClassEvaluation:
+    """Evaluate checked trials; see `evaluate_classes`."""
+    trials.require()
+    return class_evaluation_of(ClassSummary.of(trials, figures, whole=True), name=name)
+
+
+def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> ClassEvaluation:
+    """Evaluate what is known of the scores of one system for many classes: every number, curve and note.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        Of all trials: see `summarize_classes` and `merged_classes`.
+    name : str
+        What tables and legends call the system.
+
+    Returns
+    -------
+    ClassEvaluation
+        Of merged summaries without what needs all trials at once: minima of Cllr are NaN, there are no subsets and
+        no sample, and a note says so.
+
+    Raises
+    ------
+    InputError
+        If a class has no trial.
+
+    Examples
+    --------
+    >>> loglik, label = np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.0]]), np.array([0, 0, 1, 1])
+    >>> parts = [summarize_classes(loglik[rows], label[rows]) for rows in (slice(0, 3), slice(3, 4))]
+    >>> class_evaluation_of(merged_classes(parts)).cllr == evaluate_classes(loglik, label).cllr
+    True
+    """
+    missing = np.flatnonzero(summary.counts == 0)
+    if len(missing):
+        called = _validate_classes.called(int(missing[0]), summary.classes)
+        raise InputError(f"summary: holds no trial of {called}. Every class is averaged by itself and needs one.")
+    n_classes, prior, flat = len(summary.classes), summary.prior, np.full(len(summary.counts), 1 / len(summary.counts))
+    costs, detection, curves = detection_costs(summary)
+    rates = rates_of(summary.confusion)
+    uneven = WEIGHTED if summary.is_weighted else ""
     result = ClassEvaluation(
         name=name,
-        classes=names,
-        counts=tally(truth, n_classes, weight),
-        n_infinite=int(np.count_nonzero(np.isinf(matrix).any(axis=1))),
-        prior=checked,
-        cross_entropy=multiclass.cross_entropy(matrix, truth, prior=checked, **trials) / np.log(2.0),
-        prior_entropy=float(-(checked @ np.log2(checked))),
-        brier=multiclass.brier(matrix, truth, prior=checked, **trials),
-        default_brier=float(1.0 - checked @ checked),
-        error_rate=multiclass.error_rate(matrix, truth, prior=checked, **trials),
-        default_error_rate=float(1.0 - checked.max()),
-        class_error_rates=multiclass.class_error_rates(matrix, truth, prior=checked, **trials),
-        confusion=multiclass.confusion(matrix, truth, prior=checked, **trials),
-        calibration=multiclass.calibration_analysis(matrix, truth, **trials),
+        classes=summary.classes,
+        counts=summary.counts,
+        n_infinite=summary.n_infinite,
+        prior=prior,
+        cross_entropy=mixed(summary.surprise, prior) / np.log(2.0),
+        prior_entropy=float(-(prior @ np.log2(prior))),
+        brier=mixed(summary.quadratic, prior),
+        default_brier=float(1.0 - prior @ prior),
+        error_rate=float(prior @ rates),
+        default_error_rate=float(1.0 - prior.max()),
+        class_error_rates=rates,
+        confusion=summary.confusion,
+        calibration=_calibration(summary, mixed(summary.flat_surprise, flat)),
         points=costs,
-        p_out_of_set=p_out_of_set,
+        p_out_of_set=summary.figures.p_out_of_set,
         detection=detection,
-        pairwise=multiclass.pairwise_analysis(matrix, truth, **trials),
-        subsets=None if lacking else multiclass.subset_c_avg(matrix, truth, p_target=points[0], classes=names),
+        pairwise=None if summary.pairs is None else PairwiseAnalysis(summary.classes, *summary.pairs.cllr()),
+        subsets=None if summary.whole is None else summary.whole.subsets,
         notes=(),
-        curves=replace(curves, sample=_drawn(matrix, truth, weight) if n_classes == 3 else None),
-        no_subsets=lacking,
+        curves=curves,
+        no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
+        no_pairs=summary.figures.why_no_pairs(n_classes),
     )
-    return replace(result, notes=class_notes(result, matrix, truth, weight))
+    return replace(result, notes=class_notes(result, summary.looks))
 
 
-def _checked_prior(prior: Prior | None, classes: Sequence[str]) -> FloatArray:
-    """A prior that holds every class possible."""
-    checked = prior_of("flat" if prior is None else prior, classes)
-    zero = np.flatnonzero(checked == 0.0)
-    if len(zero):
-        raise InputError(
-            f"prior: that of {_validate_classes.called(int(zero[0]), tuple(classes))} is 0. An evaluation is of all "
-            "classes: leave its column and its trials out, or give it a small prior."
-        )
-    return checked
-
-
-def _drawn(loglik: ScoreArray, label: IntArray, weight: CountArray | None) -> tuple[ScoreArray, IntArray]:
-    """Trials of all kinds that a plot has room for, whatever the order in which they came."""
-    chosen = []
-    for k in range(loglik.shape[1]):
-        rows = np.flatnonzero(label == k if weight is None else (label == k) & (weight > 0))
-        rows = rows[np.lexsort(loglik[rows].T)]
-        chosen.append(rows[:: -(-len(rows) // _DRAWN)])
-    rows = np.concatenate(chosen)
-    return loglik[rows], label[rows]
+def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
+    """What calibration analysis found; of merged trials only what needs no training."""
+    if summary.whole is not None:
+        return summary.whole.calibration
+    n_classes = len(summary.classes)
+    unknown = dict.fromkeys(("minimum", "after_offset_only", "after_scale_only", "scale"), math.nan)
+    offset = np.full(n_classes, np.nan)
+    return ClassCalibration(total=surprise / math.log(2), reference=math.log2(n_classes), offset=offset, **unknown)

@@ -8,15 +8,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate, multiclass
-from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.classes.counts import tally
-from deciban.evaluation.multiclass.evaluate import P_TARGET, evaluate_classes
+from deciban.evaluation.multiclass.evaluate import class_evaluation_of
+from deciban.evaluation.multiclass.figures import P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.notes import class_notes
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.subsets import UNEVEN, WEIGHTED, why_no_subsets
+from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.multiclass import Partition
+from deciban.multiclass.groups import partition_of
+from deciban.multiclass.identification import confusion_of
+from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray
 
 _ROUNDING = 1e-12
@@ -34,6 +36,7 @@ def evaluate_groups(
     p_target: float | Sequence[float] = P_TARGET,
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
+    pairs: bool | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ClassEvaluation:
     """Evaluate how well the scores for classes tell groups of classes (paper 001 section 2.2).
@@ -50,7 +53,7 @@ def evaluate_groups(
     prior : (n_classes,) array_like, or mapping of class to float, optional
         Of the classes; flat when left out. The prior of a group is the sum of those of its classes, and within a
         group each class weighs as it says, however many trials it has.
-    p_target, p_out_of_set, subsets
+    p_target, p_out_of_set, subsets, pairs
         As in `evaluate_classes`, of the groups: the last group may be out of set.
 
     Returns
@@ -73,37 +76,36 @@ def evaluate_groups(
     >>> found.classes, found.counts, round(found.cllr, 3)
     (('land', 'sea'), array([2, 2]), 0.551)
     """
-    names = tuple(classes)
-    checked = None if prior is None else prior_of(prior, names)
-    part = multiclass.partition(loglik, label, groups, prior=checked, sample_weight=sample_weight, classes=names)
+    figures = ClassFigures(
+        prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, groups=groups, pairs=pairs
+    )
+    return evaluate_grouped(ScoredClasses.of(loglik, label, sample_weight, classes), figures, name=name)
+
+
+def evaluate_grouped(trials: ScoredClasses, figures: ClassFigures, *, name: str) -> ClassEvaluation:
+    """Evaluate groups of checked trials; see `evaluate_groups`."""
+    names, groups = trials.classes or tuple(map(str, range(trials.n_classes))), figures.groups
+    assert groups is not None  # noqa: S101  # the figures are of groups
+    checked = None if figures.prior is None else prior_of(figures.prior, names)
+    part = partition_of(trials, groups, trials.prior(checked))
     members = groups.values() if isinstance(groups, Mapping) else groups
     called = [[one if isinstance(one, str) else names[one] for one in some] for some in members]
     titles = part.classes or tuple("+".join(some) for some in called)
-    truth = _validate_classes.label(label, np.size(label), len(names), names)
-    own = _validate.weights(sample_weight, len(truth), "sample_weight")
+    own = trials.weights
     if checked is not None and own is not None:
-        own = own[checked[truth] > 0]
+        own = own[checked[trials.label] > 0]
     weight = None if _are_alike(part.sample_weight) else part.sample_weight
-    uneven = "" if weight is None else _why_uneven(truth, checked)
-    # Here, as evaluate_classes would say that weights make the difference, whatever does.
-    why_no_subsets(len(titles), wanted=subsets, p_out_of_set=p_out_of_set, uneven=uneven)
-    found = evaluate_classes(
-        part.loglik,
-        part.label,
-        classes=titles,
-        name=name,
-        prior=part.prior.tolist(),
-        p_target=p_target,
-        p_out_of_set=p_out_of_set,
-        subsets=subsets,
-        sample_weight=weight,
-    )
-    found = _counted(found, part, own)
-    if uneven and p_out_of_set is None:
+    uneven = "" if weight is None else _why_uneven(trials.label, checked)
+    # Here, as the evaluation would say that weights make the difference, whatever does.
+    figures.why_no_subsets(len(titles), uneven)
+    grouped = ScoredClasses(part.loglik, part.label, weight, titles)
+    summary = ClassSummary.of(grouped, figures.of_groups(part.prior), whole=True)
+    found = _counted(class_evaluation_of(summary, name=name), part, own)
+    if uneven and figures.p_out_of_set is None:
         found = replace(found, no_subsets=uneven)
     words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
     note = f"Groups of classes: {words}. Within a group each class weighs as its prior says, not by its segments."
-    return replace(found, notes=(note, *class_notes(found, part.loglik, part.label, part.sample_weight)))
+    return replace(found, notes=(note, *class_notes(found, summary.looks)))
 
 
 def _are_alike(values: FloatArray) -> bool:
@@ -125,7 +127,7 @@ def _counted(found: ClassEvaluation, part: Partition, own: CountArray | None) ->
     The weights of the partition also balance the classes of a group. Where they have nothing to balance, confusions
     are whole numbers if those of the user are.
     """
-    counted = multiclass.confusion(part.loglik, part.label, prior=part.prior, sample_weight=own)
+    counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
     counts = tally(part.label, len(found.classes), own)
     some = slice(None) if own is None else own > 0
     balance = part.sample_weight[some] / (1.0 if own is None else own[some])

@@ -6,26 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
-from deciban.core.classes.certainty import CountedTrials, ruled_out
-from deciban.core.classes.loglik import are_alike
-from deciban.types import AnyArray, CountArray, IntArray, ScoreArray
+from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.evaluation.multiclass.looks import Looks
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
 
-_FEW = 30
-_LOOKED_AT = 1000
-"""Trials that tell what scores look like."""
 
-
-def class_notes(
-    found: ClassEvaluation, loglik: ScoreArray, label: IntArray, weights: CountArray | None
-) -> tuple[str, ...]:
-    """Return the notes for one system, the most serious first, from its evaluation and its checked trials."""
-    says_nothing = are_alike(loglik)
-    notes = [*_units(loglik), *_infinite(found, loglik, label, weights)]
+def class_notes(found: ClassEvaluation, looks: Looks) -> tuple[str, ...]:
+    """Return the notes for one system, the most serious first."""
+    says_nothing = looks.alike is not None
+    notes = [*_units(looks), *_infinite(found, looks)]
     if says_nothing:
         notes.append(
             "All trials have the same scores, but for what is added to all classes of a trial: they say nothing of the "
@@ -38,7 +30,7 @@ def class_notes(
         )
     notes.extend(
         f"At target prior {point.p_target:g}, actual detection decisions are worse than none (C_avg {point.c_avg:.4g}, "
-        f"{min(point.p_target, 1.0 - point.p_target):.4g} without scores)."
+        f"{point.default_cost:.4g} without scores)."
         for point in found.points
         if point.normalized > 1.0
     )
@@ -47,31 +39,29 @@ def class_notes(
             "More errors than the prior alone makes: is the order of the classes that of the columns, and do larger "
             "scores favour the class?"
         )
+    if math.isnan(found.min_cllr):
+        notes.append("Trials were summed up in parts: what calibration would gain is not known, it needs all at once.")
     return (*notes, *_few(found))
 
 
-def _units(loglik: ScoreArray) -> list[str]:
+def _units(looks: Looks) -> list[str]:
     """What scores look like that are not meant as log-likelihoods; never more than a remark."""
-    some: AnyArray = loglik[:: max(len(loglik) // _LOOKED_AT, 1)].astype(np.float64)
-    if some.min() >= 0.0 and some.max() <= 1.0 and np.allclose(some.sum(axis=1), 1.0, atol=1e-3):
+    if looks.are_probabilities:
         return ["Scores lie in [0, 1] and sum to 1: probabilities? Take their logarithms."]
-    if np.all(some <= 1e-6) and np.allclose(logsumexp(some, axis=1), 0.0, atol=1e-3):
+    if looks.are_log_posteriors:
         words = "These look like log posteriors. They are log-likelihoods only if the prior that is in them was flat:"
         return [f"{words} otherwise name it (--posterior-prior, posterior_prior)."]
     return []
 
 
-def _infinite(found: ClassEvaluation, loglik: ScoreArray, label: IntArray, weights: CountArray | None) -> list[str]:
+def _infinite(found: ClassEvaluation, looks: Looks) -> list[str]:
     """What infinite scores do, and in which trials they are wrong."""
-    if found.n_infinite:
-        n_classes = len(found.classes)
-        exact = None if weights is None else weights.astype(np.float64)
-        counted = CountedTrials.of(loglik[:, None, :], label, np.full(n_classes, 1.0 / n_classes), exact)
-        wrong = np.flatnonzero(ruled_out(counted.trials))
-        if len(wrong):
-            first = int(wrong[0]) if counted.numbers is None else int(counted.numbers[wrong[0]])
-            place = f"the first at index {first} (class {found.classes[label[first]]!r})"
-            return [f"Cllr is infinite: infinite scores rule out the true class of {len(wrong):,} trials, {place}."]
+    if looks.n_wrong:
+        words = f"Cllr is infinite: infinite scores rule out the true class of {looks.n_wrong:,} trials"
+        if looks.first_wrong is None:
+            return [f"{words}."]
+        at, k = looks.first_wrong
+        return [f"{words}, the first at index {at} (class {found.classes[k]!r})."]
     if math.isinf(found.cllr):
         return ["Cllr is infinite: a true class is so far behind another that the cost does not fit a float."]
     if found.n_infinite:
@@ -81,11 +71,13 @@ def _infinite(found: ClassEvaluation, loglik: ScoreArray, label: IntArray, weigh
 
 def _few(found: ClassEvaluation) -> list[str]:
     notes = []
-    scarce = [name for name, n in zip(found.classes, found.counts.tolist(), strict=True) if n < _FEW]
+    scarce = [name for name, n in zip(found.classes, found.counts.tolist(), strict=True) if n < FEW_ERRORS]
     if scarce:
         shown = ", ".join(scarce[:5]) + (f" and {len(scarce) - 5} more" if len(scarce) > 5 else "")
-        notes.append(f"Fewer than {_FEW} trials of {shown}: figures of such a class are rough, and weigh like others.")
+        notes.append(
+            f"Fewer than {FEW_ERRORS} trials of {shown}: figures of such a class are rough, and weigh like others."
+        )
     n_errors = float(found.confusion.sum() - np.trace(found.confusion))
-    if n_errors < _FEW:
-        notes.append(f"Rule of 30: all in all {n_errors:g} errors; the error rate is rough.")
+    if n_errors < FEW_ERRORS:
+        notes.append(f"Rule of {FEW_ERRORS}: all in all {n_errors:g} errors; the error rate is rough.")
     return notes

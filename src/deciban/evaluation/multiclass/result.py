@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from deciban.core.by_value import ByValue
+from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation.jsonable import Jsonable, plain
 from deciban.evaluation.results import Results
@@ -41,7 +42,7 @@ class ClassPoint:
     c_avg : float
         Mean over the targets of ``p_target P_miss + (1 - p_target) P_fa`` at the Bayes threshold.
     normalized : float
-        The same divided by ``min(p_target, 1 - p_target)``.
+        The same divided by ``default_cost``.
     min_c_avg : float
         ``c_avg`` with the best threshold for each target by itself.
     """
@@ -52,9 +53,14 @@ class ClassPoint:
     min_c_avg: float
 
     @property
+    def default_cost(self) -> float:
+        """The cost of the better of accepting and rejecting everything."""
+        return OperatingPoint(self.p_target).default_cost
+
+    @property
     def normalized_min(self) -> float:
         """``min_c_avg`` divided like ``normalized``."""
-        return self.min_c_avg / min(self.p_target, 1.0 - self.p_target)
+        return self.min_c_avg / self.default_cost
 
     @property
     def costs(self) -> dict[str, float]:
@@ -123,14 +129,14 @@ class ClassEvaluation(ByValue, Jsonable):
         Prior of the last class where it is out of set; it is no target then.
     detection : DetectionAnalysis
         Each target against the rest, costs at the first of ``points``.
-    pairwise : PairwiseAnalysis
+    pairwise : PairwiseAnalysis or None
     subsets : SubsetCosts or None
         C_avg of every subset of classes.
     notes : tuple of str
         What a reader must know before quoting the numbers.
     curves : ClassCurves
-    no_subsets : str
-        Why ``subsets`` is None.
+    no_subsets, no_pairs : str
+        Why ``subsets`` or ``pairwise`` is None.
     """
 
     name: str
@@ -150,11 +156,12 @@ class ClassEvaluation(ByValue, Jsonable):
     points: tuple[ClassPoint, ...]
     p_out_of_set: float | None
     detection: DetectionAnalysis
-    pairwise: PairwiseAnalysis
+    pairwise: PairwiseAnalysis | None
     subsets: SubsetCosts | None
     notes: tuple[str, ...]
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
+    no_pairs: str = dataclasses.field(default="", repr=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
@@ -218,6 +225,7 @@ class ClassEvaluation(ByValue, Jsonable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
+        pairs = self.pairwise
         fields: dict[str, Any] = {
             "kind": self.kind,
             "name": self.name,
@@ -244,10 +252,7 @@ class ClassEvaluation(ByValue, Jsonable):
             "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
             "detectors": self._detectors(),
-            "pairwise": {
-                "cllr": self.pairwise.cllr.tolist(),
-                "min_cllr": self.pairwise.min_cllr.tolist(),
-            },
+            "pairwise": pairs and {"cllr": pairs.cllr.tolist(), "min_cllr": pairs.min_cllr.tolist()},
             "subsets": self.subset_summary(),
             "notes": self.notes,
         }

@@ -144,6 +144,8 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
     """
     system = one_system(result)
     pairs, n_classes = system.pairwise, system.n_classes
+    if pairs is None:
+        raise InputError(f"result: pairs of classes were not evaluated for {system.name!r}: {system.no_pairs}")
     if top is not None and not 0 < top < math.inf:
         raise InputError(f"top: the darkest colour stands for bits above 0, not infinite, got {top!r}.")
     lower = np.tri(n_classes, k=-1, dtype=bool)

@@ -1,0 +1,202 @@
+"""What is asked of an evaluation of many classes, and what it leaves out for which reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import Groups, Prior, prior_of
+from deciban.core.by_value import ByValue
+from deciban.core.ranks.operating import OperatingPoint
+from deciban.errors import InputError
+from deciban.multiclass.detection import checked_out_of_set
+from deciban.multiclass.subsets import MOST_CLASSES
+from deciban.types import FloatArray
+
+P_TARGET = 0.5
+"""Prior of a target in C_avg where none is given: that of the language recognition evaluations."""
+
+_QUICK = 10
+"""Classes up to which the costs of all subsets come unasked."""
+
+_MANY = 100
+"""Classes up to which all pairs come unasked: there are half as many as their square."""
+
+_OPEN = (
+    "they are of the closed set, and here the last class is out of set. Leave p_out_of_set (--out-of-set, a preset of "
+    "an open set) or the subsets out."
+)
+WEIGHTED = (
+    "in their costs all trials count alike, and these have weights. Leave the weights (sample_weight, --weights) or "
+    "the subsets out."
+)
+IN_PARTS = "trials were summed up in parts, and these need all at once."
+"""Why there are no subsets where summaries were merged."""
+UNEVEN = (
+    "in their costs all trials count alike, but in these groups trials of rare classes count more, so that each class "
+    "weighs as its prior says. Leave the groups (--group) or the subsets out."
+)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ClassFigures(ByValue):
+    """What is asked of the scores of many classes; checked when it is made, and passed whole.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, or mapping of class to float, optional
+        Prior of cross-entropy, Brier cost, error rate and confusion; flat when left out.
+    p_target : float or sequence of float
+        Priors of a target in the average detection cost. One that is given twice is one point.
+    p_out_of_set : float, optional
+        The last class is out of set: no target, and with this prior among the non-targets.
+    subsets : bool, optional
+        Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them.
+    groups : mapping or sequence of sequences of classes, optional
+        Evaluate groups of classes in place of the classes: see `evaluate_groups`.
+    pairs : bool, optional
+        Whether to evaluate all pairs of classes; by default if there are at most 100 classes.
+
+    Raises
+    ------
+    InputError
+        If a prior of a target is not inside (0, 1), or there is none.
+
+    Examples
+    --------
+    >>> ClassFigures(p_target=[0.5, 0.1, 0.5]).p_target
+    (0.5, 0.1)
+    >>> ClassFigures() == ClassFigures(p_target=0.5)
+    True
+    """
+
+    prior: Prior | None
+    p_target: tuple[float, ...]
+    p_out_of_set: float | None
+    subsets: bool | None
+    groups: Groups | None
+    pairs: bool | None
+
+    def __init__(
+        self,
+        *,
+        prior: Prior | ArrayLike | None = None,
+        p_target: float | Sequence[float] = P_TARGET,
+        p_out_of_set: float | None = None,
+        subsets: bool | None = None,
+        groups: Groups | None = None,
+        pairs: bool | None = None,
+    ) -> None:
+        given = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
+        points = tuple(dict.fromkeys(given))
+        if not points:
+            raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
+        for point in points:
+            OperatingPoint(point)  # which refuses what is no prior
+        listed = prior if prior is None or isinstance(prior, str | Mapping) else tuple(np.asarray(prior).tolist())
+        told = {"prior": listed, "p_target": points, "p_out_of_set": p_out_of_set}
+        for name, value in {**told, "subsets": subsets, "groups": groups, "pairs": pairs}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def thresholds(self) -> list[float]:
+        """Bayes thresholds of the priors of a target, in nats."""
+        return [OperatingPoint(p).threshold for p in self.p_target]
+
+    def prior_of(self, classes: Sequence[str]) -> FloatArray:
+        """Return the prior of these classes, all of which it holds possible.
+
+        Raises
+        ------
+        InputError
+            If it does not fit the classes, or one of them has prior 0.
+        """
+        checked = prior_of("flat" if self.prior is None else self.prior, classes)
+        zero = np.flatnonzero(checked == 0.0)
+        if len(zero):
+            raise InputError(
+                f"prior: that of {_validate_classes.called(int(zero[0]), tuple(classes))} is 0. An evaluation is of "
+                "all classes: leave its column and its trials out, or give it a small prior."
+            )
+        return checked
+
+    def of_groups(self, prior: FloatArray) -> ClassFigures:
+        """Return what is asked of the groups, as if they were classes of this prior."""
+        told = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs")}
+        return ClassFigures(prior=prior, **told)
+
+    def out_of_set(self, n_classes: int) -> float | None:
+        """Return the prior of the last class if it is out of set.
+
+        Raises
+        ------
+        InputError
+            If it leaves nothing for the other non-targets, or there are too few classes.
+        """
+        if self.p_out_of_set is None:
+            return None
+        return checked_out_of_set(self.p_out_of_set, np.array(self.p_target), n_classes)
+
+    def why_no_subsets(self, n_classes: int, uneven: str = "") -> str:
+        """Return why there are no costs of subsets; nothing if there are. See `why_no_subsets`."""
+        return why_no_subsets(n_classes, wanted=self.subsets, p_out_of_set=self.p_out_of_set, uneven=uneven)
+
+    def why_no_pairs(self, n_classes: int) -> str:
+        """Return why pairs are left out; nothing if they are not.
+
+        Examples
+        --------
+        >>> ClassFigures().why_no_pairs(200)
+        '200 classes have 19,900 pairs. Pass pairs=True to evaluate_classes.'
+        >>> ClassFigures(pairs=True).why_no_pairs(200)
+        ''
+        """
+        if self.pairs or (self.pairs is None and n_classes <= _MANY):
+            return ""
+        many = f"{n_classes} classes have {n_classes * (n_classes - 1) // 2:,} pairs"
+        return f"{many if self.pairs is None else 'they were not asked for'}. Pass pairs=True to evaluate_classes."
+
+    def __str__(self) -> str:
+        told = {
+            name: getattr(self, name) for name in ("prior", "p_target", "p_out_of_set", "subsets", "groups", "pairs")
+        }
+        return ", ".join(f"{name} {value}" for name, value in told.items() if value is not None)
+
+
+def why_no_subsets(n_classes: int, *, wanted: bool | None, p_out_of_set: float | None, uneven: str = "") -> str:
+    """Return why an evaluation has no costs of subsets; nothing if it has.
+
+    Parameters
+    ----------
+    n_classes : int
+    wanted : bool or None
+        What was asked for; None where nothing was said.
+    p_out_of_set : float or None
+    uneven : str
+        Why trials do not count alike, where they do not.
+
+    Raises
+    ------
+    InputError
+        If they are asked for and impossible.
+
+    Examples
+    --------
+    >>> why_no_subsets(3, wanted=None, p_out_of_set=None)
+    ''
+    >>> why_no_subsets(21, wanted=None, p_out_of_set=None)
+    '21 classes have too many; at most 20 classes are possible.'
+    """
+    obstacle = "" if p_out_of_set is None else _OPEN
+    obstacle = obstacle or uneven
+    if n_classes > MOST_CLASSES and not obstacle:
+        obstacle = f"{n_classes} classes have too many; at most {MOST_CLASSES} classes are possible."
+    if obstacle and wanted:
+        raise InputError(f"subsets: {obstacle}")
+    if obstacle or wanted or (wanted is None and n_classes <= _QUICK):
+        return obstacle
+    return "they were not asked for. Pass subsets=True to evaluate_classes (--subsets)."

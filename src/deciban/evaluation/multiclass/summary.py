@@ -1,0 +1,300 @@
+"""The summary of one system's scores for many classes: everything that tables, curves and notes are made of.
+
+Counts, sums of costs, detectors and pairs of parts of the trials add up. What needs all trials at once (trained optima,
+costs of subsets, a sample to draw) is made while they are there and is not part of what adds up: see `OfAllTrials`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from deciban.core.classes.open_set import accepted_open_set
+from deciban.core.rules.sums import MeanCost
+from deciban.errors import InputError
+from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.looks import Looks
+from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
+from deciban.multiclass.costs import mixed, quadratic_costs, surprises
+from deciban.multiclass.identification import confusion_of
+from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
+from deciban.multiclass.tables import Detectors, Pairs
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+
+_DRAWN = 1000
+"""Trials of a class, at most, that a plot shows one by one."""
+
+_PLACES = 141
+"""Priors of a target at which C_avg is drawn."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfAllTrials:
+    """What needs all trials at once: it is lost when summaries are merged.
+
+    Attributes
+    ----------
+    calibration : ClassCalibration
+        The optima of calibration analysis, which are trained.
+    subsets : SubsetCosts or None
+        Costs of all subsets.
+    sample : ((n, 3) array, (n,) array) or None
+        Log-likelihoods and classes of trials to draw, where there are three classes.
+    """
+
+    calibration: ClassCalibration
+    subsets: SubsetCosts | None
+    sample: tuple[ScoreArray, IntArray] | None
+
+    @classmethod
+    def of(cls, trials: ScoredClasses, figures: ClassFigures, surprise: float) -> OfAllTrials:
+        """From all trials, with their cross-entropy at the flat prior in nats."""
+        n_classes = trials.n_classes
+        lacking = figures.why_no_subsets(n_classes, "" if trials.weights is None else WEIGHTED)
+        return cls(
+            calibration_analysis_of(trials, _flat(n_classes), surprise),
+            None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
+            _drawn(trials) if n_classes == 3 else None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSummary:
+    """What is known of the scores of one system for many classes.
+
+    ``a + b`` gives the summary of the trials of both: counts to the bit, sums of costs to about 1e-16. It has no
+    ``whole``. A part may lack a class; an evaluation needs all.
+
+    Attributes
+    ----------
+    figures : ClassFigures
+        What was asked for.
+    classes : tuple of str
+    prior : (n_classes,) array
+        Of the figures that depend on one.
+    counts : (n_classes,) array
+        Trials of each class, or their weight.
+    n_infinite : int
+        Trials with an infinite score.
+    surprise, flat_surprise, quadratic : tuple of MeanCost
+        Costs of each class: the logarithmic one at the prior and at the flat prior, in nats, and the quadratic one.
+    confusion : (n_classes, n_classes) array
+        Decisions at the prior.
+    detectors : tuple of Detectors
+        Each class against the rest: one for all points, or one for each where a class is out of set.
+    accepted : (n_priors, n_targets, n_classes) array or None
+        Trials accepted at the points and at the priors of the curve, where a class is out of set.
+    pairs : Pairs or None
+    looks : Looks
+        What the scores look like.
+    is_weighted : bool
+    whole : OfAllTrials or None
+    """
+
+    figures: ClassFigures
+    classes: tuple[str, ...]
+    prior: FloatArray
+    counts: CountArray
+    n_infinite: int
+    surprise: tuple[MeanCost, ...]
+    flat_surprise: tuple[MeanCost, ...]
+    quadratic: tuple[MeanCost, ...]
+    confusion: CountArray
+    detectors: tuple[Detectors, ...]
+    accepted: CountArray | None
+    pairs: Pairs | None
+    looks: Looks
+    is_weighted: bool
+    whole: OfAllTrials | None = None
+
+    @classmethod
+    def of(cls, trials: ScoredClasses, figures: ClassFigures, *, whole: bool) -> ClassSummary:
+        """From checked trials; ``whole`` says that these are all there are."""
+        classes = trials.classes or tuple(map(str, range(trials.n_classes)))
+        prior, flat = figures.prior_of(classes), _flat(trials.n_classes)
+        out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else WEIGHTED
+        figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
+        rivals = [flat] if out_of_set is None else [_rivals(len(classes), p, out_of_set) for p in figures.p_target]
+        flat_surprise = surprises(trials, flat)
+        return cls(
+            figures=figures,
+            classes=classes,
+            prior=prior,
+            counts=trials.totals(),
+            n_infinite=int(np.count_nonzero(np.isinf(trials.loglik).any(axis=1))),
+            surprise=flat_surprise if np.array_equal(prior, flat) else surprises(trials, prior),
+            flat_surprise=flat_surprise,
+            quadratic=quadratic_costs(trials, prior),
+            confusion=confusion_of(trials, prior),
+            detectors=tuple(Detectors.of(trials, one) for one in rivals),
+            accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
+            pairs=None if figures.why_no_pairs(len(classes)) else Pairs.of(trials),
+            looks=Looks.of(trials),
+            is_weighted=trials.weights is not None,
+            whole=OfAllTrials.of(trials, figures, mixed(flat_surprise, flat)) if whole else None,
+        )
+
+    @property
+    def places(self) -> FloatArray:
+        """Log odds of the priors of a target at which C_avg is drawn."""
+        return c_avg_places(self.figures)
+
+    def __add__(self, other: object) -> ClassSummary:
+        return merged_classes([self, other]) if isinstance(other, ClassSummary) else NotImplemented
+
+
+def summarize_classes(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    *,
+    figures: ClassFigures | None = None,
+    classes: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ClassSummary:
+    """Summarize a part of the trials, to be merged with others.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Natural-log likelihoods, of at least one trial.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given. A part may lack classes.
+    figures : ClassFigures, optional
+        What is asked for; the same for all parts. Groups and subsets are of all trials: they are refused here.
+    classes : sequence of str, optional
+        Names of the columns; ``0``, ``1``, ... when left out.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+
+    Returns
+    -------
+    ClassSummary
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, or something is asked for that needs all trials.
+
+    Examples
+    --------
+    >>> one, other = summarize_classes([[2.0, 0.0]], [0]), summarize_classes([[0.0, 1.0], [0.5, 0.0]], [1, 1])
+    >>> (one + other).confusion
+    array([[1, 0],
+           [1, 1]])
+    """
+    asked = figures or ClassFigures()
+    if asked.groups is not None or asked.subsets:
+        what = "groups" if asked.groups is not None else "subsets"
+        raise InputError(f"{what}: these need all trials at once, and parts do not have them. Leave {what} out.")
+    return ClassSummary.of(ScoredClasses.of(loglik, label, sample_weight, classes), asked, whole=False)
+
+
+def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
+    """Summarize the trials of all parts, without what needs all of them at once.
+
+    Parameters
+    ----------
+    summaries : iterable of ClassSummary
+        At least one; no trial is in two of them.
+
+    Returns
+    -------
+    ClassSummary
+
+    Raises
+    ------
+    InputError
+        If there is none, or they have other classes or were asked for different things.
+
+    Examples
+    --------
+    >>> parts = [summarize_classes([[2.0, 0.0]], [0]), summarize_classes([[0.0, 1.0]], [1])]
+    >>> merged_classes(parts).counts
+    array([1, 1])
+    """
+    parts = list(summaries)
+    if not parts:
+        raise InputError("summaries: none given. Merge at least one.")
+    first = parts[0]
+    for at, part in enumerate(parts):
+        for what in ("classes", "figures"):
+            one, other = getattr(first, what), getattr(part, what)
+            if one != other:
+                raise InputError(
+                    f"summaries: the {what} of the first are {one}, those at index {at} are {other}. Sums of different "
+                    "things do not add up: make all parts alike."
+                )
+
+    def all_of(get: Callable[[ClassSummary], T]) -> list[T]:
+        return [get(part) for part in parts]
+
+    return ClassSummary(
+        figures=first.figures,
+        classes=first.classes,
+        prior=first.prior,
+        counts=_total(all_of(lambda part: part.counts)),
+        n_infinite=sum(part.n_infinite for part in parts),
+        surprise=_sums(all_of(lambda part: part.surprise)),
+        flat_surprise=_sums(all_of(lambda part: part.flat_surprise)),
+        quadratic=_sums(all_of(lambda part: part.quadratic)),
+        confusion=_total(all_of(lambda part: part.confusion)),
+        detectors=tuple(map(Detectors.merged, zip(*all_of(lambda part: part.detectors), strict=True))),
+        accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
+        pairs=None if first.pairs is None else Pairs.merged([x for x in all_of(lambda p: p.pairs) if x is not None]),
+        looks=functools.reduce(Looks.__add__, all_of(lambda part: part.looks)),
+        is_weighted=any(part.is_weighted for part in parts),
+    )
+
+
+def _total(counts: Sequence[CountArray]) -> CountArray:
+    return functools.reduce(np.add, counts)
+
+
+def _sums(costs: Sequence[tuple[MeanCost, ...]]) -> tuple[MeanCost, ...]:
+    return tuple(functools.reduce(MeanCost.__add__, of_class) for of_class in zip(*costs, strict=True))
+
+
+def _flat(n_classes: int) -> FloatArray:
+    return np.full(n_classes, 1.0 / n_classes)
+
+
+def _rivals(n_classes: int, p_target: float, share: float) -> FloatArray:
+    """A prior by which non-targets share what a target leaves: evenly, but for the class that is out of set."""
+    prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
+    prior[-1] = share
+    return np.asarray(prior / prior.sum())
+
+
+def c_avg_places(figures: ClassFigures) -> FloatArray:
+    """Log odds at which C_avg is drawn: where a class that is out of set leaves something for other non-targets."""
+    axis = prior_axis(figures.thresholds, _PLACES)
+    if figures.p_out_of_set is None:
+        return axis
+    kept = axis[1.0 - expit(axis) > figures.p_out_of_set]
+    return kept if len(kept) else -np.array(figures.thresholds[:1])  # a prior that is too extreme for plots
+
+
+def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float) -> CountArray:
+    priors = np.concatenate((figures.p_target, expit(c_avg_places(figures))))
+    return accepted_open_set(trials.loglik, trials.label, trials.weights, priors, p_out_of_set)
+
+
+def _drawn(trials: ScoredClasses) -> tuple[ScoreArray, IntArray]:
+    """Trials of all kinds that a plot has room for, whatever the order in which they came."""
+    chosen = []
+    for k in range(trials.n_classes):
+        rows = trials.rows(k)
+        rows = rows[np.lexsort(trials.loglik[rows].T)]
+        chosen.append(rows[:: -(-len(rows) // _DRAWN)])
+    rows = np.concatenate(chosen)
+    return trials.loglik[rows], trials.label[rows]

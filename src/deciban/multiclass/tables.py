@@ -1,0 +1,162 @@
+"""Two-class problems inside a problem of many classes, detectors and pairs, as scores class by class: mergeable.
+
+Non-targets of a detector weigh by class, and shares of a class depend on how many trials it has in all. So what is kept
+of each part of the trials are its scores, class by class; count tables are made of them when all parts are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from deciban.core.classes.counts import ordered_by_class, tally
+from deciban.core.classes.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
+from deciban.core.ranks.counts import SortedClass
+from deciban.metrics import SortedScores
+from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.types import CountArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByClass:
+    """Numbers of trials, class by class.
+
+    Attributes
+    ----------
+    values : (n_rows, n_trials) array
+    lengths : (n_classes,) int array
+        Trials of each class; those of the first come first.
+    weights : (n_trials,) array, optional
+        Positive.
+    """
+
+    values: FloatArray
+    lengths: IntArray
+    weights: CountArray | None
+
+    @property
+    def slices(self) -> list[slice]:
+        """Where the trials of each class are."""
+        return [slice(begin, end) for begin, end in pairwise(np.append(0, np.cumsum(self.lengths)).tolist())]
+
+    @property
+    def label(self) -> IntArray:
+        """Position of the class of each trial."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    @property
+    def totals(self) -> CountArray:
+        """Trials of each class, or their weight."""
+        return tally(self.label, len(self.lengths), self.weights)
+
+    def weights_of(self, some: slice) -> CountArray | None:
+        """Weights of some trials."""
+        return None if self.weights is None else self.weights[some]
+
+    @classmethod
+    def merged(cls, parts: Sequence[ByClass]) -> ByClass:
+        """The trials of all parts, class by class."""
+        n_classes = len(parts[0].lengths)
+        label = np.concatenate([part.label for part in parts])
+        order = ordered_by_class(label, n_classes)
+        weights = None
+        if any(part.weights is not None for part in parts):
+            ones = (np.ones(len(part.label), np.int64) if part.weights is None else part.weights for part in parts)
+            weights = np.concatenate(list(ones))[order]
+        values = np.concatenate([part.values for part in parts], axis=1)[:, order]
+        return cls(values, np.bincount(label, minlength=n_classes), weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detectors:
+    """Each target against the rest.
+
+    Attributes
+    ----------
+    prior : (n_targets,) array
+        Of the targets, positive: how non-target classes weigh relative to each other.
+    llrs : ByClass
+        Log-likelihood ratio of every target (row) for every trial of the targets.
+    """
+
+    prior: FloatArray
+    llrs: ByClass
+
+    @classmethod
+    def of(cls, trials: ScoredClasses, prior: FloatArray) -> Detectors:
+        """From checked trials; classes of prior 0 are no targets, and their trials do not count."""
+        targets = np.flatnonzero(prior > 0)
+        rows = [trials.rows(k) for k in targets.tolist()]
+        order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
+        few, ratio = None if len(targets) == trials.n_classes else targets, prior_ratio(prior[targets])
+        llrs = np.empty((len(targets), len(order)))
+        for part in row_blocks(len(order), len(targets)):
+            llrs[:, part] = detection_llrs(relative(trials.loglik, order[part], few), ratio)
+        return cls(prior[targets], ByClass(llrs, lengths, trials.weights_of(order)))
+
+    def __iter__(self) -> Iterator[SortedScores]:
+        """Scores of each detector; non-target classes weigh as the prior says, whatever their numbers of trials."""
+        llrs, weights = self.llrs.values, self.llrs.weights
+        per_trial = self.prior / self.llrs.totals
+        for at, tar in enumerate(self.llrs.slices):
+            rivals = np.delete(per_trial, at)
+            non_weights = None if weights is None else np.delete(weights, tar)
+            if np.any(rivals != rivals[0]):
+                shares = np.repeat(rivals / rivals.max(), np.delete(self.llrs.lengths, at))
+                non_weights = shares if non_weights is None else shares * non_weights
+            yield SortedScores.of_sorted(
+                SortedClass.of(llrs[at, tar], self.llrs.weights_of(tar)),
+                SortedClass.of(np.delete(llrs[at], tar), non_weights),
+            )
+
+    @classmethod
+    def merged(cls, parts: Sequence[Detectors]) -> Detectors:
+        """The detectors for the trials of all parts."""
+        return cls(parts[0].prior, ByClass.merged([part.llrs for part in parts]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Each class against each other one.
+
+    Attributes
+    ----------
+    leads : ByClass
+        By how much the true class of every trial is ahead of each class (row), in nats.
+    """
+
+    leads: ByClass
+
+    @classmethod
+    def of(cls, trials: ScoredClasses) -> Pairs:
+        """From checked trials."""
+        rows = [trials.rows(k) for k in range(trials.n_classes)]
+        order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
+        leads = ByClass(np.empty((trials.n_classes, len(order))), lengths, trials.weights_of(order))
+        for k, own in enumerate(leads.slices):
+            for part in row_blocks(len(rows[k]), trials.n_classes):
+                block = class_major(trials.loglik, rows[k][part])
+                some = slice(own.start + part.start, own.start + part.stop)
+                leads.values[:, some] = difference(np.broadcast_to(block[k], block.shape), block)
+        return cls(leads)
+
+    def cllr(self) -> tuple[FloatArray, FloatArray]:
+        """Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
+        places, n_classes = self.leads.slices, len(self.leads.lengths)
+        actual, minimum = np.ones((2, n_classes, n_classes))
+        for i in range(n_classes):
+            for j in range(i):
+                tar = SortedClass.of(self.leads.values[j, places[i]], self.leads.weights_of(places[i]))
+                non = SortedClass.of(-self.leads.values[i, places[j]], self.leads.weights_of(places[j]))
+                scores = SortedScores.of_sorted(tar, non)
+                actual[i, j] = actual[j, i] = scores.trials.cllr()
+                minimum[i, j] = minimum[j, i] = scores.recalibrated.cllr()
+        return actual, minimum
+
+    @classmethod
+    def merged(cls, parts: Sequence[Pairs]) -> Pairs:
+        """The pairs for the trials of all parts."""
+        return cls(ByClass.merged([part.leads for part in parts]))
