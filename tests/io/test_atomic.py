@@ -1,7 +1,10 @@
 """Outputs: whole or not at all."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -105,3 +108,62 @@ def test_a_full_disk_is_an_error():
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "no" / "where"):
         pass
+
+
+KILLED = """
+import os, signal, sys
+from deciban.io import atomic_write
+with atomic_write(sys.argv[1]) as stream:
+    stream.write(b"half")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal on this system")
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path):
+    target, other = tmp_path / "out.txt", tmp_path / "other.txt"
+    for path in (target, other):
+        subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    left = sorted(tmp_path.glob(".deciban-*.part"))
+    assert len(left) == 2
+    with atomic_write(target) as stream:
+        stream.write(b"x")
+    assert sorted(tmp_path.glob(".deciban-*.part")) == left  # they may just be in the making
+    for part in left:
+        os.utime(part, (0, 0))
+    with atomic_write(target) as stream:
+        stream.write(b"y")
+    assert target.read_text() == "y"
+    assert len(list(tmp_path.glob(".deciban-*.part"))) == 1  # that of the other file
+    with atomic_write(other) as stream:
+        stream.write(b"z")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.txt", "out.txt"]
+
+
+def test_the_file_of_a_writer_at_work_is_left_alone(tmp_path):
+    target = tmp_path / "out.txt"
+    with atomic_write(target) as slow:
+        slow.write(b"slow")
+        slow.flush()
+        (part,) = tmp_path.glob(".deciban-*.part")
+        os.utime(part, (0, 0))
+        with atomic_write(target) as quick:
+            quick.write(b"quick")
+        assert target.read_text() == "quick"
+    assert target.read_text() == "slow"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_the_folder_is_brought_to_the_disk_after_the_new_name(tmp_path, monkeypatch):
+    synced, sync = [], os.fsync
+
+    def noted(handle):
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        synced.append((is_folder, (tmp_path / "out.txt").exists()))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with atomic_write(tmp_path / "out.txt") as stream:
+        stream.write(b"x")
+    assert synced == [(False, False), (True, True)]

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import pickle
+import tarfile
 import threading
 import tracemalloc
 import zipfile
@@ -15,8 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import FormatError
-from deciban.io.source import Source, read_text
+from deciban import FormatError, InputError, Scores, read_scores
+from deciban.io import atomic_write
+from deciban.io import write as write_tables
+from deciban.io.outputs import refuse_overwriting
+from deciban.io.source import Source, display_name, read_text
 
 TEXT = b"ann x 1.5\nbob y -2\n"
 
@@ -176,7 +180,7 @@ def test_kinds_by_their_first_bytes(write, kind, codec):
     data = KINDS[kind] if codec is None else COMPRESS[codec](KINDS[kind])
     source = Source(write(data))
     assert (source.kind, source.is_binary) == (kind, True)
-    with pytest.raises(FormatError, match=f"file.txt: this is a {kind} file, expected a text table"):
+    with pytest.raises(FormatError, match=f"file.txt: this is an? {kind} file, expected a text table"):
         read_text(source)
 
 
@@ -279,3 +283,53 @@ def test_only_our_errors_come_out(tmp_path_factory, start, rest):
         read_text(source)
     except FormatError as error:
         assert str(error).startswith(str(path))
+
+
+def test_an_empty_file_name_is_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scores = Scores.of({"trial": ["a"]}, [1.0])
+    attempts = [Source, read_scores, lambda name: write_tables(scores, name, format="trial")]
+    attempts += [lambda name: refuse_overwriting([name], []), lambda name: refuse_overwriting([], [name])]
+    attempts += [lambda name: atomic_write(name).__enter__()]
+    for attempt in attempts:
+        with pytest.raises(InputError, match="empty file name"):
+            attempt("")
+        with pytest.raises(InputError, match=r"a\\x00b: no file name holds NUL"):
+            attempt("a\0b")
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.text(min_size=1))
+def test_names_of_files_cannot_speak_to_the_terminal(name):
+    assert display_name(name + "x").isprintable()
+    assert display_name("\x1b[31mred\nlines\x9b.txt") == r"\x1b[31mred\nlines\x9b.txt"
+    assert display_name("Wörter für 日本.txt") == "Wörter für 日本.txt"
+
+
+def test_a_control_character_in_a_name_is_escaped_in_messages(write):
+    path = write(b"ann x 1.5\nann y oops\n", "a\x1b]0;title\x07b.txt")
+    scores = read_scores(write(b"ann x 1.5\n", "c\x1bd.txt"))
+    assert (scores.name, scores.trials.origin.where(0)) == (r"c\x1bd", str(scores.trials.origin.name) + ":1")
+    with pytest.raises(FormatError) as caught:
+        read_scores(path)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_other_encodings_are_called_by_their_names(write, encoding):
+    called = encoding[:6].upper()
+    with pytest.raises(FormatError, match=f"this is an? {called} file.*iconv -f {called.lower()} -t utf-8"):
+        read_text(write("ann x 1.5\nbob y -2\n".encode(encoding)))
+
+
+@pytest.mark.parametrize("compression", ["", "gz", "bz2"])
+def test_archives_are_called_by_their_names(tmp_path, compression):
+    (tmp_path / "scores.txt").write_bytes(TEXT)
+    with tarfile.open(tmp_path / "a.tar", f"w:{compression}") as archive:
+        archive.add(tmp_path / "scores.txt", "scores.txt")
+    with pytest.raises(FormatError, match="this is a tar file.*Unpack it .*name the files inside"):
+        read_text(tmp_path / "a.tar")
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    with pytest.raises(FormatError, match="this is an Excel file.*Save the sheet as CSV"):
+        read_text(tmp_path / "a.xlsx")

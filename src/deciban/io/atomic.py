@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import hashlib
+import importlib
 import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +18,17 @@ from typing import IO
 
 from deciban.io.source import require_file_name
 
+_ABANDONED = 60.0
+"""Seconds after the last write from which a file that nobody claims is taken for abandoned."""
+
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes the place of ``path`` only when the block ends without an error.
 
-    Until then the old file stays as it is; after an error or a full disk nothing new is left behind. What is not a
-    regular file (a device, a pipe) cannot be replaced: it gets everything at the end of the block.
+    Until then the old file stays as it is; after an error or a full disk nothing new is left behind. What a writer that
+    was killed left behind goes with the next write to the same file. What is not a regular file (a device, a pipe)
+    cannot be replaced: it gets everything at the end of the block.
 
     Parameters
     ----------
@@ -48,11 +56,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             shutil.copyfileobj(stream, device, 1 << 20)
         return
     target = _resolved(target)
-    aside = target.parent / f".deciban-{secrets.token_hex(8)}.part"
+    _remove_abandoned(target)
+    aside = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.part"
     with _named(target):
         handle = _created(aside, target)
     try:
         with _named(target), os.fdopen(handle, "w+b") as stream:
+            _lock(stream.fileno())
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -60,6 +70,43 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+    _sync_folder(target.parent)
+
+
+def _prefix(target: Path) -> str:
+    """How the names of files begin that will become this one."""
+    return f".deciban-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}-"
+
+
+def _lock(handle: int) -> bool:
+    """Claim a file as long as it is open; False if another process has it, or this cannot be known."""
+    try:
+        fcntl = importlib.import_module("fcntl")  # there is none on Windows
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what killed writers of this file left behind: what nobody claims, and is not just being made."""
+    for aside in target.parent.glob(f"{_prefix(target)}*.part"):
+        with contextlib.suppress(OSError):
+            if time.time() - aside.stat().st_mtime < _ABANDONED:
+                continue
+            with aside.open("rb") as stream:
+                if _lock(stream.fileno()):
+                    aside.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name to the disk, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextmanager

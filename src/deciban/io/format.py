@@ -109,6 +109,8 @@ class TextFormat:
         A further check of sampled rows (lists of fields) before this format is assumed.
     log10 : bool
         Whether the scores are common logarithms of likelihood ratios.
+    note_on_key : str, optional
+        What a user should be told about every key in this format.
     guessed : bool
         Whether a file may be taken for this format without being told; never if it is not verified.
     """
@@ -126,6 +128,7 @@ class TextFormat:
     undo: Callable[[dict[str, pa.Array]], dict[str, pa.Array]] | None = None
     plausible: Callable[[Sequence[Sequence[str]]], bool] | None = None
     log10: bool = False
+    note_on_key: str | None = None
     guessed: bool = True
     endings: tuple[str, ...] = ()
     verified: bool = True

@@ -133,7 +133,7 @@ def _read_lines(opened: Opened, system: str, options: Options) -> Input:
     data, layout = _text_layout(opened, options.need)
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
     contents = parse_table(data, layout, _origin(opened.source, layout), system, options)
-    return Input(contents, layout.format, opened.source, layout)
+    return _input(contents, opened.source, layout)
 
 
 def _read_plain(opened: Opened, system: str, options: Options) -> Input | None:
@@ -147,7 +147,14 @@ def _read_plain(opened: Opened, system: str, options: Options) -> Input | None:
         return None
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
     contents = parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
-    return None if contents is None else Input(contents, layout.format, source, layout)
+    return None if contents is None else _input(contents, source, layout)
+
+
+def _input(contents: Contents, source: Source, layout: Layout) -> Input:
+    note = layout.format.note_on_key
+    if note is not None and contents.key is not None:
+        contents = replace(contents, notes=(*contents.notes, note))
+    return Input(contents, layout.format, source, layout)
 
 
 def _text_layout(opened: Opened, need: Kind | None) -> tuple[bytes, Layout]:

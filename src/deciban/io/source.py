@@ -219,7 +219,8 @@ def read_text(path: PathLike | Source) -> bytes:
     name, kind = source.name, source.kind
     if kind not in ("text", "binary", "folder"):
         advice = _ADVICE.get(kind, "Convert it to text first")
-        raise FormatError(f"{name}: this is a {kind} file, expected a text table. {advice}.")
+        article = "an" if kind in ("Excel", "npz", "xz", "rar") else "a"
+        raise FormatError(f"{name}: this is {article} {kind} file, expected a text table. {advice}.")
     data = source.data
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1

@@ -40,6 +40,23 @@ def test_key_of_three_systems():
     ]
 
 
+def test_the_label_of_a_countermeasure_is_named():
+    """Its scores tell bona fide from spoofed speech, and the label is about speakers."""
+    (note,) = golden("asvspoof5-sasv.key").notes
+    columns = note.split("--key-columns ")[1]
+    other = golden("asvspoof5-sasv.key", columns=columns, need="key")
+    assert other.key.is_target.tolist() == [True, True, False]
+    assert other.notes == golden("asvspoof5-sasv.scores").notes == golden("asvspoof5.key").notes == ()
+
+
+def test_an_absent_score_is_named_as_such():
+    lines = b"spk\tfilename\tcm-score\tasv-score\tsasv-score\nA\tx\t1\t2\t3\nA\ty\t1\t-\t3\n"
+    with pytest.raises(FormatError, match=r":3: there is no score, only '-': .*--columns"):
+        read_bytes(lines, need="scores")
+    chosen = read_bytes(lines, need="scores", columns="enroll=spk,test=filename,score=sasv-score")
+    assert chosen.scores.score.tolist() == [3, 3]
+
+
 def test_protocol():
     contents = golden("asvspoof5-protocol.key")
     assert contents.origin.reading.startswith("asvspoof5-protocol")

@@ -33,6 +33,22 @@ def test_five_columns():
     }
 
 
+def test_tables_with_a_header():
+    contents = golden("bob-csv.scores")
+    assert contents.origin.reading.startswith("bob-csv test='probe_key' enroll='bio_ref_subject_id' score='score'")
+    assert names_of(contents.scores.trials) == [
+        ("ann", "probe_1"),
+        ("ann", "probe_7"),
+        ("ann", "probe_8"),
+        ("bob", "probe_1"),
+    ]
+    assert contents.scores.score.tolist() == [5.25, -1.5, 2.5, -2]
+    assert contents.key.is_target.tolist() == [True, False, False, False]  # an attack is no target
+    assert conditions_of(contents.key.trials)["probe_attack_type"] == ["", "", "print", ""]
+    plain = b"bio_ref_subject_id,probe_subject_id,probe_key,score\nann,ann,p1,1\nann,bob,p2,0\n"
+    assert read_bytes(plain, need="key").key.is_target.tolist() == [True, False]
+
+
 @pytest.mark.parametrize("name", ["bob4", "bob5"])
 def test_files_are_written_as_they_came(name):
     lines = b"ann%s ann ann/1 5.25\nann%s bob bob/7 -1.5\n".replace(b"%s", b" m" if name == "bob5" else b"")

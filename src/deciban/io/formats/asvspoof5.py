@@ -11,7 +11,9 @@ Track 2, spoofing-robust speaker verification: scores of three systems, and key 
     E_0101   E_0000000001   4.762      -1.022      1.870                E_0101   E_0000000001   bonafide   target
 
 The label is ``asv-label``: target, nontarget or spoof, where spoof counts as non-target; ``cm-label`` is kept as a
-condition. Choose a system with ``columns="enroll=spk,test=filename,score=sasv-score"``.
+condition. It is the truth for ``cm-score``, so that a note says how to name it
+(``key_columns="enroll=spk,test=filename,label=cm-label"``). Where a score is absent there is a ``-``: such lines are
+refused, since every trial needs one. Choose a system with ``columns="enroll=spk,test=filename,score=sasv-score"``.
 
 Protocols of the training and development data, without a header (``asvspoof5-protocol``)::
 
@@ -60,6 +62,10 @@ FORMATS = (
         },
         delimiter="\t",
         undo=_undone,
+        note_on_key=(
+            "the label is asv-label; a countermeasure (cm-score) is judged by cm-label: --columns "
+            "enroll=spk,test=filename,score=cm-score --key-columns enroll=spk,test=filename,label=cm-label"
+        ),
     ),
     TextFormat(
         name="asvspoof5-protocol",

@@ -7,6 +7,16 @@ Four columns are ``claimed_id real_id test_label score``, five are ``claimed_id 
 
 A trial compares the claimed identity (of five columns: the model) with ``test_label``. It is a target if ``real_id`` is
 the same as ``claimed_id``. What is no side of the trial is kept as a condition, so that writing loses nothing.
+
+Newer versions write CSV with a header (``bob-csv``), whose columns may come in any order and with others between them::
+
+    probe_key,probe_subject_id,probe_attack_type,bio_ref_subject_id,score
+    probe_1,ann,,ann,5.25
+    probe_7,bob,,ann,-1.5
+    probe_8,ann,print,ann,2.5
+
+A trial compares ``bio_ref_subject_id`` with ``probe_key``; it is a target if ``probe_subject_id`` is the same as the
+former, and the probe is no attack: where there is a column ``probe_attack_type``, it is empty.
 """
 
 from __future__ import annotations
@@ -22,7 +32,9 @@ from deciban.io.columns.assemble import RowError
 from deciban.io.format import TextFormat
 
 _Columns = dict[str, pa.Array]
-_CLAIMED, _REAL = "=claimed_id", "=real_id"
+_CLAIMED, _REAL, _PROBE = "=claimed_id", "=real_id", "=probe_subject_id"
+_NO_ATTACK = ("", "None", "nan")
+"""What stands in the column of attacks where there is none."""
 
 
 def _text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -57,6 +69,12 @@ def _contradiction(label: pa.Scalar, claimed: pa.Scalar, real: pa.Scalar | None)
     return f"the trial is a {label.as_py()}, but {claimed.as_py()!r} is claimed and {real.as_py()!r} is real"
 
 
+def _labelled_csv(columns: _Columns) -> _Columns:
+    same = pc.equal(_text(columns["enroll"]), _text(columns[_PROBE]))
+    attack = columns.get("=probe_attack_type")
+    return columns | {"label": same if attack is None else pc.and_(same, pc.is_in(_text(attack), pa.array(_NO_ATTACK)))}
+
+
 def _some_target(rows: Sequence[Sequence[str]], *, claimed: int, real: int) -> bool:
     """Whether some lines hold the same name twice, as those of targets do."""
     return any(row[claimed] == row[real] for row in rows)
@@ -82,5 +100,19 @@ FORMATS = (
         derive=partial(_labelled, claimed_role=_CLAIMED),
         undo=partial(_unlabelled, claimed_role=_CLAIMED),
         plausible=partial(_some_target, claimed=0, real=2),
+    ),
+    TextFormat(
+        name="bob-csv",
+        summary="CSV, header `bio_ref_subject_id,probe_subject_id,probe_key,score`: target if the first two agree",
+        reads=("scores", "key", "index"),
+        lines=("enroll =probe_subject_id test score *",),
+        header={
+            "enroll": "bio_ref_subject_id",
+            "=probe_subject_id": "probe_subject_id",
+            "test": "probe_key",
+            "score": "score",
+        },
+        delimiter=",",
+        derive=_labelled_csv,
     ),
 )

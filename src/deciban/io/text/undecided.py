@@ -45,11 +45,13 @@ def undecided(
         How the lines are read as a key where scores are needed, or as scores where a key is.
     """
     line = shortened(sample[0])
+    words = " If its words for target and non-target are not known, say them: --labels target=WORD,nontarget=WORD."
+    words = words if need == "key" else ""
     if swapped is not None:
-        what = "a key" if need != "key" else "scores"
+        what = "these are scores" if need == "key" else "this is a key"
         return (
-            f"{name}:1: this is {what} ({swapped}), but {need} were asked for: {line!r}. Are scores and key swapped? "
-            "Otherwise name the columns (--columns)."
+            f"{name}:1: {what} ({swapped}), but {need} was asked for: {line!r}. Are scores and key swapped? Otherwise "
+            f"name the columns (--columns).{words}"
         )
     if need == "class-scores" and format is None:
         return (
@@ -62,10 +64,9 @@ def undecided(
         asked, in_order, by_header = f"which column is the {role}", f"{in_order},{role}", f"{by_header},{role}=NAME"
     if format is not None:
         return f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: --columns {in_order}."
-    words = " If its words for target and non-target are not known, say them: --labels target=WORD,nontarget=WORD."
     return (
         f"{name}:1: cannot tell {asked}: {line!r}. Name the columns in order, - for one to ignore (--columns "
-        f"{in_order}), or by the header (--columns {by_header}).{words if need == 'key' else ''}"
+        f"{in_order}), or by the header (--columns {by_header}).{words}"
     )
 
 

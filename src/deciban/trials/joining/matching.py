@@ -202,7 +202,8 @@ def refuse_conflict(table: TrialTable, copies: IntArray, differs: AnyArray) -> N
     trials, (first, second) = table.trials, (int(row) for row in copies[:, np.argmax(differs)])
     raise KeyMismatchError(
         f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} "
-        f"{table.conflict}{such_trials(copies[0][differs])}. Remove one of the two lines."
+        f"{table.conflict}{such_trials(copies[0][differs])}. Remove one of the two lines; or, if these "
+        "names do not tell the trials apart, match them row by row (by_order=True, --by-order)."
     )
 
 
