@@ -114,26 +114,17 @@ def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
     names = [name.strip() for name in method.split(",")]
     for name in names:
         if name not in METHODS:
-            raise click.BadParameter(
-                f"{name!r} is none. There are {', '.join(METHODS)}.", param_hint="--method"
-            )
-    takes = {
-        name: set(inspect.signature(getattr(calibration, METHODS[name])).parameters)
-        for name in METHODS
-    }
+            raise click.BadParameter(f"{name!r} is none. There are {', '.join(METHODS)}.", param_hint="--method")
+    takes = {name: set(inspect.signature(getattr(calibration, METHODS[name])).parameters) for name in METHODS}
     for argument in own:
         if not any(argument in takes[name] for name in names):
-            users = (
-                ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
-            )
+            users = ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
             raise click.UsageError(
                 f"{_word(argument)} is no option of the method {method}, which takes "
                 f"{_listed(set().union(*(takes[name] for name in names)))}. It belongs to {users}."
             )
     steps = [
-        getattr(calibration, METHODS[name])(
-            **{key: value for key, value in own.items() if key in takes[name]}
-        )
+        getattr(calibration, METHODS[name])(**{key: value for key, value in own.items() if key in takes[name]})
         for name in names
     ]
     return steps[0] if len(steps) == 1 else calibration.Chain(*steps)
