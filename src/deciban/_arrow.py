@@ -111,8 +111,9 @@ def of_numpy(values: NDArray[np.generic], lacking: BoolArray | None = None) -> p
     >>> of_numpy(np.array([3, 4, 5]), lacking=np.array([False, True, False])).to_pylist()
     [3, None, 5]
     """
-    if values.dtype.kind not in "biuf" or not values.dtype.isnative:
+    if values.dtype.kind not in "biuf":
         return pa.array(values, mask=lacking)
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     data = np.packbits(values, bitorder="little") if values.dtype.kind == "b" else np.ascontiguousarray(values)
     there = None if lacking is None else pa.py_buffer(np.packbits(~lacking, bitorder="little"))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [there, pa.py_buffer(data)])

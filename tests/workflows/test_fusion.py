@@ -118,7 +118,11 @@ def test_subsets_are_trained_where_a_system_lacks_trials(folder):
     assert done.dev.systems[-2].n_tar + done.dev.systems[-2].n_non == 340
     assert "note  60 trials without a score of part" in done.facts
     assert "a: 60 trials have just these scores, trained on 400 that have them; converged" in "\n".join(done.summary)
-    assert [row.name for row in done.model.parameter_rows()][:3] == ["a + part: a", "a + part: part", "a + part: offset"]
+    assert [row.name for row in done.model.parameter_rows()][:3] == [
+        "a + part: a",
+        "a + part: part",
+        "a + part: offset",
+    ]
 
 
 def test_trials_without_any_score_are_left_out_and_counted(folder, tmp_path):

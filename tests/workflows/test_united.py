@@ -4,13 +4,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from deciban.workflows.fused_evaluation import evaluate_fused
 
 from deciban import FormatError, InputError, KeyMismatchError, Scores, apply_files, fuse_files, read_scores
 from deciban.fusion import SubsetFusion
 from deciban.io import write
 from deciban.models import Training, load_model
 from deciban.trials import Trials
-from deciban.workflows.fused_evaluation import evaluate_fused
 
 N = 240
 RNG = np.random.default_rng(11)

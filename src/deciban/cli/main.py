@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import io
 import os
@@ -33,6 +34,9 @@ COMMANDS = {
 }
 """Where each command lives; it is imported only when it is called, so that help answers at once."""
 
+
+_MANY_OBJECTS = 100_000
+"""New objects after which Python looks for garbage: modules and plots make many, and hardly any of them is."""
 
 _INTERRUPTED = 130
 """What shells expect of a program that Ctrl-C ended."""
@@ -93,6 +97,8 @@ def _deciban() -> None:
 
 def main() -> None:
     """Run the command line; exit with 0 when done, 2 for bad input or usage, 130 after Ctrl-C, 1 for anything else."""
+    usual = gc.get_threshold()
+    gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     try:
         with _stopping():
             _run()
@@ -101,6 +107,8 @@ def main() -> None:
             _fail("interrupted", stopped.code)
         _write_nowhere()
         sys.exit(0)
+    finally:
+        gc.set_threshold(*usual)
 
 
 def _run() -> None:

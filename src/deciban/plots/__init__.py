@@ -10,7 +10,7 @@ Without ``ax`` a new `matplotlib.figure.Figure` is made, without pyplot: no disp
 system gives the new one the next colour.
 
 >>> import deciban
->>> ax = det(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
+>>> ax = deciban.plots.det(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
 >>> ax.get_xlabel()
 'False-alarm rate (%)'
 """

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -27,6 +30,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 _STYLE: Any = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42, "path.simplify": True}
 _DPI = 200
+_SVG_DPI = 72
 
 
 def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], format: Format) -> None:  # noqa: A002
@@ -97,5 +101,26 @@ def _bytes(figure: Figure, file_format: Format) -> bytes:
         place = ax.get_subplotspec()
         if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             ax.set_subplotspec(place)
-    figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
+    with _laid_out(figure) if file_format == "svg" else nullcontext():
+        figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()
+
+
+@contextmanager
+def _laid_out(figure: Figure) -> Iterator[None]:
+    """Lay a figure out for SVG beforehand: to do no more than that, ``savefig`` would draw all of it once more."""
+    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
+    if not isinstance(engine, ConstrainedLayoutEngine):
+        yield
+        return
+    FigureCanvasSVG(figure)
+    figure.dpi = _SVG_DPI
+    try:
+        engine.execute(figure)
+        with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+            figure.set_layout_engine(None)
+        yield
+    finally:
+        figure.set_layout_engine(engine)
+        figure.set_canvas(canvas)
+        figure.dpi = dpi

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from deciban.core.rules.proper import log_threshold_density
@@ -80,7 +81,7 @@ class ThresholdMass:
         # The sums of neighbouring panels differ from `below` by rounding: one panel more on both sides.
         panel = int(np.searchsorted(self._below_edge, share))
         low, high = self._edges[max(panel - 2, 0)], self._edges[min(panel + 1, len(self._edges) - 1)]
-        return float(brentq(lambda t: self.below(t) - share, low, high, xtol=1e-13))
+        return _zero(lambda t: self.below(t) - share, low, high)
 
     def mode(self) -> float:
         """The threshold of greatest density; there is one, because the density rises and then falls."""
@@ -90,7 +91,7 @@ class ThresholdMass:
         def slope(t: float) -> float:
             return float(self.alpha - (self.alpha + self.beta - 1.0) * expit(t + self.log_odds) - expit(t))
 
-        return float(brentq(slope, first, last, xtol=1e-13))
+        return _zero(slope, first, last)
 
     def outline(self, n: int) -> FloatArray:
         """Thresholds at which to draw the density: dense where it is large, and out to where it is nothing."""
@@ -101,3 +102,9 @@ class ThresholdMass:
         shares = np.interp(np.linspace(1e-4, 1.0 - 1e-4, n), self._below_edge, self._edges)
         grid: FloatArray = np.union1d(np.linspace(start, end, n), shares)
         return grid
+
+
+def _zero(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # as long to import as all else of a small evaluation
+
+    return float(brentq(function, low, high, xtol=1e-13))
