@@ -214,7 +214,7 @@ BAD = {
         "should end in .svg, .png or .pdf",
     ),
     "bad kind": (["plot", "pie", "sysA.txt", "--key", "key.txt", "-o", "out.png"], "'pie' is not one of"),
-    "no folder": (["report", "sysA.txt", "--key", "key.txt", "-o", "no/where.html"], "No such file or directory"),
+    "no folder": (["report", "sysA.txt", "--key", "key.txt", "-o", "no/where.html"], "there is no folder 'no'"),
     "no output": (["report", "sysA.txt", "--key", "key.txt"], "Missing option"),
     "unknown command": (["evil"], "No such command"),
 }

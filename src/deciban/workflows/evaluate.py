@@ -131,7 +131,7 @@ def evaluate_model(
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
-    from deciban.workflows.model_files import one_system, require_quality
+    from deciban.workflows.model_files import require_one_system, require_quality
     from deciban.workflows.quality import read_measures
     from deciban.workflows.quality_combination import combination_messages
     from deciban.workflows.system_trials import SystemTrials
@@ -143,7 +143,7 @@ def evaluate_model(
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
     trials = SystemTrials.read(scores, key, chosen, **read)
     trials.kind.require_trials(trials.truth, trials.classes)
-    one_system(model, trials.systems)
+    require_one_system(model, trials.joined)
     before = []
     if model.is_fusion:
         known = () if model.training_ is None else model.training_.systems

@@ -49,7 +49,17 @@ def inspect_file(
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
 ) -> Inspection:
-    """Describe a file of any known format; the parameters are those of `deciban.read_scores`.
+    """Describe a file of any known format, and say what in it looks wrong.
+
+    Parameters
+    ----------
+    path : path
+    format, columns, labels, log10 : optional
+        As in `deciban.read_scores`.
+
+    Returns
+    -------
+    Inspection
 
     Raises
     ------

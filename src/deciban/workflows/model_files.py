@@ -7,6 +7,7 @@ from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models import Model, load_model
 from deciban.models.score_model import ScoreModel
+from deciban.workflows.inputs import JoinedScores
 from deciban.workflows.options import KindName
 
 
@@ -75,15 +76,21 @@ def require_quality(model: ScoreModel, *, is_given: bool) -> None:
         raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with it.")
 
 
-def one_system(model: ScoreModel, names: tuple[str, ...]) -> None:
+def require_one_system(model: ScoreModel, joined: JoinedScores) -> None:
     """Refuse several systems for a model of one.
 
     Raises
     ------
+    FormatError
+        If one file holds them: it says how to choose one.
     InputError
     """
-    if not model.is_fusion and len(names) > 1:
-        raise InputError(
-            f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Give "
-            "one, or fuse them (deciban fuse)."
-        )
+    names = joined.names
+    if model.is_fusion or len(names) == 1:
+        return
+    if len(joined.contents) == 1:
+        _ = joined.contents[0].scores
+    raise InputError(
+        f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Give one, "
+        "or fuse them (deciban fuse)."
+    )

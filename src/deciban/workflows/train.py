@@ -21,7 +21,7 @@ from deciban.types import Progress
 from deciban.workflows.evaluate import mapped
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths
-from deciban.workflows.model_files import one_system
+from deciban.workflows.model_files import require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, read_measures
 from deciban.workflows.quality_combination import Combined, Selected, combination_of
@@ -123,9 +123,7 @@ def train_files(
     measured = None if quality is None else read_measures(quality)
     with _subsets_named(made):
         read = SystemTrials.read(scores, key, chosen, model=made, quality=measured, progress=progress)
-    if not made.is_fusion and len(read.joined.contents) == 1:
-        _ = read.joined.contents[0].systems and read.joined.contents[0].scores  # which says how to choose one
-    one_system(made, read.systems)
+    require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     selection = selection_of(made, read, held or HoldOut(n_folds), say) if select else None

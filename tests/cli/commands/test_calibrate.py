@@ -296,7 +296,7 @@ BAD = {
     ),
     "no scores": (
         "apply model.json dev.key -o out.txt",
-        "which column is the score",
+        "Are scores and key swapped?",
     ),
     "output is input": (
         "apply model.json dev.txt -o ./dev.txt",
@@ -328,7 +328,7 @@ BAD = {
     ),
     "no folder": (
         "apply model.json dev.txt -o no/out.txt",
-        "No such file or directory",
+        "there is no folder 'no'",
     ),
     "no folder for the model": (
         "calibrate dev.csv -o no/m.json --llrs o.csv",

@@ -46,7 +46,7 @@ def test_convert_reads_a_key_as_it_is_told(run, scores, tmp_path):
         (["--to", "voxceleb"], "voxceleb holds key"),
         (["--to", "nope"], "'nope' is not known"),
         (["--format", "nope"], "'nope' is not known"),
-        (["--what", "key"], "cannot tell which column is the label"),
+        (["--what", "key"], "Are scores and key swapped?"),
         (["--what", "nope"], "Invalid value for '--what'"),
     ],
 )

@@ -84,7 +84,7 @@ def test_fuse_tells_what_each_system_is_worth(run):
         assert weights[name] == pytest.approx(weight, rel=1e-4)
     assert "training: converged in" in out
     assert "below that of a, the best single system" in out
-    assert "The fusion has seen these trials, which flatters it" in out
+    assert "The fusion has seen the trials of 'fusion', which flatters it" in out
     assert "Divergence of the systems' posteriors in bits" in out
     assert run("fuse a.txt b.txt c.txt --key key.csv -o m.json -q")[2] == ""
 
@@ -538,7 +538,7 @@ def test_a_folder_is_no_file(run):
     for command in ("fuse a.txt b.txt --key key.csv", "calibrate a.txt --key key.csv"):
         code, _, err = run(f"{command} -o folder/")
         assert code == 2
-        assert "folder/: is the name of a folder" in err
+        assert "folder/': is the name of a folder" in err
     assert not Path("folder").exists()
 
 

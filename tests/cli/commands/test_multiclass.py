@@ -262,7 +262,7 @@ def test_calibrate_finds_the_optimum_and_apply_writes_it(files, run):
     code, out, err = run("calibrate", *words.split())
     assert code == 0, err
     assert "sysA, calibrated" in out
-    assert "the cross-validated row is what to expect" in out
+    assert "flatters it: 'sysA, cross-validated' is what to expect" in out
     scale, offset = calibrated(loglik, label, [0.5, 0.25, 0.25])
     model = load_model("model.json")
     assert model.scale_ == pytest.approx(scale, rel=1e-5)
@@ -415,7 +415,9 @@ def test_fuse_on_development_and_test(run):
     ]
     by_name = {one["name"]: one for one in told["systems"]}
     assert all(by_name["fusion"]["cllr"] <= by_name[f"without sys{x}"]["cllr"] + 1e-12 for x in "ABC")
-    assert [one["name"] for one in told["test"]] == ["tA", "tB", "tC", "fusion"]
+    assert [one["name"] for one in told["test"]] == [
+        *("sysA", "sysB", "sysC", "without sysA", "without sysB", "without sysC", "fusion")
+    ]
     model = load_model("fusion.json")
     assert not model.offset_.any()
     weights = model.weights_

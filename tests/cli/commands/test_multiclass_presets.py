@@ -109,7 +109,7 @@ REFUSED = {
         ),
     ),
     "of many classes in training of two": ("calibrate two.csv -o o --preset lre17", "Presets for two classes"),
-    "of many classes in a report on two": ("report two.csv -o o --preset lre17", "Presets for two classes"),
+    "of many classes in a report on two": ("report two.csv -o o.html --preset lre17", "Presets for two classes"),
     "closed, and a class out of set": (
         "eval sysA.csv --key key.csv --preset lre09 --out-of-set 0.1",
         "--out-of-set: by the preset lre05-09, no class is out of set.",

@@ -4,14 +4,15 @@ import re
 
 import pytest
 
-FIGURES = {"--kind", "--classes", "--posterior-prior", "--prior", "--p-target", "--out-of-set", "--subsets", "--group"}
+READ = {"--classes", "--posterior-prior", "--detection-llr"}
+FIGURES = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets", "--pairs", "--group"}
 OF_CLASSES = {
     "eval": FIGURES,
     "report": FIGURES,
     "plot": FIGURES,
-    "calibrate": {"--kind", "--classes", "--posterior-prior", "--prior", "--toward-calibration"},
-    "fuse": {"--kind", "--classes", "--posterior-prior", "--prior", "--no-offsets"},
-    "apply": {"--classes", "--posterior-prior"},
+    "calibrate": READ | {"--kind", "--prior", "--toward-calibration"},
+    "fuse": READ | {"--kind", "--prior", "--no-offsets"},
+    "apply": READ | {"--as"},
 }
 
 

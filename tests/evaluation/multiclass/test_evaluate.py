@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import InputError, metrics, multiclass
-from deciban.workflows import evaluate_class_files, kind_of_scores
+from deciban.workflows import evaluate_files as evaluate_class_files
+from deciban.workflows import kind_of_scores
 from support.class_files import CLASSES, trials, write_files
 
 

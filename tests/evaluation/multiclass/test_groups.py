@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from deciban import InputError
 from deciban.evaluation import evaluate_classes, evaluate_groups
-from deciban.workflows import evaluate_class_files
+from deciban.workflows import evaluate_files as evaluate_class_files
 from support.class_files import write_files
 from support.many_classes import problem
 

@@ -68,7 +68,6 @@ def report_command(
     from deciban.cli.shared.tables import print_results
     from deciban.report.files import ReportRequest, write_report
 
-    require_writable(output, endings=(".html", ".htm"))
     request = ReportRequest(
         scores=list(scores),
         key=key,
@@ -89,6 +88,7 @@ def report_command(
     if given["cross_validate"] is not None and not request.select:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     request.refuse_overwriting()
+    require_writable(output, endings=(".html", ".htm"))
     options = asked.about(scores[0], key, of_two=("quality", "train_quality", "select", "cross_validate"))
     with working() as say:
         done = write_report(request, options, say)

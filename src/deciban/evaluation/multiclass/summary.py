@@ -21,9 +21,9 @@ from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.looks import Looks
-from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.identification import confusion_of
+from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.tables import Detectors, Pairs
