@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from deciban.types import AnyArray, BoolArray
 
@@ -97,7 +96,7 @@ def with_gaps(column: pa.Array, fill: float) -> AnyArray:
     return np.where(to_numpy(column.is_null()), np.asarray(fill, to_numpy(there).dtype), to_numpy(there))
 
 
-def of_numpy(values: NDArray[np.generic], lacking: BoolArray | None = None) -> pa.Array:
+def of_numpy(values: AnyArray, lacking: BoolArray | None = None) -> pa.Array:
     """Make a column of an array of numbers or truth values; numbers stay in the memory of the array.
 
     Parameters

@@ -5,7 +5,7 @@ import warnings
 import xml.etree.ElementTree as ET
 
 import pytest
-from matplotlib import font_manager
+from matplotlib import font_manager, rc_context
 
 from deciban import plots
 from deciban.errors import DecibanWarning, InputError
@@ -30,6 +30,21 @@ def test_same_plot_same_bytes(file_format, system):
     assert b"atplotlib v" not in first
     assert b"CreationDate" not in first
     assert b"/Type3" not in first  # many publishers refuse these fonts
+
+
+def test_svg_is_what_matplotlib_writes_and_leaves_the_figure_alone(drawn):
+    figure = drawn["roc"].figure
+    before = figure.dpi, figure.canvas, figure.get_layout_engine()
+    own = saved(figure, "svg")
+    assert (figure.dpi, figure.canvas, figure.get_layout_engine()) == before
+    for ax in figure.axes:
+        if ax.get_subplotspec() is not None:
+            ax.set_subplotspec(ax.get_subplotspec())  # where the layout starts from
+    theirs = io.BytesIO()
+    with rc_context({"svg.hashsalt": "deciban", "svg.fonttype": "path", "path.simplify": True}):
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(theirs, format="svg", dpi=200, metadata=nothing)
+    assert own == theirs.getvalue()
 
 
 def test_axes_or_figure_to_stream_or_path(tmp_path, drawn):

@@ -126,7 +126,9 @@ def encode(values: NamesLike, argument: str = "ids") -> tuple[IntArray, pa.Array
 def _encode_plain(names: pa.Array) -> tuple[IntArray, pa.Array]:
     if len(names) <= _FEW:
         place: dict[str, int] = {}
-        codes = np.fromiter((place.setdefault(name, len(place)) for name in names.to_pylist()), np.int32, len(names))
+        codes: AnyArray = np.fromiter(
+            (place.setdefault(name, len(place)) for name in names.to_pylist()), np.int32, len(names)
+        )
         return codes, names if len(place) == len(names) else of_words(place)
     encoded = encode_distinct(names)
     if encoded is not None:
