@@ -33,3 +33,14 @@ class Message:
     def __str__(self) -> str:
         """The line that a terminal shows."""
         return f"{self.kind:<4}  " + (f"{self.origin}   {self.text}" if self.origin else self.text)
+
+
+def counted(n: int, noun: str) -> str:
+    """How many there are of something, in words.
+
+    Examples
+    --------
+    >>> counted(1, "trial"), counted(60_000, "trial"), counted(0, "extra trial")
+    ('1 trial', '60,000 trials', '0 extra trials')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -91,7 +91,7 @@ def test_how_a_key_was_read_and_met_is_told(tmp_path, scores_file):
     )
     assert facts[1].startswith(f"key   {key}   table ")
     assert facts[1].endswith("2 target (yes) · 3 non-target (no)")
-    assert facts[2:] == ["join  4 matched · 1 extra trials of the key", f"wrote  {tmp_path / 'both.csv'}   as table"]
+    assert facts[2:] == ["join  4 matched · 1 extra trial of the key", f"wrote  {tmp_path / 'both.csv'}   as table"]
     assert (tmp_path / "both.csv").read_text().splitlines() == [
         "enroll,test,score,label,sex",
         "ann,x,0.1,target,f",

@@ -29,7 +29,7 @@ def test_a_complete_submission_is_valid(check):
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("bob\ty\ta\t3\n", "", "1 trials of the list without a score, the first: trials.tsv:4 (bob, y, a)"),
+        ("bob\ty\ta\t3\n", "", "1 trial of the list without a score, the first: trials.tsv:4 (bob, y, a)"),
         (
             "bob\ty\ta\t3\n",
             "bob\ty\ta\t3\nbob\ty\tb\t3\neve\ty\ta\t0\n",
@@ -38,7 +38,7 @@ def test_a_complete_submission_is_valid(check):
         (
             "ann\tx\tb\t2\n",
             "ann\tx\tb\t2\nann\tx\ta\t1\n",
-            "1 trials that stand there more than once, the first: sub.tsv:4 (ann, x, a)",
+            "1 trial listed more than once, the first: sub.tsv:4 (ann, x, a)",
         ),
         ("\t2\n", "\tnan\n", "sub.tsv:3: the score is NaN"),
         ("\t2\n", "\n", "sub.tsv:3: expected 4 columns"),
@@ -80,7 +80,7 @@ def test_systems_of_one_submission_are_told_once_and_all_checked(tmp_path):
     assert fact.endswith("2 trials, 2 systems: asv_score, cm_score")
     path.write_text("trial,asv_score,cm_score\na,1,2\n")
     (fault,) = validate(path, tmp_path / "trials.txt", trials_format="trial").faults
-    assert "1 trials of the list without a score" in fault
+    assert "1 trial of the list without a score" in fault
     path.write_text("trial,asv_score,cm_score\na,1,2\nb,3,nan\n")
     (fault,) = validate(path, tmp_path / "trials.txt", trials_format="trial").faults
     assert "both.csv:3: the score is NaN" in fault
@@ -105,10 +105,10 @@ def test_a_list_may_repeat_trials_and_a_submission_must_then_too(check, tmp_path
     (fault,) = check(head + lines_of("bob y a 2", "ann x a 1", "ann x a 1"))
     assert fault.startswith("sub.tsv:2: trial (bob, y, a) stands where the list has (ann, x, a) (trials.tsv:2)")
     assert check(head + lines_of("ann x a 1", "bob y a 2")) == [
-        "1 trials of the list without a score, the first: trials.tsv:4 (ann, x, a)"
+        "1 trial of the list without a score, the first: trials.tsv:4 (ann, x, a)"
     ]
     (fault,) = check(head + lines_of("ann x a 1", "bob y a 2", "ann x a 1", "ann x a 1", "bob y a 2"))
-    assert fault.startswith("2 trials that stand there more often than in the list, the first: sub.tsv:5 (ann, x, a)")
+    assert fault.startswith("2 trials listed more often than in the list, the first: sub.tsv:5 (ann, x, a)")
 
 
 def test_places_are_found_in_few_passes_over_the_file(check, monkeypatch):

@@ -15,7 +15,7 @@ from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike
 from deciban.io.writing import put, target_name
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
@@ -146,7 +146,7 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
     together = Contents.of(*contents.systems, told, *others)
     kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS})
     return kept, Message(
-        "join", "", f"{found.report.matched:,} matched · {found.report.extra:,} extra trials of the key"
+        "join", "", f"{found.report.matched:,} matched · {counted(found.report.extra, 'extra trial')} of the key"
     )
 
 
@@ -154,7 +154,7 @@ _ABOUT_TRIALS = ("index", "systems", "key", "class_scores", "class_key")
 
 
 def _counts(contents: Contents) -> str:
-    parts = [] if contents.index is None else [f"{len(contents.index):,} trials"]
+    parts = [] if contents.index is None else [counted(len(contents.index), "trial")]
     if contents.key is not None:
         parts.append(contents.label_counts)
     return ", ".join(parts) or ", ".join(contents.kinds)

@@ -12,6 +12,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.reader import read_contents, text_faults
 from deciban.io.source import PathLike
+from deciban.messages import counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import IntArray
@@ -69,7 +70,7 @@ def validate(
     """
     index = read_contents(trials, need="index", format=trials_format, columns=trials_columns, labels=labels).index
     assert index is not None  # noqa: S101  # an index was asked for
-    facts = [f"trials  {index.trials.origin.name}   {index.trials.origin.reading}   {len(index):,} trials"]
+    facts = [f"trials  {index.trials.origin.name}   {index.trials.origin.reading}   {counted(len(index), 'trial')}"]
     try:
         contents = read_contents(submission, need="scores", format=format, columns=columns, labels=labels)
     except FormatError as error:
@@ -78,7 +79,7 @@ def validate(
     # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
     given, names = contents.systems[0].trials, [system.name for system in contents.systems]
     several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
-    facts.append(f"scores  {given.origin.name}   {given.origin.reading}   {len(given):,} trials{several}")
+    facts.append(f"scores  {given.origin.name}   {given.origin.reading}   {counted(len(given), 'trial')}{several}")
     return Validation(tuple(facts), tuple(_faults(given, index.trials, any_order=any_order)))
 
 
@@ -99,9 +100,9 @@ def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:
     extra = np.flatnonzero(unknown)
     often = "more than once" if theirs.count.max(initial=1) == 1 else "more often than in the list"
     named, listed = _Places.of(given, again, extra), _Places.of(wanted, lacking)
-    yield from named.fault(f"trials that stand there {often}", again)
-    yield from listed.fault("trials of the list without a score", lacking)
-    yield from named.fault("scores of trials that are not in the list", extra)
+    yield from named.fault(f"trial listed {often}", again)
+    yield from listed.fault("trial of the list without a score", lacking)
+    yield from named.fault("score of trials that are not in the list", extra)
     if any_order or len(again) or len(lacking) or len(extra):
         return
     moved = given.codes_in(wanted) != wanted.codes_in(wanted)
@@ -146,4 +147,5 @@ class _Places:
     def fault(self, what: str, rows: IntArray) -> Iterator[str]:
         if len(rows):
             first = "; ".join(f"{self.where[int(row)]} {self.trials.name_of(int(row))}" for row in rows[:_SHOWN])
-            yield f"{len(rows):,} {what}, the first: {first}"
+            noun, rest = what.split(" ", 1)
+            yield f"{counted(len(rows), noun)} {rest}, the first: {first}"

@@ -70,8 +70,8 @@ def test_validate(run, scores, tmp_path):
     code, out, err = run("validate", "-q", scores, "--trials", trials)
     assert code == 2
     assert out.decode().splitlines() == [
-        f"1 trials of the list without a score, the first: {trials}:3 (bob, z)",
-        f"1 scores of trials that are not in the list, the first: {scores}:3 (bob, x)",
+        f"1 trial of the list without a score, the first: {trials}:3 (bob, z)",
+        f"1 score of trials that are not in the list, the first: {scores}:3 (bob, x)",
     ]
     assert err == ""
 

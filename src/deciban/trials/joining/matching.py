@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
+from deciban.messages import counted
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
@@ -118,8 +119,8 @@ def match_by_order(tables: Sequence[TrialTable], key: Table, missing: Missing, d
     for table in tables:
         if len(table) != len(key):
             raise KeyMismatchError(
-                f"{table.trials.origin.name} holds {len(table):,} scores, {key.trials.origin.name} {len(key):,} "
-                "trials. Matching by order needs as many of one as of the other."
+                f"{table.trials.origin.name} holds {counted(len(table), 'score')}, {key.trials.origin.name} "
+                f"{counted(len(key), 'trial')}. Matching by order needs as many of one as of the other."
             )
     return Match(key, (None,) * len(tables), JoinReport(len(key), 0, 0, 0))
 
@@ -170,14 +171,14 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     KeyMismatchError
     """
     require_same_sides(offered, wanted)
-    if offered.sides != ROW or None in (offered.n_rows, wanted.n_rows) or offered.n_rows == wanted.n_rows:
+    if offered.sides != ROW or offered.n_rows is None or wanted.n_rows in (None, offered.n_rows):
         return
     raise KeyMismatchError(
-        f"{offered.origin.name} has {offered.n_rows:,} rows, {wanted.origin.name} {wanted.n_rows:,}. Their trials have "
-        "no names and are told apart by their rows, so that one must have as many as the other: if a row is missing, "
-        "all behind it belong to other trials. Bring the row that is missing, or give the trials names; if rows are "
-        "left out on purpose, take them out of the longer one as well (Scores.take, Key.take) and match by order "
-        "(by_order=True, --by-order)."
+        f"{offered.origin.name} has {counted(offered.n_rows, 'row')}, {wanted.origin.name} {wanted.n_rows:,}. Their "
+        "trials have no names and are told apart by their rows, so that one must have as many as the other: if a row "
+        "is missing, all behind it belong to other trials. Bring the row that is missing, or give the trials names; if "
+        "rows are left out on purpose, take them out of the longer one as well (Scores.take, Key.take) and match by "
+        "order (by_order=True, --by-order)."
     )
 
 
