@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from deciban import metrics
 from deciban.errors import InputError
-from deciban.sklearn import cllr, cllr_scorer, dcf, min_cllr, min_cllr_scorer, scorer
+from deciban.sklearn import cllr_score, cllr_scorer, dcf, min_cllr_score, min_cllr_scorer, scorer
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_cllr_is_the_log_loss_of_balanced_classes_in_bits(trials):
     posterior = 1 / (1 + np.exp(-llr))
     for given, used in ((None, np.ones(len(y))), (weight, weight)):
         expected = log_loss(y, posterior, sample_weight=balanced(y, used)) / np.log(2)
-        assert cllr(y, llr, sample_weight=given) == pytest.approx(expected, rel=1e-12)
+        assert cllr_score(y, llr, sample_weight=given) == pytest.approx(expected, rel=1e-12)
 
 
 def test_min_cllr_is_the_log_loss_after_isotonic_regression(trials):
@@ -38,8 +38,8 @@ def test_min_cllr_is_the_log_loss_after_isotonic_regression(trials):
     used = balanced(y, weight)
     posterior = IsotonicRegression(y_min=1e-15, y_max=1 - 1e-15).fit(llr, y, used).predict(llr)
     expected = log_loss(y, posterior, sample_weight=used) / np.log(2)
-    assert min_cllr(y, llr, sample_weight=weight) == pytest.approx(expected, rel=1e-10)
-    assert min_cllr(y, np.exp(llr)) == pytest.approx(min_cllr(y, llr), rel=1e-12)
+    assert min_cllr_score(y, llr, sample_weight=weight) == pytest.approx(expected, rel=1e-10)
+    assert min_cllr_score(y, np.exp(llr)) == pytest.approx(min_cllr_score(y, llr), rel=1e-12)
 
 
 def test_dcf_counts_errors_at_the_bayes_threshold():
@@ -54,12 +54,12 @@ def test_dcf_counts_errors_at_the_bayes_threshold():
 def test_the_order_of_the_arguments_is_that_of_scikit_learn(trials):
     y, llr, _ = trials
     tar, non = llr[y == 1], llr[y == 0]
-    assert cllr(y, llr) == metrics.cllr(tar, non)
-    assert min_cllr(y, llr) == metrics.min_cllr(tar, non)
+    assert cllr_score(y, llr) == metrics.cllr(tar, non)
+    assert min_cllr_score(y, llr) == metrics.min_cllr(tar, non)
     assert dcf(y, llr, p_target=0.01) == metrics.act_dcf(tar, non, p_target=0.01)
 
 
-@pytest.mark.parametrize("metric", [cllr, min_cllr])
+@pytest.mark.parametrize("metric", [cllr_score, min_cllr_score])
 def test_labels_of_any_kind(trials, metric):
     y, llr, _ = trials
     expected = metric(y, llr)
@@ -87,7 +87,7 @@ def test_labels_of_any_kind(trials, metric):
     ],
 )
 def test_what_is_no_detection_problem_is_refused(y, score, options, words):
-    for metric in (cllr, min_cllr):
+    for metric in (cllr_score, min_cllr_score):
         with pytest.raises(InputError, match=words):
             metric(y, score, **options)
     with pytest.raises(InputError, match=words):
@@ -97,7 +97,7 @@ def test_what_is_no_detection_problem_is_refused(y, score, options, words):
 @pytest.mark.parametrize("y", [[1.0, np.nan], [0.5, 0.7], ["tar", None], [None, "tar"]])
 def test_what_is_no_label_is_refused(y):
     with pytest.raises(ValueError, match="NaN|Unknown label type|None"):
-        cllr(y, [1.0, 2.0])
+        cllr_score(y, [1.0, 2.0])
 
 
 @pytest.mark.parametrize("p_target", [0.0, 1.0, [0.1, 0.2]])
@@ -110,10 +110,10 @@ def test_scorers_are_negative_and_look_at_the_decision_function(trials):
     y, scores, weight = trials
     X, classifier = scores[:, np.newaxis], LogisticRegression()
     llr = classifier.fit(X, y).decision_function(X)
-    assert cllr_scorer(classifier, X, y) == -cllr(y, llr)
-    assert min_cllr_scorer(classifier, X, y) == -min_cllr(y, llr)
+    assert cllr_scorer(classifier, X, y) == -cllr_score(y, llr)
+    assert min_cllr_scorer(classifier, X, y) == -min_cllr_score(y, llr)
     assert scorer(dcf, p_target=0.1, c_miss=3)(classifier, X, y) == -dcf(y, llr, p_target=0.1, c_miss=3)
-    assert cllr_scorer(classifier, X, y, sample_weight=weight) == -cllr(y, llr, sample_weight=weight)
+    assert cllr_scorer(classifier, X, y, sample_weight=weight) == -cllr_score(y, llr, sample_weight=weight)
     found = cross_validate(classifier, X, y, scoring={"cllr": cllr_scorer, "dcf": scorer(dcf, p_target=0.1)}, cv=3)
     assert found["test_cllr"].shape == found["test_dcf"].shape == (3,)
     assert (found["test_cllr"] < 0).all()

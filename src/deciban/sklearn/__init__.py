@@ -38,7 +38,7 @@ from deciban.sklearn.multiclass.transformations import (
     DetectionPavTransformation,
     MatrixTransformation,
 )
-from deciban.sklearn.scoring import cllr, cllr_scorer, dcf, min_cllr, min_cllr_scorer, scorer
+from deciban.sklearn.scoring import cllr_score, cllr_scorer, dcf, min_cllr_score, min_cllr_scorer, scorer
 
 __all__ = [
     "AffineCalibrator",
@@ -59,10 +59,10 @@ __all__ = [
     "ScaleCalibrator",
     "ScoreCalibrator",
     "ShiftCalibrator",
-    "cllr",
+    "cllr_score",
     "cllr_scorer",
     "dcf",
-    "min_cllr",
+    "min_cllr_score",
     "min_cllr_scorer",
     "scorer",
 ]

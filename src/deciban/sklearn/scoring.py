@@ -13,7 +13,7 @@ from deciban.errors import InputError
 from deciban.sklearn.labels import listed, two_classes
 
 
-def cllr(
+def cllr_score(
     y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
 ) -> float:
     """Cost of log-likelihood ratios, `deciban.metrics.cllr` in the order of scikit-learn.
@@ -41,13 +41,13 @@ def cllr(
 
     Examples
     --------
-    >>> round(cllr([1, 0, 1, 0], [2.0, 0.0, 1.0, -1.0]), 3)
+    >>> round(cllr_score([1, 0, 1, 0], [2.0, 0.0, 1.0, -1.0]), 3)
     0.522
     """
     return metrics.cllr(**_by_class(y_true, score, sample_weight, pos_label))
 
 
-def min_cllr(
+def min_cllr_score(
     y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
 ) -> float:
     """Cllr after the best monotone recalibration, `deciban.metrics.min_cllr` in the order of scikit-learn.
@@ -75,7 +75,7 @@ def min_cllr(
 
     Examples
     --------
-    >>> min_cllr([1, 0, 1, 0], [0.2, 0.3, 0.4, 0.1])
+    >>> min_cllr_score([1, 0, 1, 0], [0.2, 0.3, 0.4, 0.1])
     0.5
     """
     return metrics.min_cllr(**_by_class(y_true, score, sample_weight, pos_label))
@@ -137,7 +137,7 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
     Parameters
     ----------
     metric : function
-        `cllr`, `min_cllr` or `dcf`.
+        `cllr_score`, `min_cllr_score` or `dcf`.
     **options
         Its keyword arguments, such as the operating point of `dcf`, or ``pos_label``.
 
@@ -149,7 +149,7 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
 
     Notes
     -----
-    `cllr` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators are;
+    `cllr_score` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators are;
     those of a `LogisticRegression` are log posterior odds at the proportions of its training data.
 
     Examples
@@ -163,11 +163,11 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
     return make_scorer(metric, response_method="decision_function", greater_is_better=False, **options)
 
 
-cllr_scorer = scorer(cllr)
-"""Minus `cllr` of a decision function that is a log-likelihood ratio."""
+cllr_scorer = scorer(cllr_score)
+"""Minus `cllr_score` of a decision function that is a log-likelihood ratio."""
 
-min_cllr_scorer = scorer(min_cllr)
-"""Minus `min_cllr` of any decision function."""
+min_cllr_scorer = scorer(min_cllr_score)
+"""Minus `min_cllr_score` of any decision function."""
 
 
 def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> dict[str, Any]:
