@@ -17,7 +17,7 @@ from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_joined, evaluate_model
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
-from deciban.workflows.inputs import Paths, paths_of, read_joined
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import trained_model
 from deciban.workflows.options import Options
@@ -154,7 +154,9 @@ def report_files(
     return write_report(request, chosen, progress).results
 
 
-def write_report(request: ReportRequest, options: Options, progress: Progress | None = None) -> Reported:
+def write_report(
+    request: ReportRequest, options: Options, progress: Progress | None = None, *, files: ScoreFiles | None = None
+) -> Reported:
     """Write the page, whole or not at all; see `report_files`.
 
     Parameters
@@ -162,15 +164,18 @@ def write_report(request: ReportRequest, options: Options, progress: Progress | 
     request : ReportRequest
     options : Options
     progress : function, optional
+    files : ScoreFiles, optional
+        Scores and key of the request, where they were opened already.
     """
     model = None if request.model is None else trained_model(request.model)
-    chosen = replace(options, kind=kind_of(paths_of(request.scores)[0], request.key, options).name)
+    files = files or ScoreFiles.of(request.scores, request.key, options.reading)
+    chosen = replace(options, kind=kind_of(files.scores[0], files.key, options).name)
     if model is not None:
         trained_model(model, chosen.kind)
     _refuse_what_fusions_take(request, model)
     has_train = bool(request.train) if not isinstance(request.train, str) else True
-    test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, of_training=False)
-    train = _evaluated(request, model, chosen, progress, of_training=True) if has_train else None
+    test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, files)
+    train = _evaluated(request, model, chosen, progress, None) if has_train else None
     page = Page(
         results=_shown(model, test.results),
         before=_before(model, test.results),
@@ -197,16 +202,21 @@ def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) 
 
 
 def _evaluated(
-    request: ReportRequest, model: ScoreModel | None, options: Options, progress: Progress | None, *, of_training: bool
+    request: ReportRequest,
+    model: ScoreModel | None,
+    options: Options,
+    progress: Progress | None,
+    files: ScoreFiles | None,
 ) -> ModelEvaluation:
-    """Systems of one set of trials, and what the model makes of them."""
-    files = (request.train, request.train_key) if of_training else (request.scores, request.key)
+    """Systems of these files, or of those of training, and what the model makes of them."""
+    of_training = files is None
+    opened = files or ScoreFiles.of(request.train, request.train_key, options.reading)
     if model is None:
-        joined = read_joined(*files, options, progress=progress)
+        joined = read_joined(opened, None, options, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), None)
     quality = request.train_quality if of_training else request.quality
     how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
-    return evaluate_model(model, *files, options, **how)
+    return evaluate_model(model, opened, None, options, **how)
 
 
 def _shown(model: ScoreModel | None, results: Results[Any]) -> Results[Any]:

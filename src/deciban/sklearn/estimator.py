@@ -16,7 +16,7 @@ from deciban import _validate
 from deciban.calibration import Calibrator
 from deciban.errors import InputError
 from deciban.sklearn.labels import listed, two_classes
-from deciban.sklearn.scoring import cllr
+from deciban.sklearn.scoring import cllr_score
 from deciban.types import AnyArray, FloatArray
 
 _SCORES: dict[str, Any] = {"ensure_all_finite": False}
@@ -221,7 +221,7 @@ class ScoreCalibrator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type
         labels = two_classes(y, "y")
         if not np.array_equal(labels, self.classes_):
             raise InputError(f"y: the labels are {listed(labels)}, those of training were {listed(self.classes_)}.")
-        return -cllr(y, llr, sample_weight=sample_weight)
+        return -cllr_score(y, llr, sample_weight=sample_weight)
 
     def _log_odds(self) -> float:
         """Prior log odds of posteriors and decisions, in nats."""

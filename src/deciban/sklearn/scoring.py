@@ -149,8 +149,8 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
 
     Notes
     -----
-    `cllr_score` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators are;
-    those of a `LogisticRegression` are log posterior odds at the proportions of its training data.
+    `cllr_score` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators
+    are; those of a `LogisticRegression` are log posterior odds at the proportions of its training data.
 
     Examples
     --------

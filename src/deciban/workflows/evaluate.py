@@ -12,7 +12,7 @@ from deciban.messages import Message
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.types import FloatArray, Progress
-from deciban.workflows.inputs import JoinedScores, Paths, read_joined
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.options import Options
 from deciban.workflows.system_order import counted
 
@@ -114,7 +114,7 @@ class ModelEvaluation:
 
 def evaluate_model(
     model: ScoreModel,
-    scores: Paths,
+    scores: Paths | ScoreFiles,
     key: PathLike | None,
     options: Options,
     *,

@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.errors import InputError
-from deciban.io import Contents, read_contents
+from deciban.io.contents import Contents
+from deciban.io.reader import read_input
+from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.trials import AlignedClasses
@@ -24,6 +26,34 @@ from deciban.workflows.options import Options, Reading
 
 Paths: TypeAlias = Sequence[PathLike] | PathLike
 """Score files, or one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreFiles:
+    """Score files and a key, opened once: to find out what they are about, and then to read them.
+
+    Attributes
+    ----------
+    scores : tuple of Recognized
+    key : Recognized or None
+    """
+
+    scores: tuple[Recognized, ...]
+    key: Recognized | None
+
+    @classmethod
+    def of(cls, scores: Paths, key: PathLike | None, reading: Reading) -> ScoreFiles:
+        """Open the files that a user named; nothing is read yet.
+
+        Raises
+        ------
+        InputError
+            If there is none, or standard input would be read twice.
+        """
+        paths = paths_of(scores, also=(key,))
+        how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
+        of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
+        return cls(tuple(recognize(path, **how) for path in paths), None if key is None else recognize(key, **of_key))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +122,7 @@ class JoinedScores:
 
 
 def read_joined(
-    scores: Paths,
+    scores: Paths | ScoreFiles,
     key: PathLike | None = None,
     options: Options | None = None,
     *,
@@ -103,7 +133,7 @@ def read_joined(
 
     Parameters
     ----------
-    scores : sequence of paths, or one path
+    scores : sequence of paths, or one path, or ScoreFiles
         Score files; see `deciban.read_scores` and `deciban.io.read_class_scores` for what they may look like.
     key : path, optional
         Which trials are targets, or of which class. Left out, the first score file must say so itself.
@@ -125,11 +155,12 @@ def read_joined(
         weight; if classes do not fit, or a segment excludes every class.
     """
     say, chosen = progress or (lambda _words: None), options or Options()
-    paths, reading = paths_of(scores, also=(key,)), chosen.reading
-    kind = kind_of(paths[0], key, chosen)
-    contents = [_read(path, kind, reading, say) for path in paths]
+    reading = chosen.reading
+    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, reading)
+    kind = kind_of(files.scores[0], files.key, chosen)
+    contents = [_read(one, kind, reading, say) for one in files.scores]
     systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
-    source = contents[0] if key is None else _read_key(key, kind, reading, say)
+    source = contents[0] if files.key is None else _read_key(files.key, kind, say)
     truth = kind.key_of(source, reading, systems[0])
     say(f"joining {kind.noun}s")
     aligned, truth = _aligned(kind, systems, truth, reading, incomplete=incomplete)
@@ -160,18 +191,15 @@ def paths_of(scores: Paths, *, also: Sequence[object] = ()) -> list[PathLike]:
     return paths
 
 
-def _read(path: PathLike, kind: Kind, reading: Reading, say: Progress) -> Contents:
-    say(f"reading {display_name(path)}")
-    how: dict[str, Any] = {"format": reading.format, "columns": reading.columns}
-    if kind.name == "two-class":
-        how |= {"labels": reading.labels, "log10": reading.log10}
-    return read_contents(path, need=kind.need, **how)
+def _read(file: Recognized, kind: Kind, reading: Reading, say: Progress) -> Contents:
+    say(f"reading {display_name(file.path)}")
+    log10 = reading.log10 and kind.name == "two-class"
+    return read_input(file, need=kind.need, log10=log10).contents
 
 
-def _read_key(path: PathLike, kind: Kind, reading: Reading, say: Progress) -> Contents:
-    say(f"reading {display_name(path)}")
-    labels: dict[str, Any] = {"labels": reading.labels} if kind.name == "two-class" else {}
-    return read_contents(path, need=kind.need_of_key, format=reading.key_format, columns=reading.key_columns, **labels)
+def _read_key(file: Recognized, kind: Kind, say: Progress) -> Contents:
+    say(f"reading {display_name(file.path)}")
+    return read_input(file, need=kind.need_of_key).contents
 
 
 def _aligned(

@@ -21,7 +21,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.hold_out import HoldOut
-from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.kinds import AnyScores, Kind
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import measures_of
@@ -60,7 +60,7 @@ class SystemTrials:
     @classmethod
     def read(
         cls,
-        scores: Paths,
+        scores: Paths | ScoreFiles,
         key: PathLike | None,
         options: Options,
         *,
@@ -86,10 +86,10 @@ class SystemTrials:
         FormatError, KeyMismatchError, InputError
             As in `read_joined` and `measures_of`, or if a file is given twice.
         """
-        paths = paths_of(scores, also=(key,))
-        refuse_twice(paths)
+        files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
+        refuse_twice(file.path for file in files.scores)
         incomplete = model is not None and model.accepts_missing
-        joined = read_joined(paths, key, options, incomplete=incomplete, progress=progress)
+        joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)
         sides = model.quality_arguments or None if trained and model is not None else None
         found = cls.of(joined, quality, sides)
         return found.with_counts_of_scores() if incomplete else found

@@ -20,7 +20,7 @@ from deciban.trials import SegmentQuality
 from deciban.types import Progress
 from deciban.workflows.evaluate import mapped
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
-from deciban.workflows.inputs import Paths
+from deciban.workflows.inputs import Paths, ScoreFiles
 from deciban.workflows.model_files import require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, read_measures
@@ -31,7 +31,7 @@ from deciban.workflows.training_rows import TrainingSets, rows_of_training
 
 
 def train_files(
-    scores: Paths,
+    scores: Paths | ScoreFiles,
     key: PathLike | None,
     model: ScoreModel | None = None,
     *,

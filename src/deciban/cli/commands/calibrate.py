@@ -63,7 +63,8 @@ def calibrate_command(
         scores=[scores], key=key, apply_to=[apply_to] if apply_to else [], **{name: given.pop(name) for name in own}
     )
     request.check()
-    options = asked.about(scores, key)
+    files = asked.files([scores], key)
+    options = asked.about(files)
     model: ScoreModel
     if options.kind == "classes":
         from deciban.cli.shared.multiclass_methods import class_calibrator_of
@@ -71,4 +72,4 @@ def calibrate_command(
         model = class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
     else:
         model = calibrator_of(method, given)
-    train(request, model, options)
+    train(request, model, options, files)

@@ -36,9 +36,10 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     from deciban.workflows.evaluate import evaluate_joined
     from deciban.workflows.inputs import read_joined
 
-    options = asked.about(scores[0], key)
+    files = asked.files(scores, key)
+    options = asked.about(files)
     with working() as say:
-        joined = read_joined(list(scores), key, options, progress=say)
+        joined = read_joined(files, None, options, progress=say)
         results = evaluate_joined(joined, options, say)
     tell(results.messages, quiet=quiet)
     if as_json:

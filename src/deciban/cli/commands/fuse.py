@@ -108,8 +108,9 @@ def fuse_command(
         **{name: given.pop(name) for name in own},
     )
     request.check()
-    options = asked.about(scores[0], key, of_two=_FOR_TWO_CLASSES)
-    train(request, _fusion(options, policy, given, with_quality="quality" in extra), options)
+    files = asked.files(scores, key)
+    options = asked.about(files, of_two=_FOR_TWO_CLASSES)
+    train(request, _fusion(options, policy, given, with_quality="quality" in extra), options, files)
 
 
 _FOR_TWO_CLASSES = (

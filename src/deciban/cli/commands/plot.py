@@ -45,13 +45,14 @@ def plot_command(
 
     ending_of(output)
     refuse_overwriting([output], [*scores, key])
-    options = asked.about(scores[0], key)
+    files = asked.files(scores, key)
+    options = asked.about(files)
     many = options.kind == "classes"
     if many != (plot in _CLASS_KINDS):
         held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
-        results = evaluate_joined(read_joined(list(scores), key, options, progress=say), options, say)
+        results = evaluate_joined(read_joined(files, None, options, progress=say), options, say)
     tell(results.messages, quiet=quiet)
     from deciban import plots
 

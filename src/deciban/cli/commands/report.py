@@ -89,9 +89,10 @@ def report_command(
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     request.refuse_overwriting()
     require_writable(output, endings=(".html", ".htm"))
-    options = asked.about(scores[0], key, of_two=("quality", "train_quality", "select", "cross_validate"))
+    files = asked.files(scores, key)
+    options = asked.about(files, of_two=("quality", "train_quality", "select", "cross_validate"))
     with working() as say:
-        done = write_report(request, options, say)
+        done = write_report(request, options, say, files=files)
     tell(done.results.messages, quiet=quiet)
     if done.train is not None:
         tell(("training", *done.train.messages), quiet=quiet)

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
 
 _OF_MANY = (
@@ -45,14 +46,18 @@ class Asked:
     options: Options
     preset: Preset | None = None
 
-    def about(self, scores: str, key: str | None, *, of_two: Sequence[str] = ()) -> Options:
+    def files(self, scores: Sequence[str], key: str | None) -> ScoreFiles:
+        """Score files and a key, opened once."""
+        from deciban.workflows.inputs import ScoreFiles
+
+        return ScoreFiles.of(list(scores), key, self.options.reading)
+
+    def about(self, files: ScoreFiles, *, of_two: Sequence[str] = ()) -> Options:
         """Decide what the scores are about, and refuse options that would be overlooked.
 
         Parameters
         ----------
-        scores : str
-            The first score file.
-        key : str, optional
+        files : ScoreFiles
         of_two : sequence of str
             More options of this command that are for two classes.
 
@@ -64,7 +69,7 @@ class Asked:
         """
         from deciban.workflows.kinds import kind_of
 
-        kind = kind_of(scores, key, self.options).name
+        kind = kind_of(files.scores[0], files.key, self.options).name
         many = kind == "classes"
         refuse_options((*_OF_TWO, *of_two) if many else _OF_MANY, of_many=many)
         if self.preset is not None and self.preset.kind != kind:

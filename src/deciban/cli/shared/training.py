@@ -14,6 +14,7 @@ from deciban.cli.shared.progress import tell, working
 if TYPE_CHECKING:
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
 
 _READ_AGAIN = ("format", "columns", "labels", "log10", "by_order", "classes", "posterior_prior", "detection_llr")
@@ -79,8 +80,18 @@ class TrainingRequest:
         refuse_overwriting(outputs, [*self.scores, self.key, *self.apply_to, self.apply_key, *files])
 
 
-def train(request: TrainingRequest, model: ScoreModel, options: Options) -> None:
-    """Train a model, write it and what it makes of scores, and print what it is worth."""
+def train(request: TrainingRequest, model: ScoreModel, options: Options, files: ScoreFiles) -> None:
+    """Train a model, write it and what it makes of scores, and print what it is worth.
+
+    Parameters
+    ----------
+    request : TrainingRequest
+    model : ScoreModel
+        What to train.
+    options : Options
+    files : ScoreFiles
+        Scores and key of the request, opened.
+    """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.content import to_text
     from deciban.workflows import train_files
@@ -89,7 +100,7 @@ def train(request: TrainingRequest, model: ScoreModel, options: Options) -> None
     if request.apply_key is not None:
         told |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as say:
-        done = train_files(request.scores, request.key, model, progress=say, **told)
+        done = train_files(files, None, model, progress=say, **told)
         messages: list[object] = list(done.messages)
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())

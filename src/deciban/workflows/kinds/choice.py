@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from deciban.errors import InputError
-from deciban.io.sniff import is_stream, readable_as
+from deciban.io.recognition import Recognized, recognize
+from deciban.io.sniff import readable_as
 from deciban.io.source import PathLike, display_name
 from deciban.workflows.kinds.base import Kind
-from deciban.workflows.options import KindName, Options, Reading
+from deciban.workflows.options import KindName, Options
 
 
 def kind_called(name: KindName) -> Kind:
@@ -22,7 +23,7 @@ def kind_called(name: KindName) -> Kind:
     return MULTICLASS
 
 
-def kind_of(scores: PathLike, key: PathLike | None, options: Options) -> Kind:
+def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Kind:
     """The kind that a user named, or that score file and key show; see `kind_of_scores`.
 
     Raises
@@ -31,7 +32,7 @@ def kind_of(scores: PathLike, key: PathLike | None, options: Options) -> Kind:
     """
     if options.kind is None and options.reading.classes is not None:
         return kind_called("classes")
-    return kind_called(options.kind or _recognized(scores, key, options.reading))
+    return kind_called(options.kind or _shown(scores, key))
 
 
 def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any) -> KindName:
@@ -49,7 +50,6 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     Returns
     -------
     {"two-class", "classes"}
-        Standard input and pipes are about two classes, unless the key is about classes.
 
     Raises
     ------
@@ -66,23 +66,23 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     >>> kind_of_scores(path)
     'classes'
     """
-    return _recognized(scores, key, Options.of("kind_of_scores", reading).reading)
+    asked = Options.of("kind_of_scores", reading).reading
+    found = recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels)
+    if key is None:
+        return _shown(found, None)
+    return _shown(found, recognize(key, format=asked.key_format, columns=asked.key_columns, labels=asked.labels))
 
 
-def _recognized(scores: PathLike, key: PathLike | None, reading: Reading) -> KindName:
-    labels = reading.labels
-    held = readable_as(
-        scores, ("scores", "class-scores"), format=reading.format, columns=reading.columns, labels=labels
-    )
+def _shown(scores: Recognized, key: Recognized | None) -> KindName:
+    held = readable_as(scores, ("scores", "class-scores"))
     if len(held) == 1:
         return "classes" if held == ("class-scores",) else "two-class"
-    file = (scores, reading.format, reading.columns) if key is None else (key, reading.key_format, reading.key_columns)
-    truth = readable_as(file[0], ("key", "class-key"), format=file[1], columns=file[2], labels=labels)
+    truth = readable_as(scores if key is None else key, ("key", "class-key"))
     if len(truth) == 1:
         return "classes" if truth == ("class-key",) else "two-class"
-    if not held or is_stream(scores):
+    if not held:
         return "two-class"  # reading says what is the matter
     raise InputError(
-        f"{display_name(scores)}: could be the scores of several systems for two classes, or of one system for several "
-        "classes. Say which (--kind two-class, --kind classes), or name the classes (--classes)."
+        f"{display_name(scores.path)}: could be the scores of several systems for two classes, or of one system for "
+        "several classes. Say which (--kind two-class, --kind classes), or name the classes (--classes)."
     )
