@@ -82,6 +82,11 @@ class Chain(Calibrator):
             scores = step.transform(scores)
         return scores
 
+    @property
+    def parts(self) -> tuple[Calibrator, ...]:
+        """The calibrators, in the order in which they are applied."""
+        return tuple(self.steps)
+
     def parameter_lines(self) -> list[str]:
         """A line for each step."""
         return [f"{step.kind}: {line}" for step in self.steps for line in step.parameter_lines()]

@@ -85,6 +85,11 @@ class ScoreModel(Model):
         """Arguments of `transform` for the quality measures that it was trained with."""
         return ()
 
+    @property
+    def parts(self) -> tuple[ScoreModel, ...]:
+        """The maps that are applied one on the output of the other; itself where there is one."""
+        return (self,)
+
     def inputs(self, scores: AnyArray) -> AnyArray:
         """What `fit` and `transform` take, out of scores with an axis of systems after that of trials."""
         return scores if self.is_fusion else scores[:, 0]

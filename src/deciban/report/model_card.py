@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from deciban.calibration import Chain
 from deciban.models import Model
 from deciban.models.fusion import Fusion
 from deciban.models.multiclass import ClassModel
@@ -44,8 +43,9 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     '2 target · 2 non-target'
     """
     rows = [("Kind", model.kind)]
-    if isinstance(model, Chain):
-        rows += [(f"Step {k}", f"{step.kind}: {_listed(_numbers(step))}") for k, step in enumerate(model.steps, 1)]
+    parts = model.parts if isinstance(model, ScoreModel) else ()
+    if parts and parts != (model,):
+        rows += [(f"Step {k}", f"{step.kind}: {_listed(_numbers(step))}") for k, step in enumerate(parts, 1)]
     else:
         settings = {name: value for name, value in model.settings.items() if value is not None}
         rows += [("Settings", _listed(settings))] if settings else []

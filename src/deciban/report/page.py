@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from deciban import plots
 from deciban._version import __version__
-from deciban.calibration import Calibrator, Chain, rule_weighting
+from deciban.calibration import rule_weighting
 from deciban.evaluation import Evaluation, Results
 from deciban.evaluation.results import CONVENTIONS
 from deciban.models import Model
@@ -125,7 +125,7 @@ def _of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dic
     points = dict.fromkeys(
         (point.p_target, point.c_miss, point.c_fa) for system in results.systems for point in system.operating_points
     )
-    for step in model.steps if isinstance(model, Chain) else (model,):
+    for step in model.parts if isinstance(model, ScoreModel) else (model,):
         rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}
         if len(rule) < 3:
             continue

@@ -43,11 +43,10 @@ def apply_command(
     scores: tuple[str, ...],
     *,
     output: str,
-    to: str | None,
     quality: tuple[str, ...],
     reading: dict[str, Any],
-    write_as: str,
     quiet: bool,
+    **writing: Any,
 ) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.
 
@@ -78,6 +77,6 @@ def apply_command(
     refuse_options(other, of_many=of_many)
     named: Any = loaded if model == "-" else model  # a stream is gone once it was read
     with working() as say:
-        how: dict[str, Any] = {"quality": files, "to": to, "write_as": write_as, **reading}
+        how: dict[str, Any] = {"quality": files, **writing, **reading}
         messages = apply_files(named, list(scores), output, progress=say, **how)
     tell(messages, quiet=quiet)

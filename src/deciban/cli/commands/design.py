@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="FILE.svg|png|pdf", type=OUTPUT, help="Draw the weighting.")
 def design_command(
     *,
-    alpha: tuple[float, ...],
-    beta: tuple[float, ...],
-    p_target: tuple[float, ...],
     priors: tuple[float, float] | None,
     dcf: tuple[str, ...],
     share: float | None,
     output: Path | None,
     as_json: bool,
+    **rule: tuple[float, ...],
 ) -> None:
     """Tell which decision thresholds a calibration objective cares for, or suggest one.
 
@@ -58,11 +56,14 @@ def design_command(
     if output is not None:
         ending_of(output)
     points = parse_points(dcf) or []
-    if alpha or beta or p_target:
+    if any(rule.values()):
         if priors is not None or share is not None:
             option = "--share" if priors is None else "--range"
             raise click.UsageError(f"{option} asks for a suggestion; --alpha, --beta and --p-target are one already.")
-        rules = [Rule(a, b, p) for a, b, p in _repeated(alpha or (1.0,), beta or (1.0,), p_target or (0.5,))]
+        rules = [
+            Rule(a, b, p)
+            for a, b, p in _repeated(rule["alpha"] or (1.0,), rule["beta"] or (1.0,), rule["p_target"] or (0.5,))
+        ]
     else:
         rules = [_suggestion(priors, points, 0.9 if share is None else share)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]

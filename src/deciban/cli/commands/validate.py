@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from deciban.cli.shared.options import reading_options
@@ -18,17 +20,13 @@ from deciban.cli.shared.progress import working
 @click.pass_context
 def validate_command(
     ctx: click.Context,
+    /,
     submission: str,
     *,
     trials: str,
-    trials_format: str | None,
-    trials_columns: str | None,
-    any_order: bool,
     quiet: bool,
-    format: str | None,  # noqa: A002
-    columns: str | None,
-    labels: dict[str, str] | None,
     log10: bool,  # noqa: ARG001  # of no matter here
+    **reading: Any,
 ) -> None:
     """See whether SUBMISSION scores the trials of LIST: each once, no others, in the same order, all of them numbers.
 
@@ -40,16 +38,7 @@ def validate_command(
     from deciban.io.validation import validate
 
     with working(f"validating {submission}"):
-        found = validate(
-            submission,
-            trials,
-            format=format,
-            columns=columns,
-            trials_format=trials_format,
-            trials_columns=trials_columns,
-            labels=labels,
-            any_order=any_order,
-        )
+        found = validate(submission, trials, **reading)
     if not quiet:
         for fact in found.facts:
             click.echo(fact, err=True)
