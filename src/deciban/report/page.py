@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from deciban import plots
 from deciban._version import __version__
-from deciban.calibration import rule_weighting
+from deciban.calibration import Calibrator, rule_weighting
 from deciban.evaluation import Evaluation, Results
 from deciban.evaluation.results import CONVENTIONS
 from deciban.models import Model

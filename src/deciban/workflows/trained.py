@@ -37,7 +37,7 @@ class Trained:
         Of a fusion of two classes: what it is worth beside its systems, on the trials that all systems scored.
     selection : Selection or None
         How systems were selected.
-    cross_validated : Scores or ClassScores or None
+    cross_validated_scores : Scores or ClassScores or None
         In nats, of models that had not seen the like of the trial, in the order of the key.
     report : JoinReport
         How the trials of training met.
@@ -50,7 +50,7 @@ class Trained:
     rows: tuple[FigureRow, ...]
     analysis: FusionAnalysis | None
     selection: Selection | None
-    cross_validated: AnyScores | None
+    cross_validated_scores: AnyScores | None
     report: JoinReport
     messages: tuple[Message, ...]
 
@@ -89,6 +89,11 @@ class Trained:
         """Evaluation of what the model makes of the trials of training."""
         return next(iter(self.of("calibration", "fusion")), None)
 
+    @property
+    def cross_validated(self) -> Any:
+        """Evaluation of cross-validated scores of the trials of training; None if there are none."""
+        return next(iter(self.of("cross-validated")), None)
+
     def files(self, paths: Sequence[PathLike]) -> list[PathLike]:
         """Those of the files of all systems that the model takes; all of them if they do not hold one system each."""
         if self.selection is None or len(paths) != len(self.selection.steps) + len(self.selection.left_out):
@@ -111,7 +116,7 @@ class Trained:
         what = "fusion" if self.model.is_fusion else "model"
         words = f"The {what} has seen the {'segments' if self.kind == 'classes' else 'trials'}"
         words += f" of {self.after.name!r}, which flatters it: " if self.after else ", which flatters it: "
-        crossed = next(iter(self.of("cross-validated")), None)
+        crossed = self.cross_validated
         if crossed is None:
             return f"{words}cross-validate, or evaluate it on others."
         return f"{words}{crossed.name!r} is what to expect."

@@ -128,7 +128,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, say: 
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
-    known = None if request.apply_to else done.cross_validated
+    known = None if request.apply_to else done.cross_validated_scores
     source = done.files(request.apply_to or request.scores)
     quality = request.extra.get("test_quality") if request.apply_to else None
     how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
