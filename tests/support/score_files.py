@@ -15,3 +15,8 @@ def write_score_files(folder):
         (folder / f"{name}.txt").write_text("".join(lines))
     (folder / "classes.tsv").write_text("".join(classes))
     return folder
+
+
+def said(messages):
+    """What was read, assumed and written: a line each."""
+    return [str(one) for one in messages]

@@ -7,6 +7,7 @@ from deciban import InputError, Scores, apply_files, read_scores
 from deciban.calibration import AffineCalibrator, ShiftCalibrator
 from deciban.io import write
 from deciban.models import Model
+from support.score_files import said
 
 SCORES, TRUTH = [3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False]
 
@@ -20,7 +21,7 @@ def model(tmp_path):
 
 def test_a_path_and_a_model_do_the_same(model, tmp_path):
     (tmp_path / "a.txt").write_text("x y 1\nx z -inf\nw z 2\n")
-    facts = apply_files(tmp_path / "model.json", tmp_path / "a.txt", tmp_path / "one.txt")
+    facts = said(apply_files(tmp_path / "model.json", tmp_path / "a.txt", tmp_path / "one.txt"))
     assert facts[0] == f"model  {tmp_path / 'model.json'}   affine   trained on 3 target · 3 non-target"
     apply_files(model, [tmp_path / "a.txt"], tmp_path / "other.txt")
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "other.txt").read_bytes()
@@ -44,7 +45,7 @@ def test_a_single_input_into_a_folder(model, tmp_path):
 def test_llrs_that_are_known_take_precedence(model, tmp_path):
     (tmp_path / "a.txt").write_text("x y 1\nx z 2\nw z 3\n")
     known = Scores.of({"enroll": ["w", "x", "no"], "test": ["z", "y", "one"]}, [7.0, -7.0, 99.0])
-    facts = apply_files(model, tmp_path / "a.txt", tmp_path / "b.txt", known=known)
+    facts = said(apply_files(model, tmp_path / "a.txt", tmp_path / "b.txt", known=known))
     np.testing.assert_array_equal(read_scores(tmp_path / "b.txt").score, [-7.0, model.transform([2.0])[0], 7.0])
     assert "note  1 trials that training did not use get llrs of the model of all others" in facts
     by_row = Scores.of({"trial": ["p", "q", "r"]}, [1.0, 2.0, 3.0])

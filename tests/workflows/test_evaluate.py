@@ -8,7 +8,7 @@ import pytest
 from deciban import InputError
 from deciban.calibration import AffineCalibrator
 from deciban.evaluation import evaluate
-from deciban.workflows import evaluate_calibrated, evaluate_files
+from deciban.workflows import evaluate_files
 
 TAR, NON = np.array([2.0, 1.0, 3.0, 0.5]), np.array([0.0, 1.5, -1.0, -2.0, 0.25])
 MODEL = AffineCalibrator(p_target=0.2).fit(np.append(TAR, NON), np.arange(9) < 4)
@@ -25,12 +25,16 @@ def files(tmp_path):
 
 def test_both_are_the_evaluations_of_the_arrays(files):
     asked = {"operating_points": [0.1, 0.5]}
-    before, after = evaluate_calibrated(files / "model.json", files / "eval.txt", files / "key.txt", **asked)
-    assert before.facts == evaluate_files(files / "eval.txt", files / "key.txt", **asked).facts
+    plain = evaluate_files(files / "eval.txt", files / "key.txt", **asked)
+    after = evaluate_files(files / "eval.txt", files / "key.txt", model=files / "model.json", **asked)
     expected = evaluate(MODEL.scale_ * TAR + MODEL.offset_, MODEL.scale_ * NON + MODEL.offset_, name="eval", **asked)
     assert after.systems[0].to_dict() == expected.to_dict()
-    assert before.systems[0].to_dict() == evaluate(TAR, NON, name="eval", **asked).to_dict()
-    assert (before.join, before.facts) == (after.join, after.facts[:-2])
+    assert plain.before is None
+    as_they_are = evaluate(TAR, NON, name="eval", **asked).to_dict()
+    assert after.before.systems[0].to_dict() == plain.systems[0].to_dict() == as_they_are
+    assert after.join == after.before.join == plain.join
+    assert after.facts[: len(plain.facts)] == plain.facts
+    assert [fact.split()[0] for fact in after.facts[len(plain.facts) :]] == ["note", "note"]
     assert "llrs that the model (affine) makes" in after.facts[-2]
 
 
@@ -40,22 +44,25 @@ def test_trials_are_known_again_whatever_their_order(files):
     (files / "other.txt").write_text("".join(lines).replace("0.25", "0.26"))
     words = {"again.txt": "trained on these very trials", "other.txt": "not the trials that the model was trained on"}
     for name, of_training in (("again.txt", False), ("other.txt", True)):
-        _, told = evaluate_calibrated(MODEL, files / name, files / "key.txt", of_training=of_training)
-        _, silent = evaluate_calibrated(MODEL, files / name, files / "key.txt", of_training=not of_training)
+        told = evaluate_files(files / name, files / "key.txt", model=MODEL, of_training=of_training)
+        silent = evaluate_files(files / name, files / "key.txt", model=MODEL, of_training=not of_training)
         assert words[name] in told.facts[-1]
         assert words[name] not in silent.facts[-1]
 
 
 def test_common_logarithms_are_taken_to_nats_first(files):
-    _, after = evaluate_calibrated(MODEL, files / "eval.txt", files / "key.txt", log10=True)
+    after = evaluate_files(files / "eval.txt", files / "key.txt", model=MODEL, log10=True)
     nats = math.log(10)
     expected = evaluate(MODEL.transform(nats * TAR), MODEL.transform(nats * NON), name="eval")
     assert after.systems[0].cllr == pytest.approx(expected.cllr)
 
 
 def test_one_system_and_a_trained_calibrator(files):
-    both = [files / "eval.txt", files / "eval.txt"]
-    with pytest.raises(InputError, match="a calibrator is for one system, got 2"):
-        evaluate_calibrated(MODEL, both, files / "key.txt")
+    (files / "second.txt").write_bytes((files / "eval.txt").read_bytes())
+    both = [files / "eval.txt", files / "second.txt"]
+    with pytest.raises(InputError, match=r"2 systems \(eval, second\), but a model of kind 'affine' is for one"):
+        evaluate_files(both, files / "key.txt", model=MODEL)
+    with pytest.raises(InputError, match="given twice"):
+        evaluate_files([files / "eval.txt"] * 2, files / "key.txt", model=MODEL)
     with pytest.raises(InputError, match="not trained yet"):
-        evaluate_calibrated(AffineCalibrator(), files / "eval.txt", files / "key.txt")
+        evaluate_files(files / "eval.txt", files / "key.txt", model=AffineCalibrator())

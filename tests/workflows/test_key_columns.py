@@ -8,7 +8,7 @@ import pytest
 
 from deciban import InputError, KeyMismatchError, evaluate, evaluate_files
 from deciban.trials import Trials
-from deciban.workflows import read_joined
+from deciban.workflows import Options, read_joined
 from deciban.workflows.key_columns import weight_column
 
 SCORES = {"a": 2.0, "b": 1.0, "c": 0.5, "d": 1.5, "e": -1.0}
@@ -21,6 +21,10 @@ def files(tmp_path):
     (tmp_path / "s.txt").write_text("".join(f"{name} {score}\n" for name, score in reversed(SCORES.items())))
     (tmp_path / "key.csv").write_text(KEY)
     return tmp_path
+
+
+def joined_by(scores, key, **options):
+    return read_joined(scores, key, Options.of("read_joined", options))
 
 
 def column(values):
@@ -70,26 +74,28 @@ def test_weights_follow_their_trials(files):
     key = (files / "key.csv").read_text().splitlines()
     (files / "other.csv").write_text("\n".join([key[0], *reversed(key[1:])]))
     for name in ("key.csv", "other.csv"):
-        joined = read_joined(files / "s.txt", files / name, weights="w")
+        joined = joined_by(files / "s.txt", files / name, weights="w")
         names = [joined.aligned[0].trials.name_of(i)[1:-1] for i in range(5)]
         assert dict(zip(names, joined.weight.tolist(), strict=True)) == WEIGHTS
-    assert read_joined(files / "s.txt", files / "key.csv").weight is None
+    assert joined_by(files / "s.txt", files / "key.csv").weight is None
 
 
 def test_trials_that_are_left_out_take_their_weights_with_them(files):
     (files / "some.txt").write_text("a 2\nd 1.5\ne -1\n")
-    joined = read_joined(files / "some.txt", files / "key.csv", weights="w", missing="drop")
+    joined = joined_by(files / "some.txt", files / "key.csv", weights="w", missing="drop")
     assert joined.weight.tolist() == [2, 0, 3]
-    assert "weights  " + str(files / "key.csv") + "   column 'w'   from 2 to 3 · 1 of 3 are 0" in joined.facts
+    assert "weights  " + str(files / "key.csv") + "   column 'w'   from 2 to 3 · 1 of 3 are 0" in map(
+        str, joined.messages
+    )
 
 
 def test_only_trials_that_are_used_need_a_weight(files):
     (files / "key.csv").write_text(KEY.replace("0.5", "").replace("+3", "many"))
     (files / "some.txt").write_text("a 2\nc 0.5\n")
-    joined = read_joined(files / "some.txt", files / "key.csv", weights="w", missing="drop")
+    joined = joined_by(files / "some.txt", files / "key.csv", weights="w", missing="drop")
     assert joined.weight.tolist() == [2, 1]
     with pytest.raises(InputError, match=r"key\.csv:3: no value in column 'w'"):
-        read_joined(files / "s.txt", files / "key.csv", weights="w")
+        joined_by(files / "s.txt", files / "key.csv", weights="w")
 
 
 def test_figures_are_those_of_weighted_trials(files):
@@ -105,12 +111,12 @@ def test_figures_are_those_of_weighted_trials(files):
 def test_a_key_without_the_column(files):
     (files / "plain.csv").write_text("".join(f"{line.rpartition(',')[0]}\n" for line in KEY.splitlines()))
     with pytest.raises(InputError, match=r"plain\.csv: no column 'w' says how much trials count; there are none"):
-        read_joined(files / "s.txt", files / "plain.csv", weights="w")
-    joined = read_joined(files / "s.txt", files / "plain.csv", weights="w", weights_required=False)
+        joined_by(files / "s.txt", files / "plain.csv", weights="w")
+    joined = joined_by(files / "s.txt", files / "plain.csv", weights="w", weights_required=False)
     assert joined.weight is None
-    assert any("has no column 'w' of weights: all its trials count alike" in fact for fact in joined.facts)
+    assert any("has no column 'w' of weights: all its trials count alike" in fact for fact in map(str, joined.messages))
     with pytest.raises(InputError, match=r"no column 'v' says how much trials count; there are w"):
-        read_joined(files / "s.txt", files / "key.csv", weights="v")
+        joined_by(files / "s.txt", files / "key.csv", weights="v")
 
 
 @pytest.mark.parametrize(("label", "kind"), [("target", "target"), ("nontarget", "non-target")])
@@ -119,16 +125,16 @@ def test_a_class_that_does_not_count_is_refused(files, label, kind):
     lines = [f"{t},{y},{'0' if y == label else w}" for t, y, w in rows]
     (files / "key.csv").write_text("\n".join(lines))
     with pytest.raises(InputError, match=rf"key\.csv, column 'w': all {kind} trials have weight 0"):
-        read_joined(files / "s.txt", files / "key.csv", weights="w")
+        joined_by(files / "s.txt", files / "key.csv", weights="w")
 
 
 def test_copies_of_a_trial_have_one_weight(files):
     how = {"weights": "w", "duplicates": "keep-one"}
     (files / "key.csv").write_text(KEY + "a,target,2.0\n")
-    assert read_joined(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
+    assert joined_by(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
     (files / "s.txt").write_text((files / "s.txt").read_text() + "a 2.0\n")
     (files / "key.csv").write_text(KEY)  # of the copies that were left out none is in the key
-    assert read_joined(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
+    assert joined_by(files / "s.txt", files / "key.csv", **how).weight.tolist() == list(WEIGHTS.values())
     (files / "key.csv").write_text(KEY + "a,target,1\n")
     with pytest.raises(KeyMismatchError, match=r"key\.csv:7: trial \(a\) has the weight 1 .* but 2 at .*key\.csv:2"):
-        read_joined(files / "s.txt", files / "key.csv", **how)
+        joined_by(files / "s.txt", files / "key.csv", **how)

@@ -6,7 +6,7 @@ import pytest
 from deciban import FormatError, InputError
 from deciban.io import write
 from deciban.trials import Quality, SegmentQuality, Trials
-from deciban.workflows.measures import measures_of, read_measures
+from deciban.workflows.quality import measures_of, read_measures
 
 PAIRS = Trials.of({"enroll": ["m", "n", "m"], "test": ["x", "y", "z"]})
 
@@ -22,8 +22,8 @@ def test_text_belongs_to_the_sides_whose_names_it_knows(text):
     found, facts = measures_of(read_measures(text), PAIRS)
     np.testing.assert_array_equal(found.pop("test_quality"), [[1.0, 10.0], [2.0, 20.0], [np.nan, np.nan]])
     assert not found
-    assert facts[0].endswith("test: q1, q2   2 names")
-    assert facts[1] == "note  1 of 3 trials without quality measures are fused by scores alone"
+    assert str(facts[0]).endswith("test: q1, q2   2 names")
+    assert str(facts[1]) == "note  1 of 3 trials without quality measures are fused by scores alone"
     single, _ = measures_of(read_measures(text), Trials.of({"trial": ["y", "x"]}))
     assert {name: values.tolist() for name, values in single.items()} == {"trial_quality": [[2.0, 20.0], [1.0, 10.0]]}
 

@@ -4,13 +4,15 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from deciban.workflows.fused_evaluation import evaluate_fused
 
 from deciban import FormatError, InputError, KeyMismatchError, Scores, apply_files, fuse_files, read_scores
 from deciban.fusion import SubsetFusion
 from deciban.io import write
 from deciban.models import Training, load_model
 from deciban.trials import Trials
+from deciban.workflows.evaluate import evaluate_model
+from deciban.workflows.options import Options
+from support.score_files import said
 
 N = 240
 RNG = np.random.default_rng(11)
@@ -65,7 +67,7 @@ def test_the_order_of_the_files_changes_no_llr(folder, fusion, expected, ending)
 
 
 def test_trials_of_the_first_come_first_then_those_that_only_the_next_has(folder, fusion):
-    facts = apply_files(fusion, [folder / f"{name}.txt" for name in "bac"], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / f"{name}.txt" for name in "bac"], folder / "out.txt"))
     order = [*ORDERS[1], *(i for i in ORDERS[0] if not SCORED[i, 1])]
     order += [i for i in ORDERS[2] if not SCORED[i, :2].any()]
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in order]
@@ -106,25 +108,25 @@ def test_saved_and_loaded_it_is_the_same(folder, fusion, expected):
     assert load_model(folder / "m.json").missing == "subset"
 
 
-def test_cross_validated_llrs_are_of_all_trials(folder):
+def test_cross_validateds_are_of_all_trials(folder):
     told = {}
     for order in ("abc", "cba"):
         paths = [folder / f"{name}.txt" for name in order]
         model = SubsetFusion(missing="subset", ridge=0.01)
         done = fuse_files(paths, folder / "key.csv", model, cross_validate="person")
-        assert len(done.cross_validated_llr) == N
-        facts = apply_files(done.model, paths, folder / "out.txt", known=done.cross_validated_llr)
+        assert len(done.cross_validated) == N
+        facts = said(apply_files(done.model, paths, folder / "out.txt", known=done.cross_validated))
         assert not any("training did not use" in one for one in facts)
         told[order] = llrs(folder / "out.txt")
         # The key lists the trials in the order of NAMES.
-        assert told[order] == dict(zip(NAMES, done.cross_validated_llr.score.tolist(), strict=True))
+        assert told[order] == dict(zip(NAMES, done.cross_validated.score.tolist(), strict=True))
     assert told["abc"] == pytest.approx(told["cba"], abs=1e-6)
     assert len(told["abc"]) == N
 
 
 def test_only_trials_of_systems_that_the_fusion_takes(folder, fusion, expected):
     (folder / "noise.txt").write_text("else where 3\nm0 s0 1\n")
-    facts = apply_files(fusion, [folder / f"{name}.txt" for name in ("noise", "b", "c", "a")], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / f"{name}.txt" for name in ("noise", "b", "c", "a")], folder / "out.txt"))
     assert "note  not part of the fusion: noise" in facts
     found = llrs(folder / "out.txt")
     assert found == expected
@@ -132,9 +134,9 @@ def test_only_trials_of_systems_that_the_fusion_takes(folder, fusion, expected):
     key = (folder / "key.csv").read_text() + "else,where,nontarget,p0\n"
     (folder / "more.csv").write_text(key)
     paths = [folder / f"{name}.txt" for name in ("noise", "b", "c", "a")]
-    _, trials = evaluate_fused(fusion, paths, folder / "more.csv")
-    assert len(trials.data.scores) == N
-    assert "note  1 trial without a score of a or b or c left out" in trials.facts
+    done = evaluate_model(fusion, paths, folder / "more.csv", Options())
+    assert len(done.trials.data.scores) == N
+    assert "note  1 trial without a score of a or b or c left out" in done.results.facts
 
 
 def test_a_set_of_systems_without_a_fusion_is_refused_in_every_order(folder, fusion):
@@ -153,7 +155,7 @@ def test_copies_and_conflicts_of_added_trials_are_found(folder, fusion, expected
     (folder / "c.txt").write_text(text + line)
     with pytest.raises(KeyMismatchError, match=r"c\.txt:\d+ and .*c\.txt:\d+: trial .* occurs more than once"):
         apply_files(fusion, paths, folder / "out.txt")
-    facts = apply_files(fusion, paths, folder / "out.txt", duplicates="keep-one")
+    facts = said(apply_files(fusion, paths, folder / "out.txt", duplicates="keep-one"))
     assert "note  surplus copies of trials left out: 1" in facts
     assert llrs(folder / "out.txt") == expected
     (folder / "c.txt").write_text(f"{text}{NAMES[copied][0]} {NAMES[copied][1]} 77\n")
@@ -165,7 +167,7 @@ def test_a_file_of_other_names_is_told(folder):
     some = SCORED[:, :2].any(axis=1)
     model = SubsetFusion(missing="subset", max_missing=1).fit(HOLED[some, :2], TRUTH[some])
     (folder / "b.txt").write_text("x y 1\nx z 2\n")
-    facts = apply_files(model, [folder / "a.txt", folder / "b.txt"], folder / "out.txt")
+    facts = said(apply_files(model, [folder / "a.txt", folder / "b.txt"], folder / "out.txt"))
     assert len(read_scores(folder / "out.txt")) == SCORED[:, 0].sum() + 2
     for name in "ab":
         assert f"note  {folder / name}.txt shares no trial with the others: are these the same names?" in facts
@@ -173,11 +175,11 @@ def test_a_file_of_other_names_is_told(folder):
 
 def test_other_policies_are_about_the_trials_of_the_first(folder, fusion):
     paths, both = [folder / f"{name}.txt" for name in "bca"], SCORED.all(axis=1)
-    facts = apply_files(fusion, paths, folder / "out.txt", missing="drop")
+    facts = said(apply_files(fusion, paths, folder / "out.txt", missing="drop"))
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in ORDERS[1] if both[i]]
     n_others = np.count_nonzero(~SCORED[:, 1])  # most of them have scores of both other systems: trials are counted
     assert f"note  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
-    facts = apply_files(fusion, paths, folder / "out.txt", missing=0.0)
+    facts = said(apply_files(fusion, paths, folder / "out.txt", missing=0.0))
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in ORDERS[1]]
     assert f"note  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
 
@@ -209,7 +211,7 @@ def test_conditions_and_labels_of_added_trials(folder, fusion):
 
 
 def test_labels_that_some_files_lack_are_left_out_and_told(folder, fusion):
-    facts = apply_files(fusion, tables(folder, "csv", labelled="ab"), folder / "out.csv")
+    facts = said(apply_files(fusion, tables(folder, "csv", labelled="ab"), folder / "out.csv"))
     assert f"note  labels of {folder / 'a.csv'} left out: not all trials have some" in facts
     assert "label" not in (folder / "out.csv").read_text().splitlines()[0]
     assert len(read_scores(folder / "out.csv")) == N

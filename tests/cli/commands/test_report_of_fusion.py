@@ -247,7 +247,7 @@ def test_each_kind_of_fusion_is_described_as_it_is(files):
     [
         (("--model", "quality.json"), "trained with test measures. Name their file"),
         (("--model", "linear.json", "--quality", "q.txt"), "the fusion was trained without"),
-        (("--quality", "q.txt"), "--quality is for fusions"),
+        (("--quality", "q.txt"), "quality: is for fusions of two classes. Name one as the model (--model)"),
         (("--model", "quality.json", "--quality", "q.txt", "--train-quality", "q.txt"), "name them with --train"),
         (("--model", "linear.json", "--select"), "name them with --train"),
         (("--model", "linear.json", "--cross-validate", "5"), "Add --select"),

@@ -1,6 +1,6 @@
 """Fusions applied to files: the trials and the form of the first, matched by name, whatever order they come in.
 
-Fusions of what there is, which take the trials of all: test_united.
+Fusions of what there is, which take the trials of all: test_trial_union.
 """
 
 import numpy as np
@@ -11,6 +11,7 @@ from deciban.calibration import AffineCalibrator
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.io import write
 from deciban.models import Training
+from support.score_files import said
 
 N = 120
 RNG = np.random.default_rng(5)
@@ -40,7 +41,7 @@ def fusion():
 
 
 def test_trials_are_joined_by_name_and_keep_the_order_of_the_first(folder, fusion):
-    facts = apply_files(fusion, [folder / "a.txt", folder / "b.txt"], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / "a.txt", folder / "b.txt"], folder / "out.txt"))
     out = read_scores(folder / "out.txt")
     np.testing.assert_array_equal(out.score, fusion.transform(SCORES))
     assert [out.trials.name_of(i) for i in (0, N - 1)] == ["(m0, s0)", f"(m{(N - 1) % 7}, s{N - 1})"]
@@ -49,7 +50,7 @@ def test_trials_are_joined_by_name_and_keep_the_order_of_the_first(folder, fusio
 
 
 def test_names_say_which_system_is_which(folder, fusion):
-    facts = apply_files(fusion, [folder / "b.txt", folder / "a.txt"], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / "b.txt", folder / "a.txt"], folder / "out.txt"))
     assert "note  systems in the order of training, by their names: a, b" in facts
     expected = {NAMES[i]: llr for i, llr in enumerate(fusion.transform(SCORES).tolist())}
     found = (line.split() for line in (folder / "out.txt").read_text().splitlines())
@@ -62,7 +63,7 @@ def test_names_say_which_system_is_which(folder, fusion):
 def test_other_names_are_taken_in_the_order_given(folder, fusion):
     for name, source in (("one.txt", "a.txt"), ("two.txt", "b.txt")):
         (folder / name).write_bytes((folder / source).read_bytes())
-    facts = apply_files(fusion, [folder / "one.txt", folder / "two.txt"], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / "one.txt", folder / "two.txt"], folder / "out.txt"))
     assert "note  systems in the order given: one for a, two for b" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES))
     with pytest.raises(InputError, match=r"b is system 2 of the fusion and was given as number 1"):
@@ -88,12 +89,12 @@ def test_trials_that_a_system_lacks(folder, fusion):
     with pytest.raises(KeyMismatchError, match=r"20 of 120 trials of .*a\.txt have no score in .*short\.txt"):
         apply_files(fusion, paths, out)
     assert not out.exists()
-    facts = apply_files(fusion, paths, out, missing="drop")
+    facts = said(apply_files(fusion, paths, out, missing="drop"))
     assert f"note  20 trials of {folder / 'a.txt'} left out, without all scores or surplus copies" in facts
     found = read_scores(out)
     assert [found.trials.name_of(i) for i in (0, 99)] == [f"(m{i % 7}, s{i})" for i in (20, 119)]
     np.testing.assert_array_equal(found.score, fusion.transform(SCORES[20:]))
-    facts = apply_files(fusion, paths, out, missing=-2.5)
+    facts = said(apply_files(fusion, paths, out, missing=-2.5))
     assert "fill  trials without a score were given -2.5" in facts
     filled = SCORES.copy()
     filled[:20, 1] = -2.5
@@ -102,7 +103,7 @@ def test_trials_that_a_system_lacks(folder, fusion):
 
 def test_trials_that_the_first_lacks_are_left_out_and_counted(folder, fusion):
     (folder / "few.txt").write_text(lines(0, [7, 3]))
-    facts = apply_files(fusion, [folder / "few.txt", folder / "b.txt"], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / "few.txt", folder / "b.txt"], folder / "out.txt"))
     assert f"note  118 trials that {folder / 'few.txt'} does not have left out" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES[[7, 3]]))
 
@@ -120,7 +121,7 @@ def test_a_fusion_of_subsets_takes_what_there_is(folder):
     scores = SCORES.copy()
     scores[:20, 1] = np.nan
     fusion = SubsetFusion(missing="subset").fit(scores, TRUTH)
-    facts = apply_files(fusion, [folder / "a.txt", folder / "short.txt"], folder / "out.txt")
+    facts = said(apply_files(fusion, [folder / "a.txt", folder / "short.txt"], folder / "out.txt"))
     assert f"join  100 trials of {folder / 'a.txt'} have all scores · 20 have not" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(scores))
 
@@ -139,7 +140,7 @@ def test_by_order_if_asked(folder, fusion):
     (folder / "c.txt").write_text("".join(f"x y{i} {SCORES[i, 1].item()!r}\n" for i in range(N)))
     with pytest.raises(KeyMismatchError, match="share no trial"):
         apply_files(fusion, [folder / "a.txt", folder / "c.txt"], folder / "out.txt")
-    facts = apply_files(fusion, [folder / "a.txt", folder / "c.txt"], folder / "out.txt", by_order=True)
+    facts = said(apply_files(fusion, [folder / "a.txt", folder / "c.txt"], folder / "out.txt", by_order=True))
     assert any("by order: the names of the trials were not compared" in fact for fact in facts)
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES))
 
@@ -153,7 +154,7 @@ def test_quality_from_a_file(folder):
     known = [i for i in range(N) if not 5 <= i < 10]
     (folder / "q.txt").write_text("1\n" + "".join(f"s{i} {quality[i, 0].item()!r}\n" for i in known))
     paths = [folder / "a.txt", folder / "b.txt"]
-    facts = apply_files(fusion, paths, folder / "out.txt", quality=folder / "q.txt")
+    facts = said(apply_files(fusion, paths, folder / "out.txt", quality=folder / "q.txt"))
     assert "note  5 of 120 trials without quality measures are fused by scores alone" in facts
     with pytest.warns(match="5 of 120 trials lack quality"):
         expected = fusion.transform(SCORES, test_quality=quality)
@@ -173,8 +174,9 @@ def test_what_is_refused(folder, fusion):
     (folder / "q.txt").write_text("1\nx 1\n")
     with pytest.raises(InputError, match="quality: given, but the fusion was trained without"):
         apply_files(fusion, both, folder / "out.txt", quality=folder / "q.txt")
+    measured = QualityFusion().fit(SCORES, TRUTH, test_quality=np.random.default_rng(7).random((N, 1)))
     with pytest.raises(InputError, match=r"q\.txt: is an input"):
-        apply_files(fusion, both, folder / "q.txt", quality=folder / "q.txt")
+        apply_files(measured, both, folder / "q.txt", quality=folder / "q.txt")
     with pytest.raises(InputError, match="a model of kind 'union-hull' does not map"):
         from deciban.fusion import UnionHull
 
@@ -186,6 +188,6 @@ def test_what_is_refused(folder, fusion):
         with pytest.raises(InputError, match="is for fusions, but the model is for one system"):
             apply_files(affine, folder / "a.txt", folder / "out.txt", **option)
     (folder / "key.csv").write_text("trial,label\ns0,target\n")
-    with pytest.raises(FormatError, match="which column is the score"):
+    with pytest.raises(FormatError, match=r"key\.csv:1: this is a key .*, but scores was asked for"):
         apply_files(fusion, [folder / "a.txt", folder / "key.csv"], folder / "out.txt")
     assert not (folder / "out.txt").exists()

@@ -34,7 +34,7 @@ def test_the_model_is_that_of_the_same_trials_in_memory(files):
     assert done.before.cllr == pytest.approx(cllr(score[truth], score[~truth]), rel=1e-9)
     assert done.after.cllr == pytest.approx(cllr(llr[truth], llr[~truth]), rel=1e-9)
     assert done.cross_validated is None
-    assert [system.name for system in done.results.systems] == ["dev", "dev, calibrated"]
+    assert [(row.name, row.role) for row in done.rows] == [("dev", "before"), ("dev, calibrated", "calibration")]
 
 
 def test_the_summary_of_a_chain_has_the_numbers_of_every_step(files):
@@ -78,16 +78,19 @@ def test_cross_validated_llrs_are_those_of_the_library(files, by, n_folds):
         groups=[columns[name] for name in named] if len(named) > 1 else columns[named[0]],
         n_folds=by if isinstance(by, int) else n_folds,
     )
-    np.testing.assert_array_equal(done.cross_validated_llr.score, expected)
+    np.testing.assert_array_equal(done.cross_validated.score, expected)
     tar, non = expected[key.is_target], expected[~key.is_target]
-    assert done.cross_validated.cllr == pytest.approx(cllr(tar, non), rel=1e-12)
+    assert done.of("cross-validated")[0].cllr == pytest.approx(cllr(tar, non), rel=1e-12)
     assert any("no model has seen the" in fact for fact in done.facts)
 
 
 def test_the_record_for_machines(files):
     folder, _, _ = files
     told = calibrate_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), cross_validate="spk").to_dict()
-    assert set(told) == {"schema", "model", "before", "after", "cross_validated", "join", "inputs", "conventions"}
+    assert {"schema", "model", "before", "after", "cross_validated", "join", "inputs", "conventions"} < set(told)
+    dev = {row["role"]: told["dev"][row["dev"]] for row in told["rows"]}
+    roles = {"before": "before", "after": "calibration", "cross_validated": "cross-validated"}
+    assert {old: told[old] for old in roles} == {old: dev[role] for old, role in roles.items()}
     assert told["model"]["kind"] == "affine"
     assert told["join"]["matched"] == 300
 

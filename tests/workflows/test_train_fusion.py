@@ -59,8 +59,8 @@ def test_the_model_is_that_of_the_arrays(folder):
     found = [(row.cllr, row.operating_points[0].act_dcf) for row in done.dev.systems]
     np.testing.assert_allclose(found, [(r.dev.cllr, r.dev.operating_points[0].act_dcf) for r in analysed.rows])
     assert done.dev.systems[-1].cllr == pytest.approx(cllr(expected.transform(SCORES[:, :2])), rel=1e-9)
-    assert done.eval is None
-    assert any("flatters" in line for line in done.summary)
+    assert done.test is None
+    assert any("flatters" in line and "cross-validate, or evaluate it on others" in line for line in done.summary)
 
 
 @pytest.mark.parametrize(("by", "parts"), [("speaker", 5), (3, 3), (("enroll", "test"), 5)])
@@ -69,12 +69,12 @@ def test_cross_validated_by_group(by, parts, folder):
     columns = {"speaker": SPEAKERS, "enroll": [m for m, _ in NAMES], "test": [s for _, s in NAMES]}
     groups = columns[by] if isinstance(by, str) else [columns["enroll"], columns["test"]]
     expected = cross_validated(LinearFusion(), SCORES[:, :2], TRUTH, groups=groups, n_folds=parts)
-    np.testing.assert_allclose(done.cross_validated_llr.score, expected, rtol=1e-6)
+    np.testing.assert_allclose(done.cross_validated.score, expected, rtol=1e-6)
     crossed = done.dev.systems[-1]
     assert crossed.name == "fusion, cross-validated"
     assert crossed.cllr == pytest.approx(cllr(expected), rel=1e-6)
     assert any("no model has seen the" in fact for fact in done.facts)
-    assert not any("flatters" in line for line in done.summary)
+    assert done.summary[-1].endswith("'fusion, cross-validated' is what to expect.")
 
 
 def test_quality_is_for_the_trials_that_have_some(folder):
@@ -145,9 +145,10 @@ def test_other_trials_are_evaluated_with_their_own_key(folder, tmp_path):
     expected = cllr(model.transform(SCORES[~half, :2]), TRUTH[~half])
     for others in ([tmp_path / "new_a.txt", tmp_path / "new_b.txt"], [folder / "b.txt", folder / "a.txt"]):
         done = fuse_files(paths(folder, "ab"), tmp_path / "dev.csv", test_scores=others, test_key=tmp_path / "eval.csv")
-        assert done.eval.systems[-1].cllr == pytest.approx(expected, rel=1e-9)
-        assert [row.name for row in done.eval.systems] == [row.name for row in done.dev.systems]
-        assert "other trials" in done.facts
+        assert done.test.systems[-1].cllr == pytest.approx(expected, rel=1e-9)
+        assert [row.name for row in done.test.systems] == [row.name for row in done.dev.systems]
+        assert "other  trials" in done.facts
+        assert not any("flatters" in line for line in done.summary)
 
 
 def test_systems_that_do_not_help_are_left_out(folder):
@@ -262,7 +263,7 @@ def test_other_trials_of_one_class_that_all_systems_scored(folder, tmp_path):
     fusion = SubsetFusion(missing="subset", max_missing=1)
     others = [tmp_path / "a.txt", tmp_path / "b.txt"]
     done = fuse_files(paths(folder, "ab"), folder / "key.csv", fusion, test_scores=others, test_key=folder / "key.csv")
-    assert [row.name for row in done.figures.rows if row.eval is not None] == ["fusion of what there is"]
+    assert [row.name for row in done.rows if row.eval is not None] == ["fusion of what there is"]
     scores = SCORES[:, :2].copy()
     scores[TRUTH, 1] = np.nan
-    assert done.eval.systems[0].cllr == pytest.approx(cllr(done.model.transform(scores)), rel=1e-9)
+    assert done.test.systems[0].cllr == pytest.approx(cllr(done.model.transform(scores)), rel=1e-9)
