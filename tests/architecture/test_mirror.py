@@ -13,7 +13,7 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
     "calibration/test_bounds.py": ["calibration/chain.py"],
-    "calibration/test_cross.py": ["calibration/calibrator.py", "calibration/folds.py"],
+    "calibration/test_cross.py": ["calibration/folds.py", "models/calibrator.py"],
     "calibration/test_pav.py": ["calibration/fit_record.py"],
     "calibration/test_rule_weighting.py": ["calibration/rule_suggestion.py"],
     "calibration/multiclass/test_gaussian.py": ["calibration/multiclass/covariance_checks.py"],
@@ -30,10 +30,17 @@ FROM_ABOVE = {
     "fusion/test_quality.py": [
         "fusion/quality_combination.py",
         "fusion/quality_measures.py",
+        "fusion/quality_parameters.py",
         "fusion/quality_terms.py",
         "models/quality_arrays.py",
     ],
-    "fusion/test_linear.py": ["fusion/fuser.py", "models/by_rule.py", "models/weighted_scores.py"],
+    "fusion/test_linear.py": [
+        "fusion/fuser.py",
+        "models/by_rule.py",
+        "models/fusion.py",
+        "models/score_model.py",
+        "models/weighted_scores.py",
+    ],
     "fusion/test_subset.py": ["fusion/subsets.py"],
     "fusion/test_union_hull.py": ["fusion/hull_vertices.py"],
     "io/formats/test_arrow.py": ["io/columns/columnar.py"],
@@ -68,6 +75,7 @@ FROM_ABOVE = {
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
     "io/text/test_writer.py": ["io/text/columns.py"],
+    "cli/commands/test_report.py": ["report/files.py"],
     "cli/test_commands.py": ["io/synthetic.py"],
     "laws/test_metrics.py": [
         "core/ranks/hull.py",
@@ -81,7 +89,7 @@ FROM_ABOVE = {
     "losses/test_rules.py": ["losses/kernels.py", "losses/terms.py", "losses/trials.py"],
     "losses/test_torch.py": ["losses/autograd.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "errors.py"],
-    "models/test_loading.py": ["_version.py", "models/json_text.py", "models/model.py"],
+    "models/test_loading.py": ["_version.py", "models/content.py", "models/json_text.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/scored_classes.py"],
     "multiclass/test_hostile.py": ["_validate/classes.py"],
     "multiclass/test_scoring_rules.py": ["core/rules/dirichlet.py"],
@@ -90,6 +98,7 @@ FROM_ABOVE = {
     "plots/test_files.py": ["plots/fonts.py"],
     "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
     "report/test_multiclass.py": ["report/multiclass_text.py"],
+    "report/test_page.py": ["report/rendering.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
     "sklearn_api/test_scoring.py": ["sklearn/labels.py"],
     "sklearn_api/multiclass/test_calibrators.py": [
