@@ -79,7 +79,6 @@ FROM_ABOVE = {
     "cli/test_commands.py": ["io/synthetic.py"],
     "laws/test_metrics.py": [
         "core/ranks/hull.py",
-        "core/ranks/operating.py",
         "metrics/costs.py",
         "metrics/ranks.py",
         "metrics/rules.py",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deciban.core.rules.proper import beta_cost_tar
 from deciban.core.training.linear_training import train
 from deciban.errors import DecibanError, TrialError
 
@@ -33,26 +34,18 @@ def test_weights_of_wrong_certainties_are_copies():
     assert weighted.offset == pytest.approx(copied.offset, rel=1e-9)
 
 
-def test_a_wrong_certainty_costs_as_much_as_a_rule_can_ask():
-    """Paper 004, eq. 4: the cost of a target at p = 0 is ``(alpha + beta - 1) / (alpha - 1)``, times its share."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_objective_is_the_mean_cost_of_all_trials(weighted):
+    """Those that are certain of the wrong class cost as much as a score that is wrong by thousands of nats."""
     scores, is_target, weights = problem()
-    is_wrong = np.isinf(scores)
-    log_odds = RULE["log_odds"]
+    weights = weights if weighted else np.ones(len(scores))
     found = fit(scores, is_target, weights)
-    heavier = weights.copy()
-    heavier[is_wrong] *= 3
-    dearer = fit(scores, is_target, heavier)
-    shares = []
-    for some in (weights, heavier):
-        tar, non = some[is_target].sum(), some[~is_target].sum()
-        limits = (2.5 / 1.0, 2.5 / 0.5)
-        prior = 1 / (1 + np.exp(-log_odds))
-        shares.append(
-            prior * limits[0] * some[is_wrong & is_target].sum() / tar
-            + (1 - prior) * limits[1] * some[is_wrong & ~is_target].sum() / non
-        )
-    assert found.objective > shares[0] > 0
-    assert dearer.objective > shares[1] > found.objective
+    x = np.where(np.isinf(scores), np.sign(scores) * 5e3, found.weights[0] * scores + found.offset) + RULE["log_odds"]
+    cost_tar, cost_non = beta_cost_tar(x, 2.0, 1.5), beta_cost_tar(-x, 1.5, 2.0)
+    prior = 1 / (1 + np.exp(-RULE["log_odds"]))
+    expected = prior * np.average(cost_tar[is_target], weights=weights[is_target])
+    expected += (1 - prior) * np.average(cost_non[~is_target], weights=weights[~is_target])
+    assert found.objective == pytest.approx(expected, rel=1e-9)
 
 
 def test_certainty_on_the_right_side_is_free():
