@@ -167,20 +167,3 @@ def test_the_folder_is_brought_to_the_disk_after_the_new_name(tmp_path, monkeypa
     with atomic_write(tmp_path / "out.txt") as stream:
         stream.write(b"x")
     assert synced == [(False, False), (True, True)]
-
-
-def test_all_is_on_the_disk_before_it_takes_the_name(tmp_path, monkeypatch):
-    """After a power cut there is the old file or the whole new one, not an empty one."""
-    target, synced = tmp_path / "out.txt", []
-    target.write_bytes(b"old")
-    sync = os.fsync
-
-    def fsync(handle):
-        sync(handle)
-        synced.append((os.fstat(handle).st_size, target.read_bytes()))
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    with atomic_write(target) as stream:
-        stream.write(b"x" * 100_000)
-    assert (100_000, b"old") in synced
-    assert target.read_bytes() == b"x" * 100_000
