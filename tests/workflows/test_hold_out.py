@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from deciban.workflows.groups import groups_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import InputError
 from deciban.trials import Trials
-from deciban.workflows.groups import groups_of
 
 TRIALS = Trials.of(
     {"enroll": ["m1", "m2", "m1"], "test": ["x", "y", "z"]},

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from deciban.workflows.measures import measures_of, read_measures
 
 from deciban import FormatError, InputError
 from deciban.io import write
 from deciban.trials import Quality, SegmentQuality, Trials
-from deciban.workflows.measures import measures_of, read_measures
 
 PAIRS = Trials.of({"enroll": ["m", "n", "m"], "test": ["x", "y", "z"]})
 

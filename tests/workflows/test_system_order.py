@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from deciban.workflows.systems import order_of_training, refuse_twice, require_same_places, score_matrix
 
 from deciban import InputError, Scores
 from deciban.trials import Index, align_systems
-from deciban.workflows.systems import order_of_training, refuse_twice, require_same_places, score_matrix
 
 
 @pytest.mark.parametrize(
