@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile(
     "thorough",
     max_examples=2000,
@@ -35,3 +35,17 @@ def real_data():
             f"no real score sets at {DATA}: they may not be shipped; set DECIBAN_DATA to a folder that has them"
         )
     return DATA
+
+
+@pytest.fixture
+def sketches(monkeypatch):
+    """Plots are made as ever, but written as empty pictures: for tests of the words of a page.
+
+    Writing takes most of the time of a page, and it is matplotlib's work. Pages with whole pictures are made in
+    `report`, `e2e` and `cli/test_commands.py`.
+    """
+
+    def savefig(_figure, file, **_options):
+        file.write(b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="8" height="6"/>')
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", savefig)

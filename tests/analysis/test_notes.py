@@ -97,3 +97,15 @@ def test_subsets_and_quality_are_told_too():
 def test_one_system_alone_cannot_cancel():
     scores, is_target = near_copies()
     assert analyse_fusion(scores[:, :1], is_target).fusion.note == ""
+
+
+def test_whole_weights_are_copies_in_what_is_told():
+    """Scores, spread of the llr and share of the objective are those of the weighted trials."""
+    scores, is_target = near_copies(400)
+    weight = np.where(scores[:, 2] > 0, 4, 1)
+    names = ["a", "copy", "b"]
+    weighted = analyse_fusion(scores, is_target, names=names, sample_weight=weight).fusion.note
+    copied = analyse_fusion(np.repeat(scores, weight, axis=0), np.repeat(is_target, weight), names=names).fusion.note
+    plain = analyse_fusion(scores, is_target, names=names).fusion.note
+    assert weighted == copied != plain
+    assert "standard deviation of" in weighted

@@ -1,10 +1,7 @@
 """The tutorial on fusion: its commands and its Python run, and on the real scores they print what it says."""
 
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,27 +20,7 @@ OTHERS = [
 ]
 
 
-def deciban(line, folder):
-    words = [Path(sys.executable).with_name("deciban"), *shlex.split(line, comments=True)[1:]]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{line}: {done.stderr}"
-    return done.stdout
-
-
-def split(folder):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SPLIT], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def stable(text):
-    """The lines; of how training went the form only, for its digits differ between machines."""
-    text = re.sub(r"in \d+ steps, gradient \d\.\de[-+]\d\d$", "in N steps, gradient G", text, flags=re.MULTILINE)
-    return [line.rstrip() for line in text.strip().splitlines()]
-
-
-def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
+def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path, deciban, python):
     rng = np.random.default_rng(7)
     attack = np.array(["-"] * 200 + ["SS_1", "SS_2", "SS_4", "US_1", "VC_1", "VC_4"] * 100)
     genuine = attack == "-"
@@ -52,7 +29,7 @@ def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
         words = np.where(genuine, "bonafide", "spoof")
         rows = [f"LA_D_{i} {attack[i]} {words[i]} {score[i].item():.6f}\n" for i in rng.permutation(len(attack))]
         (tmp_path / f"{name}.txt").write_text("".join(rows))
-    split(tmp_path)
+    python(SPLIT, tmp_path)
     printed = [deciban(line, tmp_path) for line in COMMANDS]
     assert len(printed) == 4
     # Genuine trials are divided by the order of one file, so that none is in both keys.
@@ -65,10 +42,10 @@ def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
     assert "without system_b" not in page
 
 
-def test_the_tutorial_says_what_is_printed(real_data, tmp_path):
+def test_the_tutorial_says_what_is_printed(real_data, tmp_path, deciban, python, stable):
     for name in ("system_a.txt", "system_b.txt"):
         shutil.copyfile(real_data / "asvspoof19_la_dev_cm2" / name, tmp_path / name)
-    split(tmp_path)
+    python(SPLIT, tmp_path)
     printed = [deciban(line, tmp_path) for line in COMMANDS]
     fused, evaluated = TABLES
     assert "training: converged in N steps, gradient G" in stable(fused)
@@ -76,7 +53,7 @@ def test_the_tutorial_says_what_is_printed(real_data, tmp_path):
     assert stable(evaluated) == stable(printed[2])
 
 
-def test_the_other_calls_of_the_page_run(tmp_path):
+def test_the_other_calls_of_the_page_run(tmp_path, deciban):
     write_demo(tmp_path)
     for new, old in (("newA", "sysA"), ("newB", "sysB")):
         shutil.copyfile(tmp_path / f"{old}.txt", tmp_path / f"{new}.txt")

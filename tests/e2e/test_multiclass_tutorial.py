@@ -1,10 +1,7 @@
 """The tutorial on many classes: its commands run, and on the real scores they print what it says."""
 
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +12,6 @@ TUTORIAL = PAGE[: PAGE.index("## Files and options")]
 COMMANDS = re.findall(r"^deciban .*$", TUTORIAL, flags=re.MULTILINE)
 SHOWN = dict(re.findall(r"^(deciban [^\n]*)\n```\n\n```\n(.*?)```", TUTORIAL, flags=re.MULTILINE | re.DOTALL))
 SETS = ("cifar10_resnet50", "pathmnist_resnet50", "agnews_gpt2")
-
-
-def deciban(line, folder):
-    words = [Path(sys.executable).with_name("deciban"), *shlex.split(line)[1:]]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{line}: {done.stderr}"
-    return done.stdout
-
-
-def stable(text):
-    """Without the digits that differ between machines."""
-    text = re.sub(r" in \d+ steps, gradient \S+", "", text)
-    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def made_up(folder):
@@ -44,7 +28,7 @@ def made_up(folder):
         np.save(place / f"{part}targets.npy", label)
 
 
-def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
+def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path, deciban):
     made_up(tmp_path)
     assert len(COMMANDS) == 12
     for line in COMMANDS:
@@ -52,7 +36,7 @@ def test_the_tutorial_runs_on_files_of_the_same_form(tmp_path):
     assert "Most frequent confusions" in (tmp_path / "cifar.html").read_text()
 
 
-def test_the_tutorial_says_what_is_printed(real_data, tmp_path):
+def test_the_tutorial_says_what_is_printed(real_data, tmp_path, deciban, stable):
     lacking = [name for name in SETS if not (real_data / name).is_dir()]
     if lacking:
         pytest.skip(f"{real_data} lacks {', '.join(lacking)}")

@@ -1,9 +1,6 @@
 """What the README promises is there: its commands run, its Python runs, its files exist."""
 
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -39,23 +36,15 @@ COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if l
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_of_the_readme_run(line, folder):
-    words = shlex.split(line, comments=True)
-    done = subprocess.run(
-        [Path(sys.executable).with_name("deciban"), *words[1:]], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def test_commands_of_the_readme_run(line, folder, deciban):
+    deciban(line, folder)
     for name in re.findall(r"(?:-o|--llrs) (\S+)", line):
         assert (folder / name).stat().st_size > 500
 
 
-def test_python_of_the_readme_runs(folder):
+def test_python_of_the_readme_runs(folder, python):
     (code,) = blocks("python")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) == 3
+    assert len(python(code, folder).split()) == 3
 
 
 def test_links_lead_somewhere():

@@ -178,6 +178,11 @@ BAD_SCORES = {
     "quote inside": ('a,x,1.0\n"b"0,z,2\n', ":2: expected 3 columns"),
     "quote over lines": ('trial,score\n"a\nb",1\nc,2\n', ":2: expected 2 columns"),
     "beyond range": ("ann x 1e400\nbob y inf\n", ":1: the score '1e400' is beyond the largest float"),
+    "digits beyond range": (
+        f"bob y inf\nann x {'9' * 309}\n",
+        f":2: the score '{'9' * 309}' is beyond the largest float",
+    ),
+    "minus beyond range": (f"bob y 1\nann x -{'1' * 310}.5\n", ":2: the score '-1111"),
     "decimal commas": ("ann x 1,5\nbob y 2,5\n", "cannot tell which column is the score"),
     "empty last field": ("enroll\ttest\tscore\tlabel\na\tx\t1\t\nb\ty\t2\ttarget\n", ":2: unknown label ''"),
     "double blank for a column": ("a b 1\nc  2\n", ":2: expected 3 columns .*, got 2"),

@@ -156,6 +156,7 @@ def test_before_and_after_alone(monkeypatch):
     assert len(asked) == len(plots.KINDS) + 2
 
 
+@pytest.mark.usefixtures("sketches")
 def test_a_chain_is_drawn_with_the_objective_of_its_step():
     chain = Chain(AffineCalibrator(p_target=0.1), BoundCalibrator(low=-2.0, high=2.0))
     chain.fit(np.concatenate(TRAIN), np.arange(1100) < 200)

@@ -51,6 +51,7 @@ def test_the_summary_says_what_was_found():
     assert render_classes(ClassResults((one,), messages=("read  sys.csv",))) == page
 
 
+@pytest.mark.usefixtures("sketches")
 def test_of_several_costs_the_summary_has_the_mean():
     one = evaluated(p_target=[0.1, 0.5, 0.02])
     page = render_classes(ClassResults((one,)))
@@ -63,11 +64,13 @@ def test_of_several_costs_the_summary_has_the_mean():
     assert "Costs at target prior 0.1." in page
 
 
+@pytest.mark.usefixtures("sketches")
 def test_the_summary_is_as_wide_however_many_costs_there_are():
     few, many = (render_classes(ClassResults((evaluated(p_target=p),))) for p in ([0.5], [0.5, 0.1, 0.02]))
     assert len(rows(few, SUMMARY)["sys"]) == len(rows(many, SUMMARY)["sys"]) == 10
 
 
+@pytest.mark.usefixtures("sketches")
 def test_before_and_after_and_training_stand_side_by_side():
     loglik, label = trials()
     model = MulticlassCalibrator().fit(loglik, label, classes=CLASSES)
@@ -92,6 +95,7 @@ def test_many_classes_have_no_panels():
     assert page.count("<img ") == 4
 
 
+@pytest.mark.usefixtures("sketches")
 @pytest.mark.parametrize(("n", "beside"), [(2, True), (3, True), (4, True), (6, True), (5, False), (8, False)])
 def test_letters_of_few_panels_are_not_blown_up(n, beside):
     """Pictures beside each other take half the page; alone, a narrow one would be drawn twice as large."""
@@ -103,6 +107,7 @@ def test_letters_of_few_panels_are_not_blown_up(n, beside):
     assert page.count('alt="Detection of each class') == 1
 
 
+@pytest.mark.usefixtures("sketches")
 def test_a_class_out_of_set_is_no_target():
     page = render_classes(ClassResults((evaluated(p_out_of_set=0.2),)))
     assert rows(page)["eel"][2:] == [""] * 6

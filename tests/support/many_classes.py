@@ -42,11 +42,12 @@ def features(systems, *, scale=True, offset=True):
     return np.concatenate(parts, axis=2)
 
 
-def best_parameters(design, label, prior, mass, *, penalty=0.0, base=0.0):
+def best_parameters(design, label, prior, mass, *, penalty=0.0, base=0.0, start=None):
     """Parameters of least cross-entropy of ``base + design @ parameters`` plus half the penalty times their squares."""
     n = len(label)
     penalty = np.broadcast_to(penalty, design.shape[2])
     truth = np.eye(design.shape[1])[label]
+    rows = design.reshape(-1, design.shape[2])
 
     def posterior(x):
         return log_softmax(base + design @ x + np.log(prior), axis=1)
@@ -55,25 +56,30 @@ def best_parameters(design, label, prior, mass, *, penalty=0.0, base=0.0):
         return -float(mass @ posterior(x)[np.arange(n), label]) + 0.5 * penalty @ x**2
 
     def gradient(x):
-        return np.einsum("n,nc,ncp->p", mass, np.exp(posterior(x)) - truth, design) + penalty * x
+        return (mass[:, None] * (np.exp(posterior(x)) - truth)).ravel() @ rows + penalty * x
 
     def hessian(x):
         p = np.exp(posterior(x))
-        own = np.einsum("n,nc,ncp,ncq->pq", mass, p, design, design, optimize=True)
-        mean = np.einsum("nc,ncp->np", p, design)
-        return own - np.einsum("n,np,nq->pq", mass, mean, mean, optimize=True) + np.diag(penalty)
+        own = (rows * (mass[:, None] * p).reshape(-1, 1)).T @ rows
+        mean = (p[:, None] @ design)[:, 0]
+        return own - (mean * mass[:, None]).T @ mean + np.diag(penalty)
 
-    found = minimize(value, np.zeros(design.shape[2]), jac=gradient, hess=hessian, method="trust-exact")
+    start = np.zeros(design.shape[2]) if start is None else start
+    found = minimize(value, start, jac=gradient, hess=hessian, method="trust-exact")
     x = found.x
     for _ in range(5):
-        x = x - np.linalg.solve(hessian(x), gradient(x))
+        step = np.linalg.solve(hessian(x), gradient(x))
+        x = x - step
+        if np.linalg.norm(step) < 1e-13 * np.linalg.norm(x):
+            break
     return x
 
 
-def optimum(systems, label, *, prior=None, weights=None, mass=None, penalty=0.0, scale=True, offset=True):
+def optimum(systems, label, *, prior=None, weights=None, mass=None, penalty=0.0, scale=True, offset=True, start=None):
     """Weights and offsets (mean 0) of least cross-entropy; ``penalty`` is that of each weight as it is.
 
-    ``mass`` is what each trial contributes, if that is not what its class and its weight say.
+    ``mass`` is what each trial contributes, if that is not what its class and its weight say. ``start`` holds weights
+    and offsets to begin with: there is one optimum, wherever one begins.
     """
     _, n_systems, n_classes = systems.shape
     prior = np.full(n_classes, 1 / n_classes) if prior is None else np.asarray(prior)
@@ -82,6 +88,8 @@ def optimum(systems, label, *, prior=None, weights=None, mass=None, penalty=0.0,
     all_of_them[: n_systems * scale] = penalty
     base = 0.0 if scale else systems.sum(axis=1)
     mass = masses(label, prior, weights) if mass is None else mass
-    x = best_parameters(design, label, prior, mass, penalty=all_of_them, base=base)
+    if start is not None:
+        start = np.append(start[0], start[1][1:] - start[1][0])
+    x = best_parameters(design, label, prior, mass, penalty=all_of_them, base=base, start=start)
     offsets = np.append(0.0, x[n_systems * scale :]) if offset else np.zeros(n_classes)
     return x[:n_systems] if scale else np.ones(n_systems), offsets - offsets.mean()

@@ -10,6 +10,7 @@ from deciban import metrics, read_scores
 from deciban.analysis import select_systems
 from deciban.fusion import LinearFusion, QualityFusion
 from deciban.models import load_model
+from support.commands import printed_table
 
 N = 300
 RNG = np.random.default_rng(2)
@@ -72,16 +73,14 @@ def test_fuse_tells_what_each_system_is_worth(run):
         "wrote m.json",
     ]
     names = ["a", "b", "c", "without a", "without b", "without c", "fusion"]
-    lines = out.splitlines()
-    at = lines.index("Trials of training") + 2
-    assert [line[:9].strip() for line in lines[at : at + 7]] == names
-    cllr = [float(line.split()[-4]) for line in lines[at : at + 7]]
-    assert cllr[-1] == min(cllr)
-    at = lines.index("Weights") + 2
-    weights = {name: float(weight) for name, weight, _ in map(str.split, lines[at : at + 3])}
+    table = printed_table(out, under="Trials of training")
+    assert list(table)[:7] == names
+    cllr = {name: float(table[name]["Cllr"]) for name in names}
+    assert cllr["fusion"] == min(cllr.values())
+    weights = printed_table(out, under="Weights")
     expected = fitted()
     for name, weight in zip("abc", expected.weights_, strict=True):
-        assert weights[name] == pytest.approx(weight, rel=1e-4)
+        assert float(weights[name]["weight"]) == pytest.approx(weight, rel=1e-4)
     assert "training: converged in" in out
     assert "below that of a, the best single system" in out
     assert "The fusion has seen the trials of 'fusion', which flatters it" in out
@@ -244,7 +243,7 @@ def test_a_constant_system_is_told_and_costs_nothing(run):
     assert code == 0, err
     np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
     assert "const: says nothing: all of its scores are 1, so that its llr is 0" in out
-    assert next(line.split()[5] for line in out.splitlines() if line.startswith("const ")) == "1.000"
+    assert printed_table(out, under="Trials of training")["const"]["Cllr"] == "1.000"
     assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
     code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
     assert code == 0, err

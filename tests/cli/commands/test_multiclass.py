@@ -16,7 +16,7 @@ from deciban import load_model
 from deciban.io import read_class_scores
 from support.class_files import CLASSES, names, trials, write_key, write_table
 
-pytestmark = pytest.mark.usefixtures("files")
+pytestmark = pytest.mark.usefixtures("files", "sketches")  # of pages, the words are tested here
 
 
 def cost(loglik, label, prior=None):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-pytestmark = pytest.mark.usefixtures("files")
+pytestmark = pytest.mark.usefixtures("files", "sketches")  # of pages, the words are tested here
 
 ON_FILES = ("sysA.csv", "--key", "key.csv")
 

@@ -13,6 +13,8 @@ from deciban.errors import InputError
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.models import Training
 
+pytestmark = pytest.mark.usefixtures("sketches")  # of pages, the words are tested here
+
 N = 400
 TRUTH = np.arange(N) % 4 == 0
 SCORES = {

@@ -16,7 +16,7 @@ SCORES = np.round(RNG.normal(size=(N, 2)) + TRUTH[:, None] * [2.0, 1.5], 2)
 WEIGHT = RNG.integers(0, 4, N)
 SPEAKERS = 9
 
-pytestmark = pytest.mark.usefixtures("files")
+pytestmark = pytest.mark.usefixtures("files", "sketches")  # of pages, the words are tested here
 
 
 def write(folder, copies, weight):

@@ -1,4 +1,7 @@
-"""The count table and PAV at sizes and values where shortcuts would show."""
+"""The count table at sizes and values where shortcuts would show."""
+
+from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -36,30 +39,6 @@ def test_table_holds_every_distinct_score(sets, queries):
     finally:
         counts._QUERIES_PER_SEARCH = before
     assert list(zip(found.n_tar.tolist(), found.n_non.tolist(), strict=True)) == by_unique(tar, non)
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(any), min_size=1, max_size=60), st.data())
-def test_pooling_does_not_depend_on_chunks(groups, data):
-    n_tar, n_non = (np.array(column) for column in zip(*groups, strict=True))
-    before, pav._GROUPS_PER_CHUNK = pav._GROUPS_PER_CHUNK, data.draw(st.integers(1, 60))
-    try:
-        chunked = pav.pool(n_tar, n_non)
-    finally:
-        pav._GROUPS_PER_CHUNK = before
-    np.testing.assert_array_equal(chunked, pav.pool(n_tar, n_non))
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), min_size=1, max_size=40))
-def test_products_beyond_int64_pool_like_small_ones(groups):
-    n_tar, n_non = (np.array(column) for column in zip(*groups, strict=True))
-    if not (n_tar.any() and n_non.any()):
-        return
-    expected = pav.pool(n_tar, n_non)
-    np.testing.assert_array_equal(pav.pool(n_tar * 2**55, n_non * 2**55), expected)
-    # One trial more in 2**55 makes equal fractions unequal: floats cannot see it, integers must.
-    tilted = pav.pool(np.array([2**55, 2**55 + 1]), np.array([2**55, 2**55]))
-    np.testing.assert_array_equal(tilted, [0, 1])
-    np.testing.assert_array_equal(pav.pool(np.array([2**55, 2**55]), np.array([2**55, 2**55])), [0])
 
 
 def test_auc_of_huge_counts_is_exact():
@@ -111,3 +90,24 @@ def test_random_scores_large_enough_for_every_block():
     np.testing.assert_array_equal(np.add.reduceat(n_tar, starts), np.add.reduceat(found.n_tar, again))
     np.testing.assert_array_equal(np.add.reduceat(n_non, starts), np.add.reduceat(found.n_non, again))
     assert (found.n_tar.sum(), found.n_non.sum()) == (len(tar), len(non))
+
+
+@pytest.mark.parametrize("n", [16_384, 40_000, 70_000])
+def test_the_area_of_many_groups_is_that_of_the_pairs(n):
+    """Targets 0, 2, 4, ... and non-targets 1, 3, 5, ...: 2 n groups, of which a target beats those before it."""
+    found = table(2 * np.arange(n), 2 * np.arange(n) + 1)
+    assert len(found.n_tar) == 2 * n
+    assert Fraction(found._twice_ordered(), 2 * n * n) == Fraction(n - 1, 2 * n)
+    assert found.auc() == (n - 1) / (2 * n)
+    assert found.error_area() == (n + 1) / (2 * n)
+
+
+def test_the_order_of_rows_does_not_show_in_sums_of_fractional_weights():
+    """The sum of 0.1, 0.2, 0.3 and 0.7 depends on the order in which they are added."""
+    weights = np.array([0.1, 0.2, 0.3, 0.7])
+    assert len({sum(order) for order in permutations(weights.tolist())}) > 1
+    sums = set()
+    for order in permutations(range(4)):
+        sorted_class = SortedClass.of(np.ones(4), weights[list(order)])
+        sums.add((sorted_class.total, *sorted_class.cumulated.tolist(), *sorted_class.weights.tolist()))
+    assert len(sums) == 1

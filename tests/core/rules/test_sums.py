@@ -103,3 +103,12 @@ def test_error_counts_at_other_thresholds_do_not_merge():
     one = SortedClass.of(np.zeros(1))
     with pytest.raises(ValueError, match="same thresholds"):
         ErrorCounts.of(one, one, np.zeros(1)) + ErrorCounts.of(one, one, np.ones(1))
+
+
+def test_error_counts_of_light_tails_keep_their_digits():
+    """What is left of 1e17 + 1.5 minus 1e17 would be 16 or nothing."""
+    tar = SortedClass.of(np.array([0.0, 1.0]), np.array([1.5, 1e17]))
+    non = SortedClass.of(np.array([0.0, 1.0]), np.array([1e17, 1.5]))
+    found = ErrorCounts.of(tar, non, np.array([-1.0, 0.5, 2.0]))
+    assert found.n_miss.tolist() == [0.0, 1.5, 1e17 + 1.5]
+    assert found.n_fa.tolist() == [1e17 + 1.5, 1.5, 0.0]

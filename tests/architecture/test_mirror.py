@@ -1,0 +1,205 @@
+"""Every module has a test module of its name in the mirrored place, or a named one that tests it from above."""
+
+import ast
+from collections import deque
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
+
+# Modules without tests of their own, by the test module that runs them through what they are made for.
+FROM_ABOVE = {
+    "architecture/test_house.py": ["_lazy.py"],
+    "calibration/test_bounds.py": ["calibration/chain.py"],
+    "calibration/test_cross.py": ["calibration/folds.py", "models/calibrator.py"],
+    "calibration/test_pav.py": ["calibration/fit_record.py"],
+    "calibration/test_rule_weightings.py": ["calibration/rule_suggestion.py"],
+    "calibration/multiclass/test_gaussian.py": ["calibration/multiclass/covariance_checks.py"],
+    "calibration/multiclass/test_transformations.py": ["calibration/multiclass/base.py"],
+    "core/classes/test_loglik.py": ["core/classes/counts.py"],
+    "core/classes/test_transforms.py": ["core/training/transform_objective.py"],
+    "core/training/test_linear_training.py": [
+        "core/training/fit.py",
+        "core/training/linear_objective.py",
+    ],
+    "core/training/test_multiclass_training.py": ["core/training/multiclass_moments.py"],
+    "decisions/test_application.py": ["decisions/actions.py", "decisions/points.py"],
+    "fusion/test_quality.py": [
+        "fusion/quality_combination.py",
+        "fusion/quality_measures.py",
+        "fusion/quality_parameters.py",
+        "fusion/quality_terms.py",
+        "models/quality_arrays.py",
+    ],
+    "fusion/test_linear.py": [
+        "fusion/fuser.py",
+        "models/by_rule.py",
+        "models/fusion.py",
+        "models/score_model.py",
+        "models/weighted_scores.py",
+    ],
+    "fusion/test_subset.py": ["fusion/subsets.py"],
+    "fusion/test_union_hull.py": ["fusion/hull_vertices.py"],
+    "io/formats/test_arrow.py": ["io/columns/columnar.py"],
+    "io/formats/test_bosaris_mat.py": [
+        "io/library_errors.py",
+        "io/matrices/from_tables.py",
+        "io/matrices/matlab5.py",
+        "io/matrices/matlab73.py",
+        "io/matrices/named_matrix.py",
+        "io/matrices/to_tables.py",
+    ],
+    "io/formats/test_bosaris_text.py": ["io/text/escaping.py"],
+    "io/formats/test_npy.py": ["io/arrays/checked.py"],
+    "io/formats/test_npz.py": ["io/arrays/archives.py", "io/arrays/npz_reader.py"],
+    "io/formats/test_registry.py": ["io/format.py"],
+    "io/formats/test_sidekit.py": ["io/matrices/root_layouts.py"],
+    "io/formats/test_table.py": ["io/contents.py"],
+    "io/matrices/test_hostile_hdf5.py": [
+        "io/matrices/hdf5.py",
+        "io/matrices/hdf5_arrays.py",
+        "io/matrices/hdf5_chunks.py",
+        "io/matrices/hdf5_heap.py",
+    ],
+    "io/matrices/test_round_trips.py": ["io/matrices/hdf5_writing.py"],
+    "io/test_read.py": [
+        "io/columns/assemble.py",
+        "io/columns/headers.py",
+        "io/multi_file.py",
+        "io/text/labels.py",
+        "io/text/layout.py",
+        "io/text/named.py",
+        "io/text/undecided.py",
+    ],
+    "io/test_source.py": ["io/packing.py", "io/writing.py"],
+    "io/text/test_fast_reader.py": ["io/text/reader.py"],
+    "io/text/test_writer.py": ["io/text/columns.py"],
+    "cli/commands/test_report.py": ["report/files.py"],
+    "cli/test_commands.py": ["io/synthetic.py"],
+    "laws/test_metrics.py": [
+        "core/ranks/hull.py",
+        "metrics/costs.py",
+        "metrics/ranks.py",
+        "metrics/rules.py",
+        "metrics/scored_trials.py",
+        "metrics/sorted_scores.py",
+    ],
+    "losses/test_rules.py": ["losses/kernels.py", "losses/terms.py", "losses/trials.py"],
+    "losses/test_torch.py": ["losses/autograd.py"],
+    "metrics/test_hostile.py": ["_validate/arrays.py", "errors.py"],
+    "models/test_loading.py": ["_version.py", "models/content.py", "models/json_text.py", "models/model.py"],
+    "multiclass/test_detection.py": ["multiclass/scored_classes.py", "multiclass/tables.py"],
+    "multiclass/test_hostile.py": ["_validate/classes.py"],
+    "multiclass/test_scoring_rules.py": ["core/rules/dirichlet.py"],
+    "multiclass/test_subsets.py": ["core/classes/subsets.py"],
+    "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py"],
+    "plots/test_files.py": ["plots/fonts.py"],
+    "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
+    "report/test_multiclass.py": ["report/multiclass_text.py"],
+    "report/test_page.py": ["report/rendering.py"],
+    "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
+    "sklearn_api/test_scoring.py": ["sklearn/labels.py"],
+    "sklearn_api/multiclass/test_calibrators.py": [
+        "sklearn/multiclass/estimator.py",
+        "sklearn/multiclass/transformations.py",
+        "sklearn/relay.py",
+    ],
+    "trials/frames/test_frames.py": [
+        "trials/frames/columns.py",
+        "trials/frames/from_frames.py",
+        "trials/frames/to_frames.py",
+    ],
+    "trials/joining/test_join.py": ["trials/joining/matching.py"],
+    "trials/joining/test_lookup.py": ["trials/joining/ordering.py"],
+    "trials/joining/test_union.py": ["trials/joining/append.py"],
+    "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
+    "trials/test_lists.py": ["trials/origins.py"],
+    "trials/test_quality.py": ["trials/segment_quality.py"],
+    "trials/test_tables.py": ["trials/base.py", "trials/conditions.py", "trials/criteria.py"],
+}
+
+NO_LOGIC = ["recipes.py", "types.py"]
+"""Other names of what is elsewhere."""
+
+ANY_OF_THE_FOLDER = ("analysis", "cli", "evaluation", "workflows")
+"""Folders whose tests are by topic: some test module of these folders must reach each of their modules."""
+
+
+def is_module(path):
+    return path.name not in ("__init__.py", "__main__.py")
+
+
+def mirror(module):
+    """Where the tests of a module are: `tests/sklearn` would be taken for scikit-learn."""
+    folder = Path("sklearn_api", *module.parts[1:-1]) if module.parts[0] == "sklearn" else module.parent
+    return folder / f"test_{module.stem.lstrip('_')}.py"
+
+
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if is_module(path))
+ABOVE = {module: test for test, modules in FROM_ABOVE.items() for module in modules}
+
+
+@cache
+def places():
+    """The file of each module, packages and what tests share among them, by its dotted name."""
+    found = {}
+    for path in (*SOURCE.rglob("*.py"), *(TESTS / "support").rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent if SOURCE in path.parents else TESTS).with_suffix("").parts
+        found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def named(path):
+    """Modules of deciban that a file imports, anywhere in it, or names in a string that is imported late."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("deciban"):
+            found.add(node.value.partition(":")[0])
+        elif isinstance(node, ast.Attribute) and node.attr == "iter_modules":  # a package that imports all it holds
+            found |= {name for name, place in places().items() if place.parent == path.parent}
+    return found & places().keys()
+
+
+@cache
+def reached(test):
+    """Files that a test module imports, or that these import."""
+    found, ahead = set(), deque([test])
+    while ahead:
+        for name in named(ahead.popleft()):
+            path = places()[name]
+            if path not in found:
+                found.add(path)
+                ahead.append(path)
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_every_module_has_its_test_module(module):
+    name = module.as_posix()
+    if name in NO_LOGIC or (TESTS / mirror(module)).exists():
+        return
+    if module.parts[0] in ANY_OF_THE_FOLDER and name not in ABOVE:
+        tests = [test for folder in ANY_OF_THE_FOLDER for test in (TESTS / folder).rglob("test_*.py")]
+        assert any(SOURCE / module in reached(test) for test in tests), f"no test of these folders reaches {name}"
+        return
+    assert name in ABOVE, f"tests/{mirror(module)} is not there: write it, or say in FROM_ABOVE what tests {name}"
+    assert SOURCE / module in reached(TESTS / ABOVE[name])
+
+
+def test_what_tests_from_above_is_there_and_needed():
+    for module, test in ABOVE.items():
+        assert (TESTS / test).is_file(), test
+        assert (SOURCE / module).is_file(), module
+        assert not (TESTS / mirror(Path(module))).exists(), f"{module} has a test module of its own"
+    assert len(ABOVE) == sum(map(len, FROM_ABOVE.values()))
+    for module in NO_LOGIC:
+        tree = ast.parse((SOURCE / module).read_text())
+        assert not [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name != "__getattr__"]

@@ -1,0 +1,54 @@
+"""Expected costs against sums that lose no digit."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deciban import metrics
+from deciban.core.rules.expected import cross_entropy, mean_log_cost, normalized_cross_entropy
+
+
+def surprise(x):
+    """``ln(1 + exp(x))``, of one number."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+def mean_surprise(scores, shift, sign):
+    return math.fsum(surprise(sign * x + shift) for x in scores.tolist()) / len(scores)
+
+
+@pytest.mark.parametrize("width", [1e-9, 1 / 64, 1 / 32, 1 / 16, 0.5, 0.99, 1.5, 8.0])
+@pytest.mark.parametrize("centre", [-3.0, 0.1, 2.0])
+@pytest.mark.parametrize("n", [255, 256, 5000])
+def test_neighbours_have_the_cost_of_their_sum(width, centre, n):
+    """However close scores are, and however many, what they share is no more than rounding."""
+    scores = centre + width * np.random.default_rng(n).uniform(-0.5, 0.5, n)
+    for sign, shift in ((1, 0.0), (-1, 1.25)):
+        assert mean_log_cost((scores, None), shift, sign=sign) == pytest.approx(
+            mean_surprise(scores, shift, sign), rel=4e-15
+        )
+
+
+def test_cllr_of_sorted_scores_is_that_of_the_definition():
+    rng = np.random.default_rng(1)
+    tar, non = np.sort(rng.uniform(0.0, 20.0, 3000)), np.sort(rng.uniform(-30.0, 5.0, 40_000))
+    expected = (mean_surprise(tar, 0.0, -1) + mean_surprise(non, 0.0, 1)) / (2 * math.log(2))
+    assert metrics.cllr(tar, non) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("log_odds", [-700.0, -5.0, 0.0, 0.7, 40.0])
+def test_the_normalized_cross_entropy_is_relative_to_knowing_nothing(log_odds):
+    rng = np.random.default_rng(2)
+    tar, non = (rng.normal(2.0, 2.0, 50), None), (rng.normal(-2.0, 2.0, 70), None)
+    nothing = (np.zeros(1), None)
+    found = normalized_cross_entropy(tar, non, log_odds)
+    expected = cross_entropy(tar, non, log_odds) / cross_entropy(nothing, nothing, log_odds)
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert normalized_cross_entropy(nothing, nothing, log_odds) == pytest.approx(1.0, rel=1e-15)
+
+
+def test_a_class_without_prior_costs_nothing_be_it_infinitely_wrong():
+    wrong, right = (np.array([-math.inf]), None), (np.array([-1.0]), None)
+    assert cross_entropy(wrong, right, -800.0) == pytest.approx(0.0, abs=1e-300)
+    assert cross_entropy(wrong, right, 0.0) == math.inf
