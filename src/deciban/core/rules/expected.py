@@ -21,7 +21,7 @@ _NARROW = 1 / 32
 _MANY = 256
 """Number of scores from which on products, or the series of neighbours, are the shorter way."""
 
-_IN_CACHE = 1 << 15
+_IN_CACHE = 1 << 14
 """Numbers in a block of trials and priors."""
 
 WeightedScores: TypeAlias = tuple[ScoreArray, CountArray | None]
