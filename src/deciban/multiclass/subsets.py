@@ -149,5 +149,7 @@ def _masks(n_classes: int) -> IntArray:
     mask = np.arange(1 << n_classes, dtype=np.int64)
     size = np.bitwise_count(mask)
     # Combinations of one size are in the order of their lowest classes: as binary numbers read from the other end.
-    mirrored = sum((mask >> k & 1) << (n_classes - 1 - k) for k in range(n_classes))
+    mirrored = np.zeros_like(mask)
+    for k in range(n_classes):
+        mirrored |= (mask >> k & 1) << (n_classes - 1 - k)
     return mask[np.lexsort((-mirrored, size))][n_classes + 1 :]

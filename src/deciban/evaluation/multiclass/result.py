@@ -269,7 +269,7 @@ class ClassEvaluation(ByValue, Jsonable):
         ]
 
     def subset_summary(self) -> dict[str, Any] | None:
-        """The extremes, and the mean for each size: all would be a long list. None for the one subset of two classes."""
+        """The extremes, and the mean for each size: all would be a long list. None if there is one subset."""
         found = self.subsets
         if found is None or len(found) == 1:
             return None
