@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from deciban.workflows.groups import groups_of
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from deciban.workflows.measures import measures_of, read_measures
 
 from deciban import FormatError, InputError
 from deciban.io import write

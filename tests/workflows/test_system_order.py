@@ -1,7 +1,6 @@
 """Which file is which system: by name, by order, or refused."""
 
 import pytest
-from deciban.workflows.systems import order_of_training, refuse_twice, require_same_places, score_matrix
 
 from deciban import InputError
 from deciban.workflows.system_order import order_of_training, refuse_twice, require_same_places

@@ -60,7 +60,7 @@ def score_matrix(values: ArrayLike, name: str) -> ScoreArray:
     InputError
         If ``values`` is empty, not two-dimensional, not made of real numbers, or holds NaN.
     """
-    table = matrix(no_labels(array(values, name), name), name, "system")
+    table = matrix(values, name, "system")
     if not all_finite(table):
         require_no_nan(table, name)
     return table
@@ -92,6 +92,8 @@ def matrix(values: ArrayLike, name: str, column: str) -> ScoreArray:
         If ``values`` is empty, not two-dimensional, or not made of real numbers; ``column`` says what a column is.
     """
     table = array(values, name)
+    if column == "system":
+        no_labels(table, name)
     if table.ndim != 2:
         plural = column + ("es" if column.endswith("s") else "s")
         raise InputError(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.core.by_value import ByValue
+from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.multiclass.tables import Detectors, Pairs
@@ -170,8 +171,9 @@ def detection_analysis_of(
     cost, min_cost = np.empty((2, len(target), *log_odds.shape))
     eer, cllr, min_cllr = np.empty((3, len(target)))
     for at, scores in enumerate(detectors):
-        cost[at] = scores.act_dcf(prior_log_odds=log_odds, normalize=False)
-        min_cost[at] = scores.rocch.min_dcf(prior_log_odds=log_odds, normalize=False)
+        errors = scores.error_counts(-log_odds)
+        cost[at] = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=False)
+        min_cost[at] = detection_cost(*scores.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=False)
         eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.trials.cllr(), scores.recalibrated.cllr()
     names = None if classes is None else tuple(classes[k] for k in target)
     prior_of_target = np.array(p_target, np.float64) if log_odds.ndim else float(np.asarray(p_target))

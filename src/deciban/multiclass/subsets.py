@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -140,7 +139,17 @@ def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:
     trials.require()
     log_odds = _validate.single_log_odds(p_target, largest=300.0)
     everything = subset_costs(trials.loglik, [trials.rows(k) for k in range(n_classes)], float(np.exp(log_odds)))
-    mask = np.array([sum(1 << k for k in some) for n in range(2, n_classes + 1)
-                     for some in combinations(range(n_classes), n)], np.int64)  # fmt: skip
+    mask = _masks(n_classes)
     size = np.bitwise_count(mask).astype(np.int64)
     return SubsetCosts(everything[mask], mask, size, trials.classes)
+
+
+def _masks(n_classes: int) -> IntArray:
+    """All subsets of at least two classes, small ones first, in the order of `itertools.combinations`."""
+    mask = np.arange(1 << n_classes, dtype=np.int64)
+    size = np.bitwise_count(mask)
+    # Combinations of one size are in the order of their lowest classes: as binary numbers read from the other end.
+    mirrored = np.zeros_like(mask)
+    for k in range(n_classes):
+        mirrored |= (mask >> k & 1) << (n_classes - 1 - k)
+    return mask[np.lexsort((-mirrored, size))][n_classes + 1 :]

@@ -82,7 +82,7 @@ def multiclass_page(page: Page) -> str:
         notes=[(one.name, color, one.notes) for one, color in zip(shown, colors, strict=True) if one.notes],
         per_class=[(one.name, color, _class_lines(one)) for one, color in zip(shown, colors, strict=True)],
         confusions=[(one.name, color, _confusions(one)) for one, color in zip(shown, colors, strict=True)],
-        subsets=[(one.name, color, _subsets(one)) for one, color in zip(shown, colors, strict=True) if one.subsets],
+        subsets=[(one.name, color, _subsets(one)) for one, color in zip(shown, colors, strict=True) if _subsets(one)],
         plots=[*_figures(results, before), *(figure for inches, figure in panels if inches <= _HALF)],
         wide=[figure for inches, figure in panels if inches > _HALF],
         conventions=[(words.CONVENTION_NAMES.get(name, name), text) for name, text in CLASS_CONVENTIONS.items()],

@@ -111,3 +111,27 @@ def test_the_order_of_rows_does_not_show_in_sums_of_fractional_weights():
         sorted_class = SortedClass.of(np.ones(4), weights[list(order)])
         sums.add((sorted_class.total, *sorted_class.cumulated.tolist(), *sorted_class.weights.tolist()))
     assert len(sums) == 1
+
+
+@given(st.lists(classes(max_size=12), min_size=1, max_size=4), st.booleans())
+def test_merged_classes_are_the_class_of_all(parts, with_empty):
+    scores = [np.array(one[0]) for one in parts]
+    pieces = [SortedClass.of(one) for one in scores] + [SortedClass.of(np.zeros(0))] * with_empty
+    found, whole = SortedClass.merged(pieces), SortedClass.of(np.concatenate(scores))
+    np.testing.assert_array_equal(found.scores, whole.scores)
+    assert found.weights is whole.weights is None
+    weighted = [SortedClass.of(one, np.arange(len(one)) % 3 + 1) for one in scores]
+    alone = SortedClass.of(np.concatenate(scores), np.concatenate([np.arange(len(one)) % 3 + 1 for one in scores]))
+    together = SortedClass.merged(weighted)
+    for name in ("scores", "weights", "cumulated"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+
+
+@pytest.mark.parametrize("weights", [None, np.zeros(0, np.int64), np.zeros(0)])
+def test_classes_without_trials(weights):
+    none = SortedClass.of(np.zeros(0), weights)
+    assert (none.total, none.infinite, none.finite_range) == (0, 0, None)
+    one = SortedClass.of(np.array([1.0, 1.0, 2.0]))
+    for tar, non, groups in ((none, one, [[0], [3]]), (one, none, [[3], [0]]), (none, none, [[], []])):
+        found = CountTable.of(tar, non)
+        assert [found.n_tar.tolist(), found.n_non.tolist()] == groups

@@ -263,3 +263,9 @@ def test_frequent_confusions_are_those_of_the_confusion_matrix():
     found = deciban.evaluate_classes(np.log(odds), [0, 0, 0, 1, 1, 2], classes=("cat", "dog", "eel"))
     assert found.frequent_confusions(5) == [("cat", "dog", 2.0, 2 / 3), ("dog", "eel", 1.0, 0.5)]
     assert found.frequent_confusions(1) == [("cat", "dog", 2.0, 2 / 3)]
+
+
+def test_two_classes_have_no_hardest_subset():
+    found = deciban.evaluate_classes([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    assert len(found.subsets) == 1
+    assert found.subset_summary() is None

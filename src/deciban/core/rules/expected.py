@@ -19,9 +19,9 @@ _NARROW = 1 / 32
 """Width in nats below which neighbouring scores share one Taylor series."""
 
 _MANY = 256
-"""Number of neighbours from which on the series is the shorter way."""
+"""Number of scores from which on products, or the series of neighbours, are the shorter way."""
 
-_IN_CACHE = 1 << 15
+_IN_CACHE = 1 << 14
 """Numbers in a block of trials and priors."""
 
 WeightedScores: TypeAlias = tuple[ScoreArray, CountArray | None]
@@ -114,8 +114,10 @@ def _softplus_parts(x: FloatArray) -> FloatArray:
     ``sum ln(1 + u)`` is the logarithm of one product; kept as product - 1, small ``u`` lose no digits. Each step
     halves the array.
     """
+    if len(x) < _MANY:
+        return softplus(x)
     low, high = x.min(), x.max()
-    if len(x) >= _MANY and high - low <= _NARROW:
+    if high - low <= _NARROW:
         return _softplus_of_neighbours(x, low + (high - low) / 2)
     product = np.abs(x)
     np.negative(product, out=product)

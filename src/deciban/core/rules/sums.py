@@ -18,6 +18,9 @@ from deciban.types import CountArray, FloatArray, ScoreArray
 _LANES = 8192
 """Trials per step: every temporary stays in cache."""
 
+_FEW = 256
+"""Trials whose costs Python adds up exactly before lanes of numpy are ready."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeanCost:
@@ -46,9 +49,12 @@ class MeanCost:
         weights : (n,) array, optional
             Finite and positive; 1 for every trial when left out.
         """
-        high, low = np.zeros((2, (1 if weights is not None else 2) * min(len(scores), _LANES)))
         weight = len(scores) if weights is None else _weight(weights)
         with np.errstate(over="ignore", invalid="ignore"):
+            if 0 < len(scores) <= _FEW:
+                values = cost(scores.astype(np.float64, copy=False))
+                return cls(*_sum(values if weights is None else values * weights), weight)
+            high, low = np.zeros((2, (1 if weights is not None else 2) * min(len(scores), _LANES)))
             for first in range(0, len(scores), _LANES):
                 values = cost(scores[first : first + _LANES].astype(np.float64, copy=False))
                 if weights is not None:
@@ -97,12 +103,17 @@ def _total(high: FloatArray, low: FloatArray) -> tuple[float, float]:
         low[:rest] += low[half:]
         low[:rest] += error
         high, low = high[:half], low[:half]
-    terms = (*high.tolist(), *low.tolist())
+    return _sum(np.concatenate((high, low)))
+
+
+def _sum(terms: FloatArray) -> tuple[float, float]:
+    """Sum of few numbers, none of them minus infinity, as the nearest float and the remainder."""
+    listed = terms.tolist()
     try:
-        total = math.fsum(terms)
+        total = math.fsum(listed)
     except OverflowError:
         return math.inf, 0.0
-    return total, math.fsum((*terms, -total))
+    return (total, math.fsum((*listed, -total))) if math.isfinite(total) else (math.inf, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,9 +269,9 @@ class ClassEvaluation(ByValue, Jsonable):
         ]
 
     def subset_summary(self) -> dict[str, Any] | None:
-        """The extremes, and the mean for each size: all of them would be a long list."""
+        """The extremes, and the mean for each size: all would be a long list. None if there is one subset."""
         found = self.subsets
-        if found is None:
+        if found is None or len(found) == 1:
             return None
         return {
             "p_target": self.points[0].p_target,

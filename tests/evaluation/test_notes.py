@@ -1,0 +1,95 @@
+"""Notes of two classes: what they say is where and as the tables show it."""
+
+import numpy as np
+import pytest
+
+from deciban import evaluate
+from deciban.evaluation.notes import notes_on
+from deciban.evaluation.summary import summarize
+from deciban.workflows.inspection import inspect_file
+
+
+def bad_places(result):
+    """Log odds of the prior axis at which actual decisions are worse than none."""
+    return result.curves.prior_log_odds[result.curves.act_error > 1.0]
+
+
+def prior(text):
+    """A prior as notes write it."""
+    return 1 - float(text.partition("\N{MINUS SIGN} ")[2]) if text.startswith("1 ") else float(text)
+
+
+def note_on_calibration(result):
+    (note,) = [note for note in result.notes if note.startswith("Badly calibrated")]
+    return note
+
+
+def test_bad_calibration_names_the_points_first_and_then_the_whole_range_of_priors():
+    rng = np.random.default_rng(8)
+    tar = np.concatenate((rng.normal(4, 2, 2000), np.full(20, 8.0)))
+    non = np.concatenate((rng.normal(-6, 2, 20_000), rng.normal(4.5, 0.3, 1000)))
+    result = evaluate(tar, non, operating_points=[0.02, 0.5])
+    assert result.operating_points[0].act_dcf > 1.0 > result.operating_points[1].act_dcf
+    note = note_on_calibration(result)
+    assert note.startswith(f"Badly calibrated at p_target 0.02 (cost {result.operating_points[0].act_dcf:.4g}); ")
+    places = bad_places(result)
+    low, high = note.partition("between priors ")[2].partition(":")[0].split(" and ")
+    for said, true in ((prior(low), places[0]), (prior(high), places[-1])):
+        assert said == pytest.approx(1 / (1 + np.exp(-true)), rel=0.06)
+
+
+def test_one_good_place_splits_no_range_of_bad_ones():
+    """A single prior that happens to be good between many bad ones is no end of the range."""
+    rng = np.random.default_rng(1)
+    result = evaluate(rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000), operating_points=[0.01])
+    curves = result.curves
+    bad = curves.act_error > 1.0
+    assert bad.any()
+    assert not bad.all()
+    spotted = curves.act_error.copy()
+    spotted[np.flatnonzero(bad)[len(bad[bad]) // 2]] = 0.5
+    summary = summarize([1.0], [0.0])
+    before = notes_on(summary, result.operating_points, curves)[-1]
+    with_spot = type(curves)(**{name: getattr(curves, name) for name in curves.__slots__} | {"act_error": spotted})
+    assert notes_on(summary, result.operating_points, with_spot)[-1] == before
+
+
+def test_bad_everywhere_is_said_in_few_words():
+    assert "at every prior" in note_on_calibration(evaluate([-100.0] * 40, [100.0] * 40))
+
+
+def many(*runs):
+    """Scores from pairs of a score and how often it occurs."""
+    return np.concatenate([np.full(n, float(score)) for score, n in runs])
+
+
+def test_few_errors_name_the_threshold_that_they_were_counted_at():
+    """The threshold of 4.6 misses 10 targets, the best one, between 10 and 20, misses 50."""
+    tar, non = many((-30, 10), (5, 40), (20, 400)), many((-20, 4000), (10, 1000), (30, 40))
+    result = evaluate(tar, non, operating_points=[0.01])
+    assert result.operating_points[0].n_miss == 10
+    (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
+    assert note == "Rule of 30: fewer than 30 misses at effective prior 0.01, at the actual threshold."
+
+
+@pytest.mark.parametrize("p_target", [0.5, 0.1, 0.01, 0.001, 0.0001, 0.999])
+def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
+    rng = np.random.default_rng(3)
+    result = evaluate(1 + 2 * rng.normal(2, 2, 900), rng.normal(-2, 2, 9000), operating_points=[p_target])
+    (point,) = result.operating_points
+    said = " ".join(note for note in result.notes if note.startswith("Rule of 30"))
+    actual = said.partition("at the actual")[0]
+    assert ("misses" in actual and "at the actual" in said) == (point.n_miss < 30)
+    assert ("false alarms" in actual and "at the actual" in said) == (point.n_fa < 30)
+
+
+def test_probabilities_are_called_so_in_the_same_words_everywhere(tmp_path):
+    rng = np.random.default_rng(3)
+    tar, non = rng.beta(5, 2, 200), rng.beta(2, 5, 200)
+    words = "All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats."
+    assert words in evaluate(tar, non).notes
+    assert not any("probabilities" in note for note in evaluate(np.append(tar, 1.01), non).notes)
+    assert not any("probabilities" in note for note in evaluate(np.append(tar, np.inf), non).notes)
+    path = tmp_path / "scores.txt"
+    path.write_text("".join(f"t{i} {score}\n" for i, score in enumerate(np.append(tar, non))))
+    assert words in inspect_file(path).remarks
