@@ -126,4 +126,4 @@ def test_scorers_know_which_label_large_scores_favour(trials):
     classifier = LogisticRegression().fit(X, label)
     expected = cllr_scorer(LogisticRegression().fit(X, y), X, y)
     assert cllr_scorer(classifier, X, label) == pytest.approx(expected, rel=1e-6)
-    assert scorer(cllr, pos_label="bonafide")(classifier, X, label) == pytest.approx(expected, rel=1e-6)
+    assert scorer(cllr_score, pos_label="bonafide")(classifier, X, label) == pytest.approx(expected, rel=1e-6)
