@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--subset-trials", type=int, default=10**5)
     parser.add_argument("--classes", type=int, default=14)
     parser.add_argument("--many-classes", type=int, default=100)
+    parser.add_argument("--most-classes", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     loglik, label = trials(options.trials, options.classes)
@@ -84,6 +85,15 @@ def main() -> None:
     }
     title = f"{options.subset_trials:,} trials x {options.many_classes} classes"
     show(title, measure(jobs, 1), "c_avg", options.subset_trials)
+    loglik, label = trials(10 * options.most_classes, options.most_classes)
+    label[: options.most_classes] = np.arange(options.most_classes)
+    jobs = {
+        "np.sort of all": lambda: np.sort(loglik, axis=None),
+        "pairwise_analysis": lambda: multiclass.pairwise_analysis(loglik, label),
+    }
+    n_pairs = options.most_classes * (options.most_classes - 1) // 2
+    title = f"{len(label):,} trials x {options.most_classes} classes, {n_pairs:,} pairs"
+    show(title, measure(jobs, 1), "np.sort of all", len(label))
 
 
 if __name__ == "__main__":

@@ -35,22 +35,30 @@ def with_deciban(scores: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.
     return fusion.weights_, fusion.offset_
 
 
-def with_scipy(scores: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The objective that a careful user writes: one matrix product for all systems, log-softmax, gradient."""
+def with_scipy(scores: np.ndarray, label: np.ndarray, block: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The objective that a careful user writes: one matrix product for all systems, log-softmax, gradient.
+
+    In blocks of trials, if told so: what is made of them stays in cache.
+    """
     n_trials, n_systems, n_classes = scores.shape
     weight = 1.0 / (n_classes * np.bincount(label, minlength=n_classes)[label])
-    rows = np.arange(n_trials)
+    parts = [slice(i, i + (block or n_trials)) for i in range(0, n_trials, block or n_trials)]
 
-    def cost(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        z = np.tensordot(scores, parameters[:n_systems], axes=(1, 0))
+    def part_of_cost(parameters: np.ndarray, part: slice) -> np.ndarray:
+        some, own = scores[part], label[part]
+        rows = np.arange(len(own))
+        z = np.tensordot(some, parameters[:n_systems], axes=(1, 0))
         z += parameters[n_systems:]
         log_posterior = log_softmax(z, axis=1)
-        value = -(weight @ log_posterior[rows, label])
+        value = -(weight[part] @ log_posterior[rows, own])
         pull = np.exp(log_posterior)
-        pull[rows, label] -= 1.0
-        pull *= weight[:, None]
-        scales = [np.vdot(pull, scores[:, k]) for k in range(n_systems)]
-        return float(value), np.concatenate((scales, pull.sum(axis=0)))
+        pull[rows, own] -= 1.0
+        pull *= weight[part, None]
+        return np.array([value, *(np.vdot(pull, some[:, k]) for k in range(n_systems)), *pull.sum(axis=0)])
+
+    def cost(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        total = sum(part_of_cost(parameters, part) for part in parts)
+        return float(total[0]), total[1:]
 
     start = np.concatenate((np.ones(n_systems) / n_systems, np.zeros(n_classes)))
     found = minimize(cost, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-8, "maxiter": 1000})
@@ -71,6 +79,7 @@ def compare(n_trials: int, n_systems: int, n_classes: int, rounds: int, *, rival
     jobs = {"deciban": lambda: with_deciban(scores, label)}
     if rivals:
         jobs["scipy, L-BFGS-B"] = lambda: with_scipy(scores, label)
+        jobs["scipy, L-BFGS-B, in blocks"] = lambda: with_scipy(scores, label, 2048)
     title = f"{n_trials:,} trials x {n_systems} systems x {n_classes} classes"
     show(title, measure(jobs, rounds), "deciban", n_trials * n_systems * n_classes)
     ours = objective(with_deciban(scores, label), scores, label)

@@ -1,4 +1,7 @@
-"""Rank figures and whole evaluations of unsorted scores, against one sort, scikit-learn and scipy."""
+"""Rank figures, actual costs and whole evaluations of unsorted scores, against one sort or sum, scikit-learn and scipy.
+
+Ours are given the scores of each class, as our functions are, or scores with labels, as the rivals are.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from deciban import OperatingPoint, evaluate
-from deciban.metrics import SortedScores
+from deciban.metrics import SortedScores, act_dcf, cllr
 
 LOG_ODDS = np.linspace(-7, 7, 1000)
 POINTS = [OperatingPoint(1 / (1 + np.exp(-x))) for x in LOG_ODDS]
@@ -21,6 +24,32 @@ def ranks(tar: np.ndarray, non: np.ndarray) -> tuple[float, float, float, float]
     scores = SortedScores(tar, non)
     least = scores.rocch.min_dcf(prior_log_odds=LOG_ODDS)
     return scores.rocch.eer(), scores.rocch.prbep(), scores.recalibrated.cllr(), np.sum(least)
+
+
+def apart(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of each class."""
+    is_target = labels > 0
+    return scores[is_target], scores[~is_target]
+
+
+def actual_costs(scores: np.ndarray, labels: np.ndarray, rounds: int, title: str) -> None:
+    """Print the table of what needs no order: decisions at thresholds, and costs of soft decisions."""
+    tar, non = apart(scores, labels)
+    np.testing.assert_allclose(cllr(tar, non), cllr_by_hand(tar, non), rtol=1e-12)
+    jobs = {
+        "s.sum()": scores.sum,
+        "act_dcf": lambda: act_dcf(tar, non, p_target=0.01),
+        "act_dcf at 1000 points": lambda: act_dcf(tar, non, prior_log_odds=LOG_ODDS),
+        "np.histogram of 1000 edges": lambda: np.histogram(scores, LOG_ODDS),
+        "cllr": lambda: cllr(tar, non),
+        "cllr by np.logaddexp": lambda: cllr_by_hand(tar, non),
+    }
+    show(title, measure(jobs, rounds), "s.sum()", len(scores))
+
+
+def cllr_by_hand(tar: np.ndarray, non: np.ndarray) -> float:
+    """What stands in many scripts."""
+    return float((np.logaddexp(0, -tar).mean() + np.logaddexp(0, non).mean()) / 2 / np.log(2))
 
 
 def with_scipy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
@@ -67,13 +96,16 @@ def compare(n_trials: int, share: float, rounds: int, *, rivals: bool) -> None:
     jobs = {
         "np.sort": lambda: np.sort(scores),
         "deciban, rank figures": lambda: ranks(tar, non),
+        "deciban, rank figures from labels": lambda: ranks(*apart(scores, labels)),
         "deciban.evaluate, 1000 points": lambda: evaluate(tar, non, operating_points=POINTS),
     }
     if rivals:
         jobs["argsort + scipy isotonic_regression"] = lambda: with_scipy(scores, labels)
         jobs["scikit-learn IsotonicRegression"] = lambda: with_scikit_learn(scores, labels)
         np.testing.assert_allclose(with_scipy(scores, labels), np.array(ranks(tar, non))[[0, 2]], rtol=1e-9)
-    show(f"{n_trials:,} trials, {share:.0%} targets", measure(jobs, rounds), "np.sort", n_trials)
+    title = f"{n_trials:,} trials, {share:.0%} targets"
+    show(title, measure(jobs, rounds), "np.sort", n_trials)
+    actual_costs(scores, labels, rounds, title)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.metrics.counted_scores import CountedScores
 from deciban.metrics.sorted_scores import SortedScores
 from deciban.types import FloatArray
 
@@ -59,7 +60,7 @@ def act_dcf(
     >>> act_dcf([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], prior_log_odds=[-1.0, 0.0], normalize=False).round(4)
     array([0.2437, 0.3333])
     """
-    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     return scores.act_dcf(
         p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa, normalize=normalize
     )
@@ -154,7 +155,7 @@ def bayes_error(
     >>> round(bayes_error([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
     0.3333
     """
-    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     return scores.act_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
 
 

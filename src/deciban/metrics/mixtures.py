@@ -16,6 +16,7 @@ from scipy.special import expit
 from deciban import _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
+from deciban.metrics.counted_scores import CountedScores
 from deciban.metrics.sorted_scores import SortedScores
 from deciban.types import FloatArray
 
@@ -103,7 +104,7 @@ def point_mass_cost(
     >>> round(point_mass_cost([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], thresholds=[0.0, 1.5]), 4)
     0.8705
     """
-    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     places, mass = _checked(thresholds, masses)
     return _actual(scores, places, mass * (1.0 + np.exp(-np.abs(places))))
 
@@ -186,7 +187,7 @@ def c_primary(
     >>> round(c_primary([1.0, 9.0, 2.0], [0.0, 1.0, -1.0]), 6)
     0.666667
     """
-    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     return _actual(scores, *_points(operating_points, weights))
 
 
@@ -232,7 +233,7 @@ def min_c_primary(
     return _least(scores, *_points(operating_points, weights))
 
 
-def _actual(scores: SortedScores, thresholds: FloatArray, weight: FloatArray) -> float:
+def _actual(scores: CountedScores, thresholds: FloatArray, weight: FloatArray) -> float:
     errors = scores.error_counts(thresholds)
     return _sum(errors.p_miss, errors.p_fa, thresholds, weight)
 

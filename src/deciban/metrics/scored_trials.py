@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban import _validate
 from deciban.core.rules import expected
+from deciban.metrics.counted_scores import checked
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 
@@ -26,11 +27,7 @@ class ScoredTrials:
         cls, tar: ArrayLike, non: ArrayLike, tar_weights: ArrayLike | None, non_weights: ArrayLike | None
     ) -> ScoredTrials:
         """Check the arguments of a metric."""
-        tar, non = _validate.pair(tar, non)
-        return cls(
-            _positive(tar, _validate.weights(tar_weights, len(tar), "tar_weights")),
-            _positive(non, _validate.weights(non_weights, len(non), "non_weights")),
-        )
+        return cls(*(_positive(*one) for one in checked(tar, non, tar_weights, non_weights)))
 
     def cllr(self) -> float:
         """See `deciban.metrics.cllr`."""

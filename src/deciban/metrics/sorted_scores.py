@@ -8,11 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.ranks.operating import detection_cost, effective_log_odds
-from deciban.core.rules.sums import ErrorCounts
+from deciban.metrics.counted_scores import CountedScores, checked
 from deciban.metrics.scored_trials import ScoredTrials
 from deciban.types import FloatArray
 
@@ -35,7 +33,7 @@ class Roc:
     threshold: FloatArray
 
 
-class SortedScores:
+class SortedScores(CountedScores):
     """The scores of targets and non-targets in ascending order, ready for any number of questions.
 
     Use it where one needs several figures of the same scores: each of the functions in `deciban.metrics` sorts,
@@ -60,6 +58,9 @@ class SortedScores:
     0.16666666666666666
     """
 
+    tar: SortedClass
+    non: SortedClass
+
     def __init__(
         self,
         tar: ArrayLike,
@@ -68,9 +69,7 @@ class SortedScores:
         tar_weights: ArrayLike | None = None,
         non_weights: ArrayLike | None = None,
     ) -> None:
-        tar, non = _validate.pair(tar, non)
-        self.tar = SortedClass.of(tar, _validate.weights(tar_weights, len(tar), "tar_weights"))
-        self.non = SortedClass.of(non, _validate.weights(non_weights, len(non), "non_weights"))
+        self.tar, self.non = (SortedClass.of(*one) for one in checked(tar, non, tar_weights, non_weights))
 
     @classmethod
     def of_sorted(cls, tar: SortedClass, non: SortedClass) -> SortedScores:
@@ -112,23 +111,3 @@ class SortedScores:
         n_fa, n_miss = corners(self.table.n_tar, self.table.n_non)
         low, _ = self.table.edges(np.arange(len(self.table.n_tar)))
         return Roc(n_fa / n_fa[0], n_miss / n_miss[-1], np.append(low, np.inf))
-
-    def error_counts(self, thresholds: FloatArray) -> ErrorCounts:
-        """Misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
-        return ErrorCounts.of(self.tar, self.non, np.asarray(thresholds, dtype=np.float64))
-
-    def act_dcf(
-        self,
-        *,
-        p_target: ArrayLike | None = None,
-        prior_log_odds: ArrayLike | None = None,
-        c_miss: float = 1.0,
-        c_fa: float = 1.0,
-        normalize: bool = True,
-    ) -> float | FloatArray:
-        """Actual detection cost at one or many priors; see `deciban.metrics.act_dcf`."""
-        log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-        c_miss, c_fa = _validate.costs(c_miss, c_fa)
-        errors = self.error_counts(-effective_log_odds(log_odds, c_miss, c_fa))
-        cost = detection_cost(errors.p_miss, errors.p_fa, log_odds, c_miss, c_fa, normalize=normalize)
-        return cost if log_odds.ndim else float(cost)

@@ -14,10 +14,17 @@ import numpy as np
 
 from deciban.core.classes.counts import ordered_by_class, tally
 from deciban.core.classes.loglik import class_major, detection_llrs, difference, prior_ratio, relative, row_blocks
+from deciban.core.classes.pairs import Problems, cllrs, min_cllrs
 from deciban.core.ranks.counts import SortedClass
 from deciban.metrics import SortedScores
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray
+
+_SMALL = 1 << 12
+"""Trials of a pair up to which many pairs at once are faster than one by one."""
+
+_AT_ONCE = 1 << 16
+"""Scores of pairs that are analysed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,14 +154,39 @@ class Pairs:
         """Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
         places, n_classes = self.leads.slices, len(self.leads.lengths)
         actual, minimum = np.ones((2, n_classes, n_classes))
-        for i in range(n_classes):
-            for j in range(i):
-                tar = SortedClass.of(self.leads.values[j, places[i]], self.leads.weights_of(places[i]))
-                non = SortedClass.of(-self.leads.values[i, places[j]], self.leads.weights_of(places[j]))
-                scores = SortedScores.of_sorted(tar, non)
-                actual[i, j] = actual[j, i] = scores.trials.cllr()
-                minimum[i, j] = minimum[j, i] = scores.recalibrated.cllr()
+        for i, others in self._portions():
+            figures = self._alone(i, int(others[0]), places) if len(others) == 1 else self._at_once(i, others, places)
+            actual[i, others], minimum[i, others] = figures
+            actual[others, i], minimum[others, i] = figures
         return actual, minimum
+
+    def _portions(self) -> Iterator[tuple[int, IntArray]]:
+        """Each class and some of those before it: small ones together, large ones one by one."""
+        lengths = self.leads.lengths
+        for i in range(1, len(lengths)):
+            n_trials = lengths[:i] + lengths[i]
+            is_small = n_trials <= (_SMALL if self.leads.weights is None else 0)
+            small = np.flatnonzero(is_small)
+            n_portions = min(-(-int(n_trials[small].sum()) // _AT_ONCE), len(small))
+            for others in (*np.array_split(small, max(n_portions, 1)), *np.flatnonzero(~is_small)[:, None]):
+                if len(others):
+                    yield i, others
+
+    def _at_once(self, i: int, others: IntArray, places: list[slice]) -> tuple[FloatArray, FloatArray]:
+        """Figures of a class and each of some others, without weights."""
+        lengths = self.leads.lengths
+        theirs = np.concatenate([self.leads.values[i, places[k]] for k in others.tolist()])
+        tar = Problems(self.leads.values[others, places[i]].ravel(), np.full(len(others), lengths[i]))
+        non = Problems(-theirs, lengths[others])
+        return cllrs(tar, non), min_cllrs(tar, non)
+
+    def _alone(self, i: int, j: int, places: list[slice]) -> tuple[float, float]:
+        """Figures of two classes."""
+        own, theirs = places[i], places[j]
+        tar = SortedClass.of(self.leads.values[j, own], self.leads.weights_of(own))
+        non = SortedClass.of(-self.leads.values[i, theirs], self.leads.weights_of(theirs))
+        scores = SortedScores.of_sorted(tar, non)
+        return scores.trials.cllr(), scores.recalibrated.cllr()
 
     @classmethod
     def merged(cls, parts: Sequence[Pairs]) -> Pairs:

@@ -90,3 +90,53 @@ def test_small_variances_that_are_no_rounding_are_kept():
     moments = ClassMoments.of(features, np.append(np.zeros(200, np.int64), 1), 2, None)
     variance = moments.covariance[0, 0, 0] * moments.size[0] ** 2
     assert variance == pytest.approx(1e-20 * noise.var(), rel=1e-5)
+
+
+@pytest.mark.parametrize("block", [3, 40, 1 << 17], ids=["a trial at a time", "a few", "all at once"])
+@pytest.mark.parametrize("layout", ["rows", "columns", "float32"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_are_those_of_exact_sums(monkeypatch, block, layout, weighted):
+    monkeypatch.setattr(class_gaussian, "_BLOCK", block)
+    rng = np.random.default_rng(4)
+    features = 1e4 + rng.normal(size=(53, 3)) @ MIXING
+    features = {"rows": features, "columns": np.asfortranarray(features), "float32": features.astype(np.float32)}[
+        layout
+    ]
+    label = np.append([0, 1, 2], rng.integers(0, 3, 50))
+    weights = rng.integers(0, 3, 53).astype(float) if weighted else None
+    if weighted:
+        weights[:3] = 1.0
+        features[-1], weights[-1] = 1e7, 0.0  # out of all ranges, and does not count
+    found = ClassMoments.of(features, label, 3, weights)
+    counting = features if weights is None else features[weights > 0]
+    np.testing.assert_allclose(found.middle, (counting.max(axis=0) + counting.min(axis=0)) / 2.0)
+    np.testing.assert_allclose(found.size, (counting.max(axis=0) - counting.min(axis=0)) / 2.0, rtol=1e-6)
+    for k in range(3):
+        own = [[Fraction(float(v)) for v in row] for row in features[label == k]]
+        shares = [Fraction(1)] * len(own) if weights is None else [Fraction(float(w)) for w in weights[label == k]]
+        total = sum(shares)
+        mean = [sum(w * row[j] for w, row in zip(shares, own, strict=True)) / total for j in range(3)]
+        np.testing.assert_allclose(found.middle + found.size * found.mean[k], np.array(mean, float), rtol=1e-14)
+        exact = [
+            [sum(w * (r[i] - mean[i]) * (r[j] - mean[j]) for w, r in zip(shares, own, strict=True)) / total
+             for j in range(3)] for i in range(3)
+        ]  # fmt: skip
+        covariance = found.covariance[k] * np.outer(found.size, found.size)
+        sd = np.sqrt(np.diag(np.array(exact, float)))
+        np.testing.assert_array_less(np.abs(covariance - np.array(exact, float)) / np.outer(sd, sd), 1e-11)
+        np.testing.assert_array_equal(covariance, covariance.T)
+
+
+@pytest.mark.parametrize("apart", [0.1, 5.0, 1e3])
+def test_any_reference_gives_the_same_densities(monkeypatch, apart):
+    rng = np.random.default_rng(5)
+    mean = apart * rng.normal(size=(5, 3))
+    features = mean[rng.integers(0, 5, 300)] + rng.normal(size=(300, 3)) @ MIXING
+    covariance = (MIXING @ MIXING.T)[None]
+    found = []
+    for near in (-1.0, np.inf):  # around the closest mean, around the middle
+        monkeypatch.setattr(class_gaussian, "_NEAR", near)
+        found.append(log_densities(features, mean, covariance))
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12 * max(apart, 1.0) ** 2)
+    each = log_densities(features, mean, np.repeat(covariance, 5, axis=0))
+    np.testing.assert_allclose(found[0], each, rtol=1e-12)

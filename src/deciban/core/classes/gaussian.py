@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import blas, lapack
 
+from deciban.core.classes.counts import ordered_by_class
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 17
 """Numbers in a block of features."""
+
+_ROWS = 16
+"""Rows that are one long row while extremes are looked for."""
+
+_NEAR = 64.0
+"""Squared distances of means from their middle, relative to the number of features, which is what those of points to
+their own mean are: up to here, what cancels takes no more digits than the sum of squares does."""
 
 NOISE = (100.0 * float(np.finfo(np.float64).eps)) ** 2
 """Variance of a feature relative to its range that rounding makes where there is none."""
@@ -47,8 +55,8 @@ class ClassMoments:
         InputError
             If a feature is the same in all trials.
         """
-        counting = np.ones(len(label), np.bool_) if weights is None else weights > 0.0
-        low, high = (extreme(features[counting], axis=0).astype(np.float64) for extreme in (np.min, np.max))
+        counting = features if weights is None else features[weights > 0.0]
+        low, high = (_extremes(counting, extreme).astype(np.float64) for extreme in (np.min, np.max))
         middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
         if (constant := np.flatnonzero(size == 0.0)).size:
             raise InputError(
@@ -57,23 +65,47 @@ class ClassMoments:
             )
         mean = np.empty((n_classes, len(size)))
         covariance = np.empty((n_classes, len(size), len(size)))
-        order = np.argsort(label, kind="stable")
-        ends = np.searchsorted(label[order], np.arange(n_classes + 1))
-        for k in range(n_classes):
-            own = order[ends[k] : ends[k + 1]]
-            own = own[counting[own]]
-            weight = np.ones(len(own)) if weights is None else weights[own]
-            weight = weight / weight.sum()
-            parts = list(_blocks(len(own), len(size)))
-            mean[k] = sum(weight[part] @ ((features[own[part]] - middle) / size) for part in parts)
-            covariance[k] = 0.0
-            for part in parts:
-                deviation = (features[own[part]] - middle) / size - mean[k]
-                covariance[k] += (deviation.T * weight[part]) @ deviation
-            covariance[k] = 0.5 * (covariance[k] + covariance[k].T)  # rounding is not symmetric
+        order = ordered_by_class(label, n_classes)
+        order = order if weights is None else order[weights[order] > 0.0]
+        ends = np.cumsum(np.bincount(label[order], minlength=n_classes))
+        for k, own in enumerate(np.split(order, ends[:-1])):
+            blocks = (
+                ((features[own[part]] - middle) / size, None if weights is None else weights[own[part]])
+                for part in _blocks(len(own), len(size))
+            )
+            mean[k], covariance[k] = _merged(blocks)
             still = np.diag(covariance[k]) <= NOISE  # a mean of equal numbers is rounded, too
             covariance[k, still] = covariance[k, :, still] = 0.0
         return cls(middle, size, mean, covariance)
+
+
+def _extremes(features: ScoreArray, extreme: Callable[..., ScoreArray]) -> ScoreArray:
+    """Of every feature; rows of a matrix are taken many at once, for numpy is slow with short ones."""
+    n, n_features = features.shape
+    whole = n - n % _ROWS if features.flags.c_contiguous else 0
+    found = [features[whole:]] if whole < n else []
+    if whole:
+        found.append(extreme(features[:whole].reshape(-1, _ROWS * n_features), axis=0).reshape(_ROWS, n_features))
+    return extreme(np.concatenate(found), axis=0)
+
+
+def _merged(blocks: Iterable[tuple[FloatArray, FloatArray | None]]) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of the points in blocks, which are overwritten, with their weights (Chan et al. 1979).
+
+    Around the mean of its own block every point is small, and merging takes nothing away: no digits cancel.
+    """
+    total, mean, products = 0.0, np.zeros(()), np.zeros(())
+    for points, weights in blocks:
+        weight = float(len(points)) if weights is None else float(weights.sum())
+        centre = (np.ones(len(points)) if weights is None else weights) @ points / weight
+        deviations = np.subtract(points, centre, out=points)
+        products = products + (deviations.T if weights is None else deviations.T * weights) @ deviations
+        gap, share = centre - mean, weight / (total + weight)
+        products += total * share * np.outer(gap, gap)
+        mean = mean + share * gap
+        total += weight
+    covariance = products / total
+    return mean, 0.5 * (covariance + covariance.T)  # rounding is not symmetric
 
 
 def is_singular(covariance: FloatArray) -> bool:
@@ -103,54 +135,72 @@ def log_densities(features: ScoreArray, mean: FloatArray, covariance: FloatArray
     """
     sd = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     factors = [s[:, None] * np.linalg.cholesky(one / np.outer(s, s)) for one, s in zip(covariance, sd, strict=True)]
+    inverses = [np.asfortranarray(lapack.dtrtri(factor, lower=1)[0]) for factor in factors]
     with np.errstate(over="ignore", invalid="ignore"):
-        answer = _by_one(features, mean, factors[0]) if len(factors) == 1 else _by_each(features, mean, factors)
+        answer = _by_one(features, mean, inverses[0]) if len(factors) == 1 else _by_each(features, mean, inverses)
     answer -= [np.log(np.diag(factor)).sum() + 0.5 * len(factor) * math.log(2.0 * math.pi) for factor in factors]
     return answer
 
 
-def _by_each(features: ScoreArray, mean: FloatArray, factors: list[FloatArray]) -> FloatArray:
-    """Log densities without constants, of models whose covariances have these Cholesky factors."""
+def _by_each(features: ScoreArray, mean: FloatArray, inverses: list[FloatArray]) -> FloatArray:
+    """Log densities without constants, of models whose covariances have Cholesky factors with these inverses."""
     answer = np.empty((len(features), len(mean)))
     for rows in _blocks(len(features), mean.shape[1]):
-        for k, factor in enumerate(factors):
-            answer[rows, k] = -0.5 * _squares(_white(features[rows] - mean[k], factor))
+        for k, inverse in enumerate(inverses):
+            answer[rows, k] = -0.5 * _squares(_white(features[rows] - mean[k], inverse))
     return answer
 
 
-def _by_one(features: ScoreArray, mean: FloatArray, factor: FloatArray) -> FloatArray:
+def _by_one(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> FloatArray:
     """The same, of models with one covariance.
 
-    Every point is whitened once, relative to the mean that is closest to it: then no term of the squared distance to
-    another mean is much larger than that distance, and no digits cancel.
+    Every point is whitened once, relative to a place that is not much farther from it than the means are: then no
+    term of the squared distance to a mean is much larger than that distance, and no digits cancel.
     """
     answer = np.empty((len(features), len(mean)))
-    closest = _closest(features, mean, factor)
-    order = np.argsort(closest, kind="stable")
-    ends = np.searchsorted(closest[order], np.arange(len(mean) + 1))
-    for k in np.unique(closest):
-        own = order[ends[k] : ends[k + 1]]
-        steps = _white(mean - mean[k], factor)
-        for part in _blocks(len(own), max(mean.shape)):
-            white = _white(features[own[part]] - mean[k], factor)
-            answer[own[part]] = white @ steps.T - 0.5 * (_squares(steps) + _squares(white)[:, None])
+    middle = mean.mean(axis=0)
+    if _squares(_white(mean - middle, inverse)).max() <= _NEAR * len(middle):
+        places: Iterable[tuple[FloatArray, Iterable[slice | IntArray]]] = [
+            (middle, _blocks(len(features), max(mean.shape)))
+        ]
+    else:
+        places = _around_closest(features, mean, inverse)
+    for place, parts in places:
+        steps = _white(mean - place, inverse)
+        for rows in parts:
+            white = _white(features[rows] - place, inverse)
+            found = white @ steps.T
+            found -= 0.5 * _squares(steps)
+            found -= 0.5 * _squares(white)[:, None]
+            answer[rows] = found
     return answer
 
 
-def _closest(features: ScoreArray, mean: FloatArray, factor: FloatArray) -> IntArray:
+def _around_closest(
+    features: ScoreArray, mean: FloatArray, inverse: FloatArray
+) -> Iterator[tuple[FloatArray, Iterator[IntArray]]]:
+    """Each mean, and in blocks the points to which it is the closest."""
+    closest = _closest(features, mean, inverse)
+    order = ordered_by_class(closest, len(mean))
+    ends = np.cumsum(np.bincount(closest, minlength=len(mean)))
+    for k, own in enumerate(np.split(order, ends[:-1])):
+        yield mean[k], (own[part] for part in _blocks(len(own), max(mean.shape)))
+
+
+def _closest(features: ScoreArray, mean: FloatArray, inverse: FloatArray) -> IntArray:
     """The mean that is closest to each point, but for rounding."""
     middle = mean.mean(axis=0)
-    steps = _white(mean - middle, factor)
-    directions = solve_triangular(factor, steps.T, trans="T", lower=True, check_finite=False)
+    steps = _white(mean - middle, inverse)
+    directions = inverse.T @ steps.T
     closest = np.empty(len(features), np.int64)
     for rows in _blocks(len(features), max(mean.shape)):
         closest[rows] = np.argmax((features[rows] - middle) @ directions - 0.5 * _squares(steps), axis=1)
     return closest
 
 
-def _white(deviations: FloatArray, factor: FloatArray) -> FloatArray:
+def _white(deviations: FloatArray, inverse: FloatArray) -> FloatArray:
     """Deviations (n, n_features), which are overwritten, in directions of variance 1."""
-    return np.asarray(solve_triangular(factor, deviations.T, lower=True, overwrite_b=True, check_finite=False)).T
+    return np.asarray(blas.dtrmm(1.0, inverse, deviations.T, lower=1, overwrite_b=1)).T
 
 
 def _squares(vectors: FloatArray) -> FloatArray:

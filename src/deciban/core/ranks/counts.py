@@ -74,12 +74,7 @@ class SortedClass:
 
     def positions(self, thresholds: FloatArray) -> IntArray:
         """Number of entries below every threshold."""
-        wanted: ScoreArray = thresholds
-        if self.scores.dtype == np.float32:
-            # Rounded up to the next float32, a threshold splits float32 scores as before, and no copy is needed.
-            with np.errstate(over="ignore"):
-                near = thresholds.astype(np.float32)
-            wanted = np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
+        wanted = splitting(self.scores, thresholds)
         return np.searchsorted(self.scores, wanted, side="left").astype(np.int64, copy=False)
 
     def below(self, thresholds: FloatArray) -> CountArray:
@@ -181,6 +176,18 @@ class CountTable:
         non_low, non_high = _class_edges(self.non.scores, self.non_entries, starts)
         # Adding 0.0 turns -0.0 into 0.0: which of the two equal zeros came first must not show.
         return np.minimum(tar_low, non_low) + 0.0, np.maximum(tar_high, non_high) + 0.0
+
+
+def splitting(scores: ScoreArray, thresholds: FloatArray) -> ScoreArray:
+    """Thresholds in the type of the scores, which they split as before.
+
+    Rounded up to the next float32, a threshold splits float32 scores as it did, and these need no copy.
+    """
+    if scores.dtype != np.float32:
+        return thresholds
+    with np.errstate(over="ignore", under="ignore"):
+        near = thresholds.astype(np.float32)
+    return np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
 
 
 def corners(n_tar: CountArray, n_non: CountArray) -> tuple[CountArray, CountArray]:

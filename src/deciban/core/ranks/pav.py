@@ -15,7 +15,7 @@ _GROUPS_PER_CHUNK = 131072
 _Comparison: TypeAlias = Callable[[CountArray, CountArray], BoolArray]
 
 
-def pool(n_tar: CountArray, n_non: CountArray) -> IntArray:
+def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None) -> IntArray:
     """Return where each PAV block begins, as positions in the ascending groups of counts.
 
     Neighbours whose target fraction does not increase are pooled until every block's fraction is above its
@@ -26,18 +26,22 @@ def pool(n_tar: CountArray, n_non: CountArray) -> IntArray:
     ----------
     n_tar, n_non : (n_groups,) arrays
         Trials of each class; no group may be empty in both.
+    is_first : (n_groups,) array, optional
+        Where a table of its own begins, if there are several: nothing is pooled across.
     """
     compare = _not_increasing
     if n_tar.dtype != np.int64 or n_non.dtype != np.int64:
         compare = _not_increasing_weighted
     elif int(n_tar.sum()) * int(n_non.sum()) >= 2**63:
         compare = _not_increasing_beyond_int64
-    chunks = range(0, len(n_tar), _GROUPS_PER_CHUNK)
+    parts = [slice(i, i + _GROUPS_PER_CHUNK) for i in range(0, len(n_tar), _GROUPS_PER_CHUNK)]
+    apart = [None if is_first is None else is_first[part] for part in parts]
     starts = np.concatenate(
-        [i + _pool(n_tar[i : i + _GROUPS_PER_CHUNK], n_non[i : i + _GROUPS_PER_CHUNK], compare) for i in chunks]
+        [part.start + _pool(n_tar[part], n_non[part], compare, own) for part, own in zip(parts, apart, strict=True)]
     )
-    if len(chunks) > 1:
-        starts = starts[_pool(np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), compare)]
+    if len(parts) > 1:
+        own = None if is_first is None else is_first[starts]
+        starts = starts[_pool(np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts), compare, own)]
     return starts
 
 
@@ -48,10 +52,12 @@ def block_llr(n_tar: CountArray, n_non: CountArray) -> FloatArray:
     return llr
 
 
-def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison) -> IntArray:
+def _pool(n_tar: CountArray, n_non: CountArray, compare: _Comparison, is_first: BoolArray | None) -> IntArray:
     starts = np.arange(len(n_tar))
     while True:
         violates = compare(n_tar, n_non)
+        if is_first is not None:
+            violates &= ~is_first[starts[1:]]
         kept = np.flatnonzero(~violates) + 1
         if len(kept) == len(violates):
             return starts

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 _LANES = 8192
@@ -127,8 +128,10 @@ class ErrorCounts:
     n_non: int | float
 
     @classmethod
-    def of(cls, tar: SortedClass, non: SortedClass, thresholds: FloatArray) -> ErrorCounts:
-        """Count in two sorted classes; a score equal to a threshold is accepted."""
+    def of(
+        cls, tar: SortedClass | UnsortedClass, non: SortedClass | UnsortedClass, thresholds: FloatArray
+    ) -> ErrorCounts:
+        """Count in both classes; a score equal to a threshold is accepted."""
         return cls(thresholds, tar.below(thresholds), non.at_or_above(thresholds), tar.total, non.total)
 
     def __add__(self, other: ErrorCounts) -> ErrorCounts:
