@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from deciban.errors import InputError
+from deciban.io.contents import Kind as Held
 from deciban.io.recognition import Recognized, recognize
-from deciban.io.sniff import readable_as
+from deciban.io.sniff import is_stream, readable_as
 from deciban.io.source import PathLike, display_name
 from deciban.workflows.kinds.base import Kind
 from deciban.workflows.options import KindName, Options
@@ -50,6 +51,7 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     Returns
     -------
     {"two-class", "classes"}
+        Standard input and pipes are not looked at: they are about two classes, unless the key is about classes.
 
     Raises
     ------
@@ -67,17 +69,22 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     'classes'
     """
     asked = Options.of("kind_of_scores", reading).reading
-    found = recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels)
-    if key is None:
-        return _shown(found, None)
-    return _shown(found, recognize(key, format=asked.key_format, columns=asked.key_columns, labels=asked.labels))
+    truth = (
+        None if key is None else recognize(key, format=asked.key_format, columns=asked.key_columns, labels=asked.labels)
+    )
+    if is_stream(scores):  # who looked at it could not read it any more
+        return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
+    return _shown(recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels), truth)
+
+
+_TRUTHS: tuple[Held, ...] = ("key", "class-key")
 
 
 def _shown(scores: Recognized, key: Recognized | None) -> KindName:
     held = readable_as(scores, ("scores", "class-scores"))
     if len(held) == 1:
         return "classes" if held == ("class-scores",) else "two-class"
-    truth = readable_as(scores if key is None else key, ("key", "class-key"))
+    truth = readable_as(scores if key is None else key, _TRUTHS)
     if len(truth) == 1:
         return "classes" if truth == ("class-key",) else "two-class"
     if not held:
