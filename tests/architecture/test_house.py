@@ -197,3 +197,53 @@ def test_top_level_names_are_there():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         deciban.nothing
     assert set(dir(deciban)) == set(deciban.__all__)
+
+
+def test_imports_by_name_are_listed_with_their_reasons():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["deciban"]["imports-by-name"]
+    made = set()
+    for path in SOURCES:
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        if any(getattr(call.func, "attr", getattr(call.func, "id", "")) == "import_module" for call in calls):
+            parts = path.relative_to(ROOT / "src").with_suffix("").parts
+            made.add(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    assert set(listed) == made
+    assert all(listed.values())
+
+
+FACADES = {
+    "deciban.analysis.selection.select_systems",
+    *("deciban.analysis.fusion.analyse_fusion", "deciban.calibration.cross.cross_validated"),
+    *(
+        "deciban.evaluation.multiclass.evaluate.evaluate_classes",
+        "deciban.evaluation.multiclass.groups.evaluate_groups",
+    ),
+    *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.from_frames.scores_from"),
+    *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
+    *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
+    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.sklearn.scoring.dcf"),
+    *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
+    *("deciban.report.files.report_files", "deciban.report.rendering.render"),
+}
+"""Functions that users call with keyword arguments, which they may take many of."""
+
+OPTIMIZERS = {
+    "deciban.core.classes.transforms.train_transform",
+    "deciban.core.training.linear_training.train",
+    "deciban.core.training.multiclass_training.train_classes",
+    "deciban.core.training.trust_region.minimize",
+}
+"""Functions of numbers alone, whose settings have names of their own in the literature."""
+
+
+def test_only_facades_take_many_arguments():
+    """What a user says travels whole: seven arguments are enough below."""
+    wide = set()
+    for path in SOURCES:
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+                own = [one.arg for one in node.args.posonlyargs + node.args.args if one.arg not in ("self", "cls")]
+                if len(own) + len(node.args.kwonlyargs) > 7:
+                    wide.add(f"{module}.{node.name}")
+    assert wide == FACADES | OPTIMIZERS

@@ -328,11 +328,11 @@ BAD = {
     ),
     "no folder": (
         "apply model.json dev.txt -o no/out.txt",
-        "there is no folder 'no'",
+        "No such file or directory",
     ),
     "no folder for the model": (
         "calibrate dev.csv -o no/m.json --llrs o.csv",
-        "No such file or directory",
+        "there is no folder 'no'",
     ),
     "several to one": (
         "apply model.json dev.txt dev.csv -o out.txt",

@@ -1,0 +1,35 @@
+"""``deciban demo`` replaces nothing unless it is told to."""
+
+import pytest
+
+NAMES = ("sysA.txt", "sysB.txt", "key.txt", "report.html")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_these_names_are_not_replaced(run, tmp_path, name):
+    (tmp_path / name).write_text("the work of a week\n")
+    code, out, err = run("demo", tmp_path)
+    assert (code, out) == (2, "")
+    told = " ".join(err.split())
+    assert f"holds {name}, which would be replaced. Name another folder, or say --force." in told
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "the work of a week\n"}
+
+
+def test_all_of_them_are_named(run, tmp_path):
+    for name in ("report.html", "key.txt"):
+        (tmp_path / name).write_text("")
+    assert "holds key.txt, report.html, which" in " ".join(run("demo", tmp_path)[2].split())
+
+
+def test_other_files_are_in_nobodys_way_and_force_replaces(run, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine\n")
+    assert run("demo", tmp_path)[0] == 0
+    made = {name: (tmp_path / name).read_bytes() for name in NAMES}
+    (tmp_path / "key.txt").write_text("something else\n")
+    code, _, err = run("demo", tmp_path)
+    assert code == 2, err
+    assert (tmp_path / "key.txt").read_text() == "something else\n"
+    assert run("demo", tmp_path, "--force")[0] == 0
+    assert (tmp_path / "key.txt").read_bytes() == made["key.txt"]
+    assert (tmp_path / "notes.txt").read_text() == "mine\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*NAMES, "notes.txt"])

@@ -1,0 +1,103 @@
+"""Scores of classes in other units: detection llrs, as evaluations of language recognition take them."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+
+from deciban import apply_files, evaluate_files
+from deciban.calibration import MulticlassCalibrator
+from deciban.io import read_class_scores
+from deciban.multiclass import project_detection_llr
+from deciban.workflows import Options, read_joined
+from support.class_files import CLASSES, names, trials, write_key, write_table
+
+P_TARGET = 0.1
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The same scores as log-likelihoods and as detection llrs, which are made from posteriors."""
+    loglik, label = trials()
+    posterior = softmax(loglik, axis=1)
+    write_table(tmp_path / "loglik.csv", loglik)
+    write_table(tmp_path / "detection.csv", np.log(posterior / (1.0 - posterior)) + np.log(2.0))
+    write_key(tmp_path / "key.csv", label)
+    return tmp_path
+
+
+def detection_llr(loglik):
+    """Of each class against the mean likelihood of the others, one by one."""
+    n_classes = loglik.shape[1]
+    others = [np.delete(loglik, k, axis=1) for k in range(n_classes)]
+    mean = [logsumexp(one, axis=1) - np.log(n_classes - 1) for one in others]
+    return loglik - np.stack(mean, axis=1)
+
+
+def c_avg(llr, label, p_target):
+    """The average cost of the plans of NIST, unit costs, pair by pair of target and non-target class."""
+    n_classes, threshold, cost = llr.shape[1], np.log((1 - p_target) / p_target), 0.0
+    for target in range(n_classes):
+        accepted = llr[:, target] >= threshold
+        cost += p_target * np.mean(~accepted[label == target])
+        for other in set(range(n_classes)) - {target}:
+            cost += (1 - p_target) / (n_classes - 1) * np.mean(accepted[label == other])
+    return cost / n_classes
+
+
+def test_detection_llrs_are_projected(files):
+    joined = read_joined(files / "detection.csv", files / "key.csv", Options.of("f", {"detection_llr": True}))
+    written = read_class_scores(files / "detection.csv").score
+    np.testing.assert_array_equal(joined.aligned[0].scores.score, project_detection_llr(written))
+    assert any("detection llrs, and were projected" in str(one) for one in joined.messages)
+
+
+def test_figures_are_those_of_the_log_likelihoods(files):
+    loglik, label = trials()
+    asked = {"p_target": P_TARGET}
+    (plain,) = evaluate_files(files / "loglik.csv", files / "key.csv", **asked).systems
+    (found,) = evaluate_files(files / "detection.csv", files / "key.csv", detection_llr=True, **asked).systems
+    (taken_as_they_are,) = evaluate_files(files / "detection.csv", files / "key.csv", **asked).systems
+    assert found.c_avg == plain.c_avg == pytest.approx(c_avg(detection_llr(loglik), label, P_TARGET))
+    assert found.cllr == pytest.approx(plain.cllr, rel=1e-9)
+    assert found.min_cllr == pytest.approx(plain.min_cllr, rel=1e-7)
+    written = read_class_scores(files / "detection.csv").score
+    np.testing.assert_allclose(written, detection_llr(loglik), atol=1e-9)
+    assert abs(taken_as_they_are.cllr - plain.cllr) > 0.01  # the option does something
+
+
+def test_detection_llrs_are_written_and_read_back(files):
+    loglik, label = trials()
+    model = MulticlassCalibrator().fit(loglik, label, classes=CLASSES)
+    told = apply_files(model, files / "loglik.csv", files / "out.csv", write_as="detection-llr")
+    assert any("written as detection llrs" in str(one) for one in told)
+    made = model.transform(loglik)
+    np.testing.assert_allclose(read_class_scores(files / "out.csv").score, detection_llr(made), atol=1e-9)
+    joined = read_joined(files / "out.csv", files / "key.csv", Options.of("f", {"detection_llr": True}))
+    back = joined.aligned[0].scores.score
+    np.testing.assert_allclose(
+        back - back.max(axis=1, keepdims=True), made - made.max(axis=1, keepdims=True), atol=1e-9
+    )
+
+
+def test_a_model_takes_detection_llrs_and_gives_what_it_would_of_log_likelihoods(files):
+    model = MulticlassCalibrator().fit(*trials(), classes=CLASSES)
+    for write_as in ("loglik", "detection-llr"):
+        apply_files(model, files / "loglik.csv", files / "one.csv", write_as=write_as)
+        apply_files(model, files / "detection.csv", files / "two.csv", write_as=write_as, detection_llr=True)
+        one, two = (read_class_scores(files / f"{name}.csv").score for name in ("one", "two"))
+        one, two = (score - score.max(axis=1, keepdims=True) for score in (one, two))
+        np.testing.assert_allclose(one, two, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"), [({}, True), ({"detection_llr": True}, False), ({"posterior_prior": [0.5, 0.3, 0.2]}, True)]
+)
+def test_submissions_to_evaluations_are_told_to_hold_detection_llrs(given, says, tmp_path):
+    loglik, label = trials()
+    write_table(tmp_path / "lre.tsv", loglik, first="segmentid", delimiter="\t")
+    write_key(tmp_path / "lre.key", label, header=("segmentid", "language_code"), delimiter="\t")
+    facts = evaluate_files(tmp_path / "lre.tsv", tmp_path / "lre.key", **given).facts
+    assert any("hold detection llrs: --detection-llr" in fact for fact in facts) == says
+    write_table(tmp_path / "plain.csv", loglik, called=names(len(label)))
+    facts = evaluate_files(tmp_path / "plain.csv", tmp_path / "lre.key", **given).facts
+    assert not any("hold detection llrs" in fact for fact in facts)

@@ -1,0 +1,145 @@
+"""One set of functions for scores of two classes and of many: what holds for the ones holds for the others."""
+
+import numpy as np
+import pytest
+
+from deciban import FormatError, InputError, KeyMismatchError, apply_files, evaluate_files, report_files, train_files
+from deciban.workflows import Options, kind_of_scores, read_joined
+from support.both_kinds import MADE, SEX, N
+
+
+def test_figures_are_those_of_the_arrays(both):
+    found = evaluate_files(both.paths, both.key)
+    assert found.kind == both.name == kind_of_scores(both.paths[0], both.key)
+    assert [one.name for one in found.systems] == ["a", "b"]
+    for one, score in zip(found.systems, both.values, strict=True):
+        assert one.cllr == pytest.approx(both.evaluated(score).cllr, rel=1e-9)
+    assert found.before is None
+
+
+def test_the_kind_may_be_said(both):
+    assert evaluate_files(both.paths[0], both.key, kind=both.name).kind == both.name
+    with pytest.raises((FormatError, InputError, KeyMismatchError)):
+        evaluate_files(both.paths[0], both.key, kind=both.other)
+
+
+def test_the_kind_decides_about_what_could_be_either(tmp_path):
+    values = np.random.default_rng(4).normal(size=(6, 2)).tolist()
+    (tmp_path / "s.csv").write_text("trial,x,y\n" + "".join(f"t{i},{a!r},{b!r}\n" for i, (a, b) in enumerate(values)))
+    (tmp_path / "number.key").write_text("".join(f"t{i} {i % 2}\n" for i in range(6)))
+    found = evaluate_files(tmp_path / "s.csv", tmp_path / "number.key", kind="two-class", columns="trial=trial,score=x")
+    assert (found.kind, len(found.systems)) == ("two-class", 1)
+    (tmp_path / "class.csv").write_text("trial,class\n" + "".join(f"t{i},{'xy'[i % 2]}\n" for i in range(6)))
+    many = evaluate_files(tmp_path / "s.csv", tmp_path / "class.csv", kind="classes")
+    assert (many.kind, many.classes) == ("classes", ("x", "y"))
+
+
+def test_a_calibration_from_training_to_report(both):
+    expected = both.calibrator().fit(both.values[0], both.truth)
+    prototype = both.calibrator()
+    done = train_files(both.paths[0], both.key, prototype, cross_validate=3)
+    assert not prototype.is_fitted
+    assert done.kind == both.name
+    assert [row.role for row in done.rows] == ["before", "calibration", "cross-validated"]
+    llr = expected.transform(both.values[0])
+    assert done.before.cllr == pytest.approx(both.evaluated(both.values[0]).cllr, rel=1e-9)
+    assert done.after.cllr == pytest.approx(both.evaluated(llr).cllr, rel=1e-7)
+    assert len(done.cross_validated_scores.trials) == N
+    assert done.cross_validated is done.rows[-1].dev
+    done.model.save(both.folder / "m.json")
+    for model in (done.model, both.folder / "m.json"):
+        found = evaluate_files(both.paths[0], both.key, model=model)
+        assert found.systems[0].cllr == pytest.approx(done.after.cllr, rel=1e-9)
+        assert found.before.systems[0].cllr == pytest.approx(done.before.cllr, rel=1e-9)
+    told = apply_files(both.folder / "m.json", both.paths[0], both.folder / "out.csv")
+    assert (told[0].kind, told[-1].kind) == ("model", "wrote")
+    assert evaluate_files(both.folder / "out.csv", both.key).systems[0].cllr == pytest.approx(done.after.cllr, rel=1e-9)
+    page = both.folder / "page.html"
+    shown = report_files(both.paths[0], both.key, page, model=both.folder / "m.json", title="Both kinds")
+    assert shown.kind == both.name
+    assert "<h1>Both kinds</h1>" in page.read_text("utf-8")
+
+
+def test_a_fusion_from_training_to_report(both):
+    expected = both.fusion().fit(both.stacked(), both.truth)
+    done = train_files(both.paths, both.key, both.fusion())
+    np.testing.assert_allclose(done.model.weights_, expected.weights_, rtol=1e-5)
+    assert done.model.training_.systems == ("a", "b")
+    fused = both.evaluated(expected.transform(both.stacked())).cllr
+    assert done.after.cllr == pytest.approx(fused, rel=1e-7)
+    found = evaluate_files(both.paths[::-1], both.key, model=done.model)
+    assert found.systems[-1].cllr == pytest.approx(fused, rel=1e-7)
+    assert [one.name for one in found.before.systems] == ["a", "b"]
+    apply_files(done.model, both.paths[::-1], both.folder / "out.csv")
+    assert evaluate_files(both.folder / "out.csv", both.key).systems[0].cllr == pytest.approx(fused, rel=1e-7)
+    page = both.folder / "page.html"
+    shown = report_files(both.paths, both.key, page, model=done.model)
+    assert shown.systems[-1].cllr == pytest.approx(fused, rel=1e-7)
+    assert page.read_text("utf-8").startswith("<!")
+
+
+def test_trials_are_matched_by_order_before_some_are_chosen(both):
+    """The scores say no names, so that only their place says which of them are asked for."""
+    np.save(both.folder / "s.npy", both.values[0][::-1])  # the key lists trials from the last to the first
+    rows = np.flatnonzero(SEX == "f")
+    joined = read_joined(
+        both.folder / "s.npy",
+        both.key,
+        Options.of(
+            "read_joined", {"where": {"sex": "f"}, "by_order": True, "kind": both.name, "classes": _named(both)}
+        ),
+    )
+    np.testing.assert_array_equal(joined.aligned[0].scores.score, both.values[0][rows][::-1])
+    assert joined.report.matched == len(rows)
+    asked = {"where": {"sex": "f"}, "by_order": True, "classes": _named(both), "kind": both.name}
+    found = evaluate_files(both.folder / "s.npy", both.key, **asked)
+    assert found.systems[0].cllr == pytest.approx(both.evaluated(both.values[0], rows).cllr, rel=1e-9)
+    np.save(both.folder / "s.npy", both.values[0][rows])  # as many as are chosen is not what the key holds
+    with pytest.raises(KeyMismatchError):
+        evaluate_files(both.folder / "s.npy", both.key, **asked)
+
+
+def _named(files):
+    return ("cat", "dog", "eel") if files.name == "classes" else None
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_model_for_the_other_kind_is_refused_in_words(both, saved, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = MADE[both.other](tmp_path / "other")
+    model = other.calibrator().fit(other.values[0], other.truth)
+    model.save(tmp_path / "m.json")
+    words = {"two-class": "two classes", "classes": "many classes"}
+    told = f"a model of kind '{model.kind}' is for {words[both.other]}, but the scores are of {words[both.name]}"
+    given = tmp_path / "m.json" if saved else model
+    with pytest.raises(InputError, match=told):
+        report_files(both.paths[0], both.key, tmp_path / "page.html", model=given)
+    with pytest.raises(InputError, match=told):
+        apply_files(given, both.paths[0], tmp_path / "out.csv", kind=both.name)
+    assert not (tmp_path / "page.html").exists()
+    assert not (tmp_path / "out.csv").exists()
+    with pytest.raises((InputError, FormatError)):
+        evaluate_files(both.paths[0], both.key, model=given)
+
+
+def test_a_model_to_train_for_the_other_kind_is_refused_in_words(both, tmp_path):
+    made = {
+        "two-class": "a MulticlassCalibrator is for many classes",
+        "classes": "a AffineCalibrator is for two classes",
+    }
+    (tmp_path / "other").mkdir()
+    other = MADE[both.other](tmp_path / "other")
+    with pytest.raises(InputError, match=made[both.name]):
+        train_files(both.paths[0], both.key, other.calibrator(), kind=both.name)
+
+
+def test_trials_of_training_are_known_again(both):
+    done = train_files(both.paths[0], both.key, both.calibrator())
+    lines = both.paths[0].read_text().splitlines(keepends=True)
+    (both.folder / "again.csv").write_text("".join([lines[0], *reversed(lines[1:])]))
+    (both.folder / "other.csv").write_text("".join([*lines[:-1], "seg089" + ",0.5" * lines[-1].count(",") + "\n"]))
+    words = {"again.csv": "trained on these very trials", "other.csv": "not the trials that the model was trained on"}
+    for name, of_training in (("again.csv", False), ("other.csv", True)):
+        for said in (of_training, not of_training):
+            told = evaluate_files(both.folder / name, both.key, model=done.model, of_training=said).facts
+            assert any(words[name] in fact for fact in told) == (said == of_training)
