@@ -20,8 +20,8 @@ from deciban.models.multiclass import VECTOR, LabelledClasses
 from deciban.types import FloatArray, ScoreArray
 
 _SAYS_NOTHING = (
-    "all trials have the same scores, but for what is added to all classes of a trial, and what comes out says nothing "
-    "either. Is this the right file, and are these the right columns"
+    "loglik: all {:,} trials have the same scores, but for what is added to all classes of a trial. Scores that are all "
+    "the same cannot be calibrated. Is this the right file, and are these the right columns?"
 )
 _FAVOURS_OTHERS = (
     "the scores do not favour the true class, and what comes out says nothing. If they are distances, negate them; or "
@@ -99,7 +99,7 @@ class MulticlassCalibrator(ClassMap):
         weights, ridge = data.float_weight, self._ridge()
         counted = CountedTrials.of(data.scores[:, None, :], data.label, data.prior, weights).trials
         if scale and are_alike(counted.systems[:, 0]):
-            return self._without_scale(data, _SAYS_NOTHING)
+            raise InputError(_SAYS_NOTHING.format(len(counted)))
         form: dict[str, Any] = {"ridge": ridge, "scale": scale, "offset": offset, "classes": data.classes}
         try:
             fit = train_classes(data.scores, data.label, prior=data.prior, weights=weights, **form)

@@ -100,7 +100,7 @@ def train(
     objective, found = _found(objective, few)
     require_finite(objective, found)
     center, width = objective.center, objective.width
-    inside = found.polished[:n_columns]
+    inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
         standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]

@@ -59,6 +59,8 @@ def refuse_infinite(
 
 def _is_at_infinity(found: Minimum, largest_move: Callable[[FloatArray, FloatArray], float]) -> bool:
     """Whether Newton's step still moves log-likelihoods where it gains nothing any more."""
+    if found.falls:
+        return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
     return largest_move(found.point, np.asarray(step, np.float64)) > SUSPICIOUS
 

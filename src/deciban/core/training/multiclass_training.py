@@ -94,7 +94,7 @@ def train_classes(
     possible, prior = counted.possible, counted.prior
     trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
     few = sample(trials)
-    center, width = standardization(trials if ridge > 0.0 else few)
+    center, width = _standard(trials, few, ridge)
     if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
         width = np.ptp(center, axis=1)
     unit = typical_spreads(few, width) if scale and ridge == 0.0 else width  # a penalty counts widths
@@ -108,6 +108,8 @@ def train_classes(
         objective, found = _searched(trials, few, prior, width, width, **form)
     _require_finite(objective, found)
     n_systems = systems.shape[1]
+    if ridge == 0.0 and np.ptp(prior) > 0.0:
+        width = np.where(width > 0.0, standardization(few)[1], 0.0)
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
@@ -128,6 +130,25 @@ def train_classes(
         converged=found.converged,
         flat=found.flat,
     )
+
+
+def _standard(trials: ClassTrials, few: ClassTrials, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """Center and width of each system: those that a penalty refers to, otherwise of a sample with equal classes.
+
+    With the prior, the width could be next to nothing where one class is probable and nearly always scored the same.
+    """
+    if ridge > 0.0:
+        return standardization(trials)
+    center, width = standardization(_equal_classes(few))
+    if few is trials or np.all(width > 0.0):
+        return center, width
+    return standardization(_equal_classes(trials))  # what is constant in a sample need not be so in all trials
+
+
+def _equal_classes(trials: ClassTrials) -> ClassTrials:
+    """The trials at the flat prior."""
+    amounts = trials.amounts
+    return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
 
 
 def _searched(

@@ -29,6 +29,8 @@ def is_apart(level: LinearObjective, at: Derivatives) -> bool:
 
 def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
     """Whether Newton's step still moves log odds where it gains nothing any more: the minimum is at infinity."""
+    if found.falls:
+        return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
     constant, share = _SUSPICIOUS
     n = len(level.center)

@@ -65,7 +65,9 @@ class Minimum:
     ``at`` are the derivatives at ``point``. ``decrement`` is what Newton's step from there would still gain, half of
     ``g' H^-1 g`` (infinite where the Hessian is not positive definite), in the unit of the value. ``polished`` is the
     point where that step leads, if the search converged: its distance to the minimum is of the order of the square of
-    that of ``point``. ``flat`` is the number of directions in which the function does not change.
+    that of ``point``; where there are flat directions, the value is that of ``polished``, and nothing is left to gain.
+    ``flat`` is the number of directions in which the function does not change. ``falls`` tells that it does change in
+    directions that look flat where the search ended: it is higher nearer to 0, but not farther away.
     """
 
     point: FloatArray
@@ -76,6 +78,7 @@ class Minimum:
     n_evaluations: int
     converged: bool
     flat: int
+    falls: bool = False
 
 
 class Function(Protocol):
@@ -148,10 +151,13 @@ def minimize(
         if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
             reached = converged and not stopped
             step = np.where(flat, 0.0, -slopes / np.where(flat, 1.0, eigenvalues)) if reached else np.zeros(len(slopes))
-            polished = point + vectors @ step
-            if reached:
-                polished, flat = _smallest(polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
-            return Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, int(flat.sum()))
+            found = Minimum(
+                point, point + vectors @ step, at, decrement, n_steps, n_evaluations, reached, int(flat.sum())
+            )
+            if not reached or not flat.any():
+                return found
+            back = _way_back(found.polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
+            return _settled(function, found, *back, max(_ALIKE, 10.0 * rounding) * abs(at.value))
         earlier, before = before, decrement
         step = np.zeros(len(slopes))
         step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], 0.1 * rounding)
@@ -209,14 +215,38 @@ def _flat(eigenvalues: FloatArray, slopes: FloatArray, value: float, tiny: float
     return np.asarray(level & (np.abs(eigenvalues) <= tiny * largest))
 
 
-def _smallest(
+def _way_back(
     point: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, slopes: FloatArray, flat: BoolArray, limit: float
-) -> tuple[FloatArray, BoolArray]:
-    """Of points that differ along flat directions the one closest to 0; directions that matter after all stay."""
+) -> tuple[FloatArray, int]:
+    """The step along flat directions to the point closest to 0, and how many of them seem to be flat all the way."""
     along = vectors.T @ point
     loss = np.abs(slopes * along) + 0.5 * np.abs(eigenvalues) * along**2
     flat = flat & (loss <= limit)
-    return point - vectors[:, flat] @ along[flat], flat
+    return -(vectors[:, flat] @ along[flat]), int(flat.sum())
+
+
+def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, limit: float) -> Minimum:
+    """Of points that differ along flat directions the one closest to 0, if the function is as low there.
+
+    Far out, all directions are flat in which the costs of all trials are as good as constant. Where that is so only far
+    out, the function is higher nearer to 0; and it falls forever unless it is higher farther away, too.
+    """
+    if flat == 0:
+        return replace(found, flat=0)
+
+    def value(point: FloatArray) -> float:
+        there = function(point, found.at.hessian).value
+        return there if math.isfinite(there) else math.inf
+
+    near = value(found.polished + back)
+    n_evaluations = found.n_evaluations + 1
+    if near <= found.at.value + limit:
+        at = replace(found.at, value=near)
+        return replace(
+            found, polished=found.polished + back, at=at, decrement=0.0, n_evaluations=n_evaluations, flat=flat
+        )
+    falls = value(found.polished - back) <= found.at.value + limit
+    return replace(found, n_evaluations=n_evaluations + 1, flat=0, falls=falls)
 
 
 @np.errstate(over="ignore", divide="ignore")  # where the function is nearly level, or very steep
