@@ -98,7 +98,7 @@ def train(
     if len(few) < len(trials):
         few = shortened(few, objective)
     objective, found = _found(objective, few)
-    require_finite(objective, found)
+    found = require_finite(objective, found)
     center, width = objective.center, objective.width
     inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):

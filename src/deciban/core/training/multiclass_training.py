@@ -106,7 +106,7 @@ def train_classes(
     objective, found = _searched(trials, few, prior, width, unit, **form)
     if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
         objective, found = _searched(trials, few, prior, width, width, **form)
-    _require_finite(objective, found)
+    found = _require_finite(objective, found)
     n_systems = systems.shape[1]
     if ridge == 0.0 and np.ptp(prior) > 0.0:
         width = np.where(width > 0.0, standardization(few)[1], 0.0)
@@ -257,8 +257,10 @@ def _is_apart(level: ClassObjective, at: Derivatives) -> bool:
     return bool(at.worst < 0.0 and has_scale and (level.basis[n_systems:].any() or np.ptp(level.log_prior) == 0.0))
 
 
-def _require_finite(objective: ClassObjective, found: Minimum) -> None:
+def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
     """Refuse an answer where the best scales or offsets are infinite; a penalty only keeps scales finite.
+
+    Returns what was found, or where that leads.
 
     Raises
     ------
@@ -267,13 +269,14 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> None:
     """
     is_penalized = bool(objective.penalty.any())
     if not objective.basis[: objective.trials.systems.shape[1]].any():
-        return  # that no class is beyond the reach of offsets is known from the start
+        return found  # that no class is beyond the reach of offsets is known from the start
 
     def move(point: FloatArray, step: FloatArray) -> float:
         bound = objective.move_bound(step)
         return bound if bound < SUSPICIOUS else objective.largest_move(point, step)
 
-    refuse_infinite(
+    return refuse_infinite(
+        objective,
         found,
         move,
         separated=not is_penalized and (_is_apart(objective, found.at) or _is_apart_at_last(objective, found)),
