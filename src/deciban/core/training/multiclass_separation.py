@@ -52,7 +52,9 @@ def refuse_infinite(
     if not separated:
         if not (found.converged and _is_at_infinity(found, largest_move)):
             return found
-        final = None if found.falls else pursued(function, found, lambda reached: _is_at_infinity(reached, largest_move))
+        final = (
+            None if found.falls else pursued(function, found, lambda reached: _is_at_infinity(reached, largest_move))
+        )
         if final is not None:
             return final
     if not ridge_helps:
