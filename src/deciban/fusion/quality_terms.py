@@ -148,13 +148,14 @@ class QualityTerms:
             lost = max(lost, float(np.max(np.abs(told[rows] - trained))))
         if not lost > _LOST:
             return
-        sides = zip(("enroll_quality", "test_quality"), self.centers, self.widths, strict=True)
-        distances = [(abs(c) / w, name, k) for name, *both in sides for k, (c, w) in enumerate(zip(*both)) if w > 0.0]
-        distance, name, k = max(distances)
+        with np.errstate(divide="ignore"):
+            away = [np.where(w > 0.0, np.abs(c) / w, 0.0) for c, w in zip(self.centers, self.widths, strict=True)]
+        side = int(np.argmax([own.max(initial=-1.0) for own in away]))
+        k, name = int(np.argmax(away[side])), ("enroll_quality", "test_quality")[side]
         raise InputError(
-            f"{name}: measure {k} is {distance:.1e} standard deviations away from 0, so that rounding of its products "
-            f"changes llrs by up to {lost:.1e}. Subtract the same number from this measure in all trials, in training "
-            "and use; its mean, for example."
+            f"{name}: measure {k} is {away[side][k]:.1e} standard deviations away from 0, so that rounding of its "
+            f"products changes llrs by up to {lost:.1e}. Subtract the same number from this measure in all trials, in "
+            "training and use; its mean, for example."
         )
 
     def standardized(self, weights: FloatArray) -> FloatArray:

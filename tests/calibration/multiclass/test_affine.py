@@ -10,7 +10,6 @@ import deciban
 from deciban import multiclass
 from deciban.calibration import (
     AffineCalibrator,
-    AffineCalibrator,
     MulticlassCalibrator,
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,

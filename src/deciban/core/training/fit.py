@@ -49,9 +49,9 @@ class Fit:
         """What became of the search, in words."""
         if self.infimum is not None:
             return (
-                f"a local optimum, of {self.objective:.6g}: steeper and steeper maps come down to {self.infimum:.6g}, so "
-                "that the best scale is infinite. The rule has alpha or beta above 1, and gives some errors up for the "
-                "sake of the other trials; take one with both at most 1, or more trials"
+                f"a local optimum, of {self.objective:.6g}: steeper and steeper maps come down to {self.infimum:.6g}, "
+                "so that the best scale is infinite. The rule has alpha or beta above 1, and gives some errors up for "
+                "the sake of the other trials; take one with both at most 1, or more trials"
             )
         if not self.converged:
             return (
