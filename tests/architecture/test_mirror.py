@@ -26,7 +26,7 @@ FROM_ABOVE = {
         "core/training/linear_objective.py",
     ],
     "core/training/test_multiclass_training.py": ["core/training/multiclass_moments.py"],
-    "decisions/test_application.py": ["decisions/actions.py", "decisions/points.py"],
+    "decisions/test_application.py": ["decisions/points.py"],
     "fusion/test_quality.py": [
         "fusion/quality_combination.py",
         "fusion/quality_measures.py",

@@ -7,7 +7,7 @@ import pytest
 
 import deciban
 from deciban import metrics
-from deciban.calibration import AffineCalibrator
+from deciban.calibration import AffineCalibrator, ScaleCalibrator
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion
 
@@ -196,3 +196,31 @@ def test_infinite_scores_of_trials_without_weight_do_not_matter():
     alone = LinearFusion().fit(np.delete(scores, 4, axis=0), np.delete(is_target, 4))
     assert alone.weights_[1] < 0.0
     np.testing.assert_allclose(found.weights_, alone.weights_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("n", [(80, 300), (2000, 60_000)])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+@pytest.mark.parametrize("pair", [(0.3, 0.3), (0.3, 0.1 + 0.2), (-1e9, np.nextafter(-1e9, 0.0)), (1e-320, 1e-320)])
+def test_a_system_that_is_constant_but_for_rounding_is_as_a_constant_one(pair, ridge, n):
+    """Weight 0 next to others, a refusal alone: what rounding makes of one number says nothing."""
+    scores, is_target = systems(*n, n_systems=2)
+    rounded = np.where(np.random.default_rng(3).random(len(is_target)) < 0.3, *pair)
+    fusion = LinearFusion(ridge=ridge).fit(np.column_stack((scores, rounded)), is_target)
+    alone = LinearFusion(ridge=ridge).fit(scores, is_target)
+    assert fusion.weights_[2] == fusion.standardized_weights_[2] == 0.0
+    np.testing.assert_allclose(fusion.weights_[:2], alone.weights_, rtol=1e-8)
+    assert fusion.offset_ == pytest.approx(alone.offset_, abs=1e-8)
+    assert cllr(fusion, np.column_stack((scores, rounded)), is_target) == pytest.approx(
+        cllr(alone, scores, is_target), rel=1e-12
+    )
+    for one in (LinearFusion(ridge=ridge), AffineCalibrator(ridge=ridge), ScaleCalibrator(ridge=ridge)):
+        with pytest.raises(InputError, match="Scores that are all the same cannot be calibrated"):
+            one.fit(rounded[:, None] if isinstance(one, LinearFusion) else rounded, is_target)
+
+
+def test_scores_that_differ_by_more_than_rounding_count():
+    scores, is_target = systems(n_systems=1)
+    near = 1e6 + np.round(scores, 3) * 1e-6
+    fusion = LinearFusion().fit(np.column_stack((near, np.ones(len(near)))), is_target)
+    alone = LinearFusion().fit((near - 1e6) * 1e6, is_target)
+    assert fusion.weights_[0] * 1e-6 == pytest.approx(alone.weights_[0], rel=1e-7)

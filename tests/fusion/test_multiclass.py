@@ -6,6 +6,8 @@ import pytest
 import deciban
 from deciban import multiclass
 from deciban.calibration import MulticlassCalibrator, MulticlassScaleCalibrator
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_training import sample
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, MulticlassFusion
 from support.many_classes import cross_entropy, optimum, problem
@@ -250,3 +252,34 @@ def test_classes_that_two_systems_separate_together_are_refused_unless_there_is_
     fusion = MulticlassFusion(ridge=1e-4).fit(systems, label)
     assert fusion.weights_[0] > 1.0
     assert fusion.weights_[1] < -1.0
+
+
+@pytest.mark.parametrize("n", [100, 3000, 40_000])
+@pytest.mark.parametrize("settings", [{}, {"ridge": 1e-3}, {"offsets": False}])
+@pytest.mark.parametrize("shift", [0.0, 10.0, 1e6])
+def test_a_system_that_gives_the_same_vector_in_all_trials_changes_nothing(n, settings, shift):
+    """Also where something is added to all classes of a trial, which leaves differences that are rounded."""
+    rng = np.random.default_rng(n)
+    label = np.arange(n) % 3
+    good = 2.0 * np.eye(3)[label] + rng.normal(size=(n, 3))
+    silent = np.array([0.1, 0.7, 0.3]) + shift * rng.normal(size=(n, 1))
+    fusion = MulticlassFusion(**settings).fit(np.stack([good, silent], axis=1), label)
+    alone = MulticlassFusion(**settings).fit(good[:, None], label)
+    assert fusion.weights_[1] == fusion.standardized_weights_[1] == 0.0
+    assert fusion.weights_[0] == pytest.approx(alone.weights_[0], rel=1e-9)
+    np.testing.assert_allclose(fusion.offset_, alone.offset_, atol=1e-9)
+    assert fusion.objective_ == pytest.approx(alone.objective_, rel=1e-12)
+
+
+def test_a_system_that_is_the_same_where_a_sample_looks_is_not_silent():
+    rng = np.random.default_rng(1)
+    label = np.arange(120_000) % 3
+    systems = 2.0 * np.eye(3)[label][:, None] + rng.normal(size=(len(label), 2, 3))
+    seen = sample(ClassTrials(np.arange(len(label))[:, None, None] + np.zeros(3), label, np.ones(3))).systems
+    rows = seen[:, 0, 0].astype(int)
+    assert len(rows) < 12_000
+    systems[rows, 1] = [0.1, 0.7, 0.3]
+    fusion = MulticlassFusion().fit(systems, label)
+    assert abs(fusion.weights_[1]) > 0.1
+    llr = fusion.transform(systems)
+    assert multiclass.cllr(llr, label) * np.log(2.0) == pytest.approx(fusion.objective_, rel=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import deciban
+from deciban import metrics
 from deciban.errors import DecibanWarning, FormatError, InputError
 from deciban.fusion import LinearFusion, QualityFusion
 from support.planted_quality import fitted, planted
@@ -137,3 +138,43 @@ def test_infinite_scores_are_certain_and_may_not_contradict_each_other():
         fusion.transform(scores, enroll_quality=one, test_quality=one)
     with pytest.raises(InputError, match="the first at index 2"):
         fusion.transform(scores, enroll_quality=np.where([[False], [True], [True]], nan, one), test_quality=one)
+
+
+# Measures far from 0
+
+
+@pytest.mark.parametrize("far", [0.0, 1e2, 1e4, 1e5, 1e7, 1e9, 1e15])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_measures_far_from_0_give_the_llrs_that_were_trained_or_are_refused(far, symmetric):
+    t = planted()
+    fusion = QualityFusion(symmetric=symmetric)
+    try:
+        llr = fusion.fit_transform(t.scores, t.is_target, enroll_quality=t.q + far, test_quality=t.r + far)
+    except InputError as error:
+        assert far >= 1e5
+        assert "standard deviations away from 0" in str(error)
+        assert "Subtract the same number from this measure" in str(error)
+        return
+    assert far < 1e7
+    near = QualityFusion(symmetric=symmetric)
+    near.fit(t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r)
+    np.testing.assert_allclose(
+        llr, near.transform(t.scores, enroll_quality=t.q, test_quality=t.r), atol=1e-6 if far else 0.0
+    )
+    cost = metrics.cross_entropy(llr[t.is_target], llr[~t.is_target], p_target=0.5)
+    assert cost == pytest.approx(fusion.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize("value", [0.3, 1.7e9])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_measure_that_is_constant_but_for_rounding_changes_nothing(value, symmetric):
+    t = planted()
+    rng = np.random.default_rng(2)
+
+    def wider(table):
+        return np.column_stack((table, np.where(rng.random(len(table)) < 0.5, value, np.nextafter(value, np.inf))))
+
+    q, r = wider(t.q), wider(t.r)
+    llr = QualityFusion(symmetric=symmetric).fit_transform(t.scores, t.is_target, enroll_quality=q, test_quality=r)
+    without = QualityFusion(symmetric=symmetric).fit(t.scores, t.is_target, enroll_quality=t.q, test_quality=t.r)
+    np.testing.assert_allclose(llr, without.transform(t.scores, enroll_quality=t.q, test_quality=t.r), atol=1e-7)

@@ -10,6 +10,7 @@ import numpy as np
 from deciban.analysis.data import LabelledData, copied
 from deciban.analysis.fused_systems import FusedSystems, Role
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.fusion import Fusion
@@ -70,7 +71,9 @@ class FusionTask:
         column = self.dev.data.scores[:, systems[0]]
         counting = ~np.isnan(column) if self.dev.weight is None else ~np.isnan(column) & (self.dev.weight > 0)
         own = column[counting]
-        return float(own[0]) if len(own) and own.min() == own.max() else None
+        if not len(own) or not np.isfinite(own).all():
+            return None
+        return float(own[0]) if are_same(own.min(), own.max(), np.finfo(own.dtype).eps) else None
 
     def _trained(self, systems: tuple[int, ...]) -> Fusion:
         model = copied(self.prototype)

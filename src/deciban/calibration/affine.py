@@ -49,9 +49,11 @@ class AffineCalibrator(TrainedByRule, Calibrator):
 
     Notes
     -----
-    Separated classes have no optimum: they are refused, unless there is a penalty. Rules with ``alpha > 1`` or
-    ``beta > 1`` are not convex: the search starts from the optimum of the logarithmic rule, and from steeper and
-    flatter ones, and the best is taken.
+    Separated classes have no optimum: they are refused, unless there is a penalty. So are scores that are all the same,
+    but for rounding. Rules with ``alpha > 1`` or ``beta > 1`` are not convex: the search starts from the optimum of the
+    logarithmic rule, from steeper and flatter ones, and from the best single threshold, and the best is taken. Where
+    steeper and steeper maps are better still, none is the best: a warning and the status say so, with what these come
+    down to, and the map is a local optimum.
 
     Examples
     --------

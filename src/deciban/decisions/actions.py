@@ -15,6 +15,12 @@ What separates them is then the rounding of logarithms, exponentials and sums, w
 `deciban.core.classes.counts.chosen`, which needs no sums, compares exactly: see `deciban.multiclass.error_rate`.
 """
 
+_SMALL = 1e-280
+"""Expected costs below this may have lost what underflowed, and are computed again."""
+
+_LARGEST = 700.0
+"""Exponents beyond this would overflow."""
+
 _ONE_THREAD = 1 << 18
 """Multiplications up to which a matrix product is left to one thread: waking others takes longer than the product."""
 
@@ -47,9 +53,24 @@ def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray)
         with np.errstate(under="ignore"):
             expected = avoidable @ np.exp(likelihood, out=likelihood)
             least = expected.min(axis=0)
+            if (small := np.flatnonzero(least < _SMALL)).size:
+                expected[:, small] = _scaled(avoidable, relative(loglik, small + start, columns))
+                least = expected.min(axis=0)
             least *= 1.0 + _TIE
         actions[rows] = (expected <= least).argmax(axis=0)  # the first that is true
     return actions
+
+
+def _scaled(avoidable: FloatArray, likelihood: FloatArray) -> FloatArray:
+    """Expected costs (n_actions, n) of trials, each in a unit in which the least that is not 0 is about 1.
+
+    ``likelihood`` (n_classes, n) is relative; it is overwritten.
+    """
+    with np.errstate(divide="ignore"):
+        size = (np.log(avoidable)[:, :, None] + likelihood).max(axis=1)  # of the largest term of each action
+    least = np.min(size, axis=0, where=size > -np.inf, initial=np.inf)
+    likelihood -= np.where(least < np.inf, least, 0.0)
+    return np.asarray(avoidable @ np.exp(np.minimum(likelihood, _LARGEST, out=likelihood), out=likelihood))
 
 
 def _all_errors_alike(weighted: FloatArray) -> bool:

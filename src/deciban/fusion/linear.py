@@ -50,9 +50,9 @@ class LinearFusion(Fusion):
     Notes
     -----
     One system alone is calibrated: the result is that of `deciban.calibration.AffineCalibrator`. Systems that say the
-    same share their weight, a constant system gets weight 0, and classes that the systems separate together are
-    refused unless there is a penalty. Where systems lack scores for some trials, see `SubsetFusion`; quality measures
-    of both sides go into `QualityFusion`.
+    same share their weight, a system that is constant, but for rounding, gets weight 0, and classes that the systems
+    separate together are refused unless there is a penalty. Where systems lack scores for some trials, see
+    `SubsetFusion`; quality measures of both sides go into `QualityFusion`.
 
     Examples
     --------

@@ -56,9 +56,10 @@ class MulticlassFusion(ClassModel):
 
     Notes
     -----
-    Of two classes this is the map of `LinearFusion` of the differences. Systems that say the same share their weight, a
-    system that scores all classes alike gets weight 0, and classes that the systems separate together are refused
-    unless there is a penalty. A class that one system excludes (-inf) is excluded, if the system has a positive
+    Of two classes this is the map of `LinearFusion` of the differences. Systems that say the same share their weight.
+    A system that gives all trials the same scores, but for what is added to all classes of a trial and for rounding,
+    says nothing and gets weight 0: it never stands in for offsets. Classes that the systems separate together are
+    refused unless there is a penalty. A class that one system excludes (-inf) is excluded, if the system has a positive
     weight. With a negative one certainty would become its contrary: `fit` and `transform` refuse that. A system of
     weight 0 does not count, even where it is infinite.
 

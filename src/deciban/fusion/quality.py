@@ -88,7 +88,8 @@ class QualityFusion(Fusion):
     many by ``combine``, which the model remembers, or before (`deciban.trials.Quality.select` and
     ``Quality.combine_measures``): the number of weights grows with the square of that of measures.
 
-    The fusion follows affine changes of measures: other units or zeros lead to another ``W`` and the same llrs.
+    The fusion follows affine changes of measures: other units or zeros lead to another ``W`` and the same llrs. Where a
+    measure is so far from 0, some 1e5 standard deviations, that this would cost more than 1e-6 nats, it is refused.
 
     Examples
     --------
@@ -213,6 +214,8 @@ class QualityFusion(Fusion):
             fit = self._train(columns, known.is_target, known.float_weight)
         except TrialError as error:
             raise error.among(np.flatnonzero(measures.present)) from None
+        if terms.columns:
+            terms.require_digits(fit.weights[-len(terms.columns) :], own)
         n_systems, n_linear = data.scores.shape[1], data.scores.shape[1] + len(side_scores)
         self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
         self.trial_quality_weights_ = fit.weights[n_systems:n_linear]

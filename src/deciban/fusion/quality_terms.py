@@ -21,19 +21,26 @@ from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 _BLOCK = 1 << 14
 
+_LOST = 1e-6
+"""Nats by which rounding may change an llr."""
+
 _SIZES = (1e-100, 1e100)
 """What distances of measures from their mean must be within, so that products of two are numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Measure:
-    """One measure relative to its mean, in slices."""
+    """One measure relative to its mean, in slices; one that is constant but for rounding has no rounding here."""
 
     values: ScoreArray
     center: float
+    constant: float | None
 
     def __getitem__(self, rows: Any) -> FloatArray:
-        return np.asarray(self.values[rows], np.float64) - self.center
+        own = self.values[rows]
+        if self.constant is not None:
+            return np.full(len(own), self.constant - self.center)
+        return np.asarray(own, np.float64) - self.center
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +75,8 @@ class QualityTerms:
     ----------
     centers : (n_enroll,), (n_test,) arrays
         Means that the terms take measures relative to.
+    widths : (n_enroll,), (n_test,) arrays
+        Standard deviations of measures.
     symmetric : bool
         Whether ``W`` is.
     indices : tuple of (int, int)
@@ -77,6 +86,7 @@ class QualityTerms:
     """
 
     centers: tuple[FloatArray, FloatArray]
+    widths: tuple[FloatArray, FloatArray]
     symmetric: bool
     indices: tuple[tuple[int, int], ...]
     columns: tuple[_Term, ...]
@@ -93,18 +103,23 @@ class QualityTerms:
             If measures are so large or small that the product of two does not fit a float.
         """
         tables = {"enroll_quality": measures.enroll, "test_quality": measures.test}
-        means = [_means(table, is_target, weight) for table in tables.values()]
+        (own_enroll, enroll_width), (own_test, test_width) = (
+            _moments(table, is_target, weight) for table in tables.values()
+        )
+        own_means, widths = (own_enroll, own_test), (enroll_width, test_width)
+        means = list(own_means)
         shared = symmetric and measures.enroll is not None and measures.test is not None
         if shared:
             means = [0.5 * means[0] + 0.5 * means[1]] * 2
         sides = []
-        for (name, table), center in zip(tables.items(), means, strict=True):
+        for (name, table), center, own_mean, width in zip(tables.items(), means, own_means, widths, strict=True):
             if table is not None:
                 _require_size(table, center, name)
-            own = () if table is None else zip(table.T, center.tolist(), strict=True)
-            sides.append([*((_Measure(values, mean),) for values, mean in own), ()])
+            constant = [mean if sd == 0.0 else None for mean, sd in zip(own_mean.tolist(), width, strict=True)]
+            own = () if table is None else zip(table.T, center.tolist(), constant, strict=True)
+            sides.append([*((_Measure(*each),) for each in own), ()])
         found = dict(_terms(sides[0], sides[1], shared=shared))
-        return cls((means[0], means[1]), symmetric, tuple(found), tuple(found.values()))
+        return cls((means[0], means[1]), widths, symmetric, tuple(found), tuple(found.values()))
 
     def matrix(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """``W`` for measures as they are, with its last corner 0, and what that adds to the offset instead."""
@@ -114,6 +129,34 @@ class QualityTerms:
         if self._is_of_both:
             raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
         return self._whole(raw), offset
+
+    def require_digits(self, weights: FloatArray, measures: Measures) -> None:
+        """Refuse measures that are so far from 0 that ``W`` for measures as they are would lose the sum of all terms.
+
+        ``q' W r`` is then a small difference of large products, whatever the digits of ``W``.
+
+        Raises
+        ------
+        InputError
+            If it differs by more than `_LOST` from what was trained.
+        """
+        matrix, offset = self.matrix(weights)
+        told, lost = quality_part(matrix, measures) + offset, 0.0
+        for i in range(0, len(told), _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            trained = np.sum([weight * term[rows] for weight, term in zip(weights, self.columns, strict=True)], axis=0)
+            lost = max(lost, float(np.max(np.abs(told[rows] - trained))))
+        if not lost > _LOST:
+            return
+        with np.errstate(divide="ignore"):
+            away = [np.where(w > 0.0, np.abs(c) / w, 0.0) for c, w in zip(self.centers, self.widths, strict=True)]
+        side = int(np.argmax([own.max(initial=-1.0) for own in away]))
+        k, name = int(np.argmax(away[side])), ("enroll_quality", "test_quality")[side]
+        raise InputError(
+            f"{name}: measure {k} is {away[side][k]:.1e} standard deviations away from 0, so that rounding of its "
+            f"products changes llrs by up to {lost:.1e}. Subtract the same number from this measure in all trials, in "
+            "training and use; its mean, for example."
+        )
 
     def standardized(self, weights: FloatArray) -> FloatArray:
         """The weights of terms divided by their standard deviation, where ``W`` has those of the terms."""
@@ -164,12 +207,13 @@ def _relative_to(center: FloatArray) -> FloatArray:
     return matrix
 
 
-def _means(table: ScoreArray | None, is_target: BoolArray, weight: FloatArray | None) -> FloatArray:
-    """Mean of each measure, in which both classes weigh the same."""
+def _moments(
+    table: ScoreArray | None, is_target: BoolArray, weight: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of each measure, in which both classes weigh the same."""
     if table is None:
-        return np.zeros(0)
-    means, _ = moments(equal_classes(Trials(tuple(table.T), is_target, (0.0, 0.0), weight)))
-    return means
+        return np.zeros(0), np.zeros(0)
+    return moments(equal_classes(Trials(tuple(table.T), is_target, (0.0, 0.0), weight)))
 
 
 def _require_size(table: ScoreArray, center: FloatArray, name: str) -> None:

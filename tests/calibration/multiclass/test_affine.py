@@ -204,11 +204,10 @@ def test_scores_that_favour_the_wrong_classes_get_scale_0_and_a_warning(kind, pr
     np.testing.assert_array_equal(calibrator.transform([[1.0, np.inf, -np.inf, 0.0]]), np.zeros((1, 4)))
 
 
-@pytest.mark.parametrize("form", ["separated the wrong way round", "all alike"])
-def test_scale_0_is_also_the_answer_where_the_unlimited_optimum_is_none(form):
+def test_scale_0_is_also_the_answer_where_the_unlimited_optimum_is_none():
+    """The classes are separated the wrong way round."""
     label = np.repeat([0, 1, 2], 6)
-    noise = np.random.default_rng(1).normal(scale=0.1, size=(18, 3))
-    loglik = noise - 5.0 * np.eye(3)[label] if form != "all alike" else np.repeat(noise[:, :1], 3, axis=1)
+    loglik = np.random.default_rng(1).normal(scale=0.1, size=(18, 3)) - 5.0 * np.eye(3)[label]
     with pytest.warns(DecibanWarning, match="is 0"):
         assert MulticlassCalibrator().fit(loglik, label).scale_ == 0.0
 
@@ -217,18 +216,20 @@ def test_scale_0_is_also_the_answer_where_the_unlimited_optimum_is_none(form):
 @pytest.mark.parametrize("row", [[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
 @pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_scores_that_say_nothing_are_told_from_scores_of_the_wrong_sense(kind, row, shift):
-    """The same scores in all trials that count, also where those of a trial are shifted."""
+    """The same scores in all trials that count, also where those of a trial are shifted: refused, as of two classes."""
     label = np.arange(30) % 3
-    loglik = np.tile(row, (30, 1)) + shift * np.arange(30)[:, None]
-    with pytest.warns(DecibanWarning, match="all trials have the same scores") as caught:
-        calibrator = kind().fit(loglik, label)
+    loglik = np.tile(row, (30, 1)) + shift * np.arange(30)[::-1, None]
+    with pytest.raises(InputError, match="all 30 trials have the same scores, .* cannot be calibrated"):
+        kind().fit(loglik, label)
+    with pytest.raises(InputError, match="that are all the same cannot be calibrated"):
+        AffineCalibrator().fit(loglik[:, 0] - loglik[:, 1], label > 0)
+    loglik[0] = [9.0, 0.0, 0.0]
+    with pytest.raises(InputError, match="all 29 trials have the same scores"):
+        kind().fit(loglik, label, sample_weight=np.r_[0.0, np.ones(29)])
+    with pytest.warns(DecibanWarning, match="negate them") as caught:
+        calibrator = kind().fit(-np.eye(3)[label] + loglik[1], label)
     assert caught[0].filename == __file__
     assert (calibrator.scale_, calibrator.objective_) == (0.0, pytest.approx(np.log(3.0), rel=1e-14))
-    loglik[0] = [9.0, 0.0, 0.0]
-    with pytest.warns(DecibanWarning, match="all trials have the same scores"):
-        kind().fit(loglik, label, sample_weight=np.r_[0.0, np.ones(29)])
-    with pytest.warns(DecibanWarning, match="negate them"):
-        kind().fit(-np.eye(3)[label] + loglik[1], label)
 
 
 def test_a_wrong_infinite_score_is_told_by_the_name_of_its_class():

@@ -1,7 +1,7 @@
 """The count table at sizes and values where shortcuts would show."""
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_the_area_of_many_groups_is_that_of_the_pairs(n):
     """Targets 0, 2, 4, ... and non-targets 1, 3, 5, ...: 2 n groups, of which a target beats those before it."""
     found = table(2 * np.arange(n), 2 * np.arange(n) + 1)
     assert len(found.n_tar) == 2 * n
-    assert Fraction(found._twice_ordered(), 2 * n * n) == Fraction(n - 1, 2 * n)
+    assert Fraction(counts._twice_ordered(found.n_non, found.n_tar), 2 * n * n) == Fraction(n - 1, 2 * n)
     assert found.auc() == (n - 1) / (2 * n)
     assert found.error_area() == (n + 1) / (2 * n)
 
@@ -135,3 +135,21 @@ def test_classes_without_trials(weights):
     for tar, non, groups in ((none, one, [[0], [3]]), (one, none, [[3], [0]]), (none, none, [[], []])):
         found = CountTable.of(tar, non)
         assert [found.n_tar.tolist(), found.n_non.tolist()] == groups
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.floats(0.5, 2.0), st.integers(-14, 2)), min_size=1, max_size=8),
+    st.lists(st.tuples(st.integers(-5, 2), st.floats(0.5, 2.0), st.integers(-14, 2)), min_size=1, max_size=8),
+)
+def test_areas_of_fractional_weights_have_all_their_digits_and_stay_within_0_and_1(tar, non):
+    tar, non = ([(score, mantissa * 10.0**size) for score, mantissa, size in side] for side in (tar, non))
+    pairs = Fraction(0), Fraction(0)
+    for (t, w), (n, v) in product(tar, non):
+        weight = Fraction(w) * Fraction(v)
+        above = Fraction(t > n) + Fraction(t == n) / 2
+        pairs = pairs[0] + above * weight, pairs[1] + (1 - above) * weight
+    of_tar, of_non = (SortedClass.of(*np.array(side, float).T) for side in (tar, non))
+    counted = CountTable.of(of_tar, of_non)
+    for found, own in zip((counted.auc(), counted.error_area()), pairs, strict=True):
+        assert 0.0 <= found <= 1.0
+        assert found == pytest.approx(float(own / sum(pairs)), rel=1e-14, abs=0.0)

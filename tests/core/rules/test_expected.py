@@ -1,6 +1,7 @@
 """Expected costs against sums that lose no digit."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -52,3 +53,35 @@ def test_a_class_without_prior_costs_nothing_be_it_infinitely_wrong():
     wrong, right = (np.array([-math.inf]), None), (np.array([-1.0]), None)
     assert cross_entropy(wrong, right, -800.0) == pytest.approx(0.0, abs=1e-300)
     assert cross_entropy(wrong, right, 0.0) == math.inf
+
+
+def softplus(x):
+    return (1 + x.exp()).ln() if -100 < x < 2000 else x.exp() if x < 0 else x
+
+
+def by_decimals(tar, non, log_odds):
+    with localcontext() as context:
+        context.prec = 60
+        tau = Decimal(log_odds)
+        of_tar = sum(softplus(-Decimal(x) - tau) for x in tar) / len(tar) / (1 + (-tau).exp())
+        of_non = sum(softplus(Decimal(x) + tau) for x in non) / len(non) / (1 + tau.exp())
+        return float(of_tar + of_non)
+
+
+@pytest.mark.parametrize(
+    ("tar", "non", "log_odds"),
+    [
+        ([0.0], [1e290], 745.0),
+        ([0.0, -3.0], [1e290, 2.0], 800.0),
+        ([-1e300], [0.0], -746.0),
+        ([-1e300, 1e300], [0.0], -1350.0),
+        ([-700.0], [3.0], -701.0),
+        ([1.0, 0.5], [1.0], -720.0),
+        ([1.0], [2.0], 699.0),
+        ([1.0], [2.0], 2.0),
+    ],
+)
+def test_a_finite_cost_counts_however_small_the_prior_is(tar, non, log_odds):
+    assert metrics.cross_entropy(tar, non, prior_log_odds=log_odds) == pytest.approx(
+        by_decimals(tar, non, log_odds), rel=1e-11
+    )

@@ -20,8 +20,8 @@ from deciban.models.multiclass import VECTOR, LabelledClasses
 from deciban.types import FloatArray, ScoreArray
 
 _SAYS_NOTHING = (
-    "all trials have the same scores, but for what is added to all classes of a trial, and what comes out says nothing "
-    "either. Is this the right file, and are these the right columns"
+    "loglik: all {:,} trials have the same scores, but for what is added to all classes of a trial. Scores that are "
+    "all the same cannot be calibrated. Is this the right file, and are these the right columns?"
 )
 _FAVOURS_OTHERS = (
     "the scores do not favour the true class, and what comes out says nothing. If they are distances, negate them; or "
@@ -65,8 +65,9 @@ class MulticlassCalibrator(ClassMap):
     -----
     One scale for all classes is what the evidence for one class against another allows that depends on nothing but
     these two, and keeps its sense (thesis 8.4.1). Training is prior-weighted multi-class logistic regression. Classes
-    that are separated have no optimum: they are refused, unless there is a penalty. Of two classes, this is the map of
-    `AffineCalibrator` of the differences, as long as that has a positive scale.
+    that are separated have no optimum: they are refused, unless there is a penalty. So are scores that are the same in
+    all trials, but for what is added to all classes of one, as `AffineCalibrator` refuses those of two classes. Of two
+    classes, this is the map of `AffineCalibrator` of the differences, as long as that has a positive scale.
 
     Examples
     --------
@@ -99,7 +100,7 @@ class MulticlassCalibrator(ClassMap):
         weights, ridge = data.float_weight, self._ridge()
         counted = CountedTrials.of(data.scores[:, None, :], data.label, data.prior, weights).trials
         if scale and are_alike(counted.systems[:, 0]):
-            return self._without_scale(data, _SAYS_NOTHING)
+            raise InputError(_SAYS_NOTHING.format(len(counted)))
         form: dict[str, Any] = {"ridge": ridge, "scale": scale, "offset": offset, "classes": data.classes}
         try:
             fit = train_classes(data.scores, data.label, prior=data.prior, weights=weights, **form)

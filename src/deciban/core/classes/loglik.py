@@ -61,15 +61,22 @@ def are_alike(loglik: ScoreArray) -> bool:
     Differences that the rounding of such an addition makes do not count.
     """
     first = relative(loglik, slice(0, 1))
+    of_first = _rounding(loglik, slice(0, 1))
     for rows in row_blocks(*loglik.shape):
-        largest = np.abs(class_major(loglik, rows)).max(axis=0)
-        rounding = 4.0 * np.finfo(loglik.dtype).eps * np.where(np.isinf(largest), 0.0, largest)
+        rounding = np.maximum(_rounding(loglik, rows), of_first)
         block = relative(loglik, rows)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             same = (block == first) | (np.abs(block - first) <= rounding)
         if not same.all():
             return False
     return True
+
+
+def _rounding(loglik: ScoreArray, rows: slice) -> FloatArray:
+    """How far rounding may move a difference of two classes of each trial."""
+    size = np.abs(class_major(loglik, rows))
+    size[np.isinf(size)] = 0.0
+    return np.asarray(4.0 * np.finfo(loglik.dtype).eps * size.max(axis=0))
 
 
 def prior_ratio(prior: FloatArray) -> FloatArray:

@@ -96,7 +96,7 @@ def train_transform(
     objective = TransformObjective(trials, np.log(prior), _center(trials), width, is_diagonal, basis, penalty)
     found = _descend(objective)
     separated = _is_apart(objective, found.point, found.at)
-    refuse_infinite(found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
+    found = refuse_infinite(objective, found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
     matrix, offsets = _unpacked(objective, found.polished)
     at = found.polished if found.converged else found.point
     return TransformFit(

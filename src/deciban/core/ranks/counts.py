@@ -144,31 +144,23 @@ class CountTable:
 
     def auc(self) -> float:
         """``P(tar > non) + P(tar = non) / 2`` over all pairs of a target and a non-target."""
-        return float(self._twice_ordered() / self._twice_pairs())
+        return self._share_of_pairs(self.n_non, self.n_tar)
 
     def error_area(self) -> float:
-        """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, exact if counts are integers."""
-        return float((self._twice_pairs() - self._twice_ordered()) / self._twice_pairs())
+        """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, right to all digits however small it is."""
+        return self._share_of_pairs(self.n_tar, self.n_non)
 
-    def _twice_pairs(self) -> int | float:
-        return 2 * self.tar.total * self.non.total
+    def _share_of_pairs(self, low: CountArray, high: CountArray) -> float:
+        """Share of pairs of both classes in which ``high`` is above ``low``, ties counting half.
 
-    def _twice_ordered(self) -> int | float:
-        """Twice the number of pairs in the right order, ties counting once; exact if counts are integers."""
-        pairs = self._twice_pairs()
-        wide: Any = np.result_type(self.n_tar, self.n_non)
-        if isinstance(pairs, int) and pairs >= 2**63:
-            wide = np.object_
-        ordered: int | float = 0
-        below: int | float = 0
-        for first in range(0, len(self.n_tar), _GROUPS_PER_STEP):
-            n_tar = self.n_tar[first : first + _GROUPS_PER_STEP].astype(wide, copy=False)
-            n_non = self.n_non[first : first + _GROUPS_PER_STEP].astype(wide, copy=False)
-            upto = np.cumsum(n_non)
-            products = n_tar * (2 * (below + upto) - n_non)
-            ordered += products.sum() if wide is np.object_ else products.sum().item()
-            below += upto[-1]
-        return ordered
+        Exact but for the division if counts are integers. Fractional ones are divided by their sum, lest products leave
+        a float, and both kinds of pairs are added up: nothing is subtracted, and the share is within 0 and 1.
+        """
+        if low.dtype == high.dtype == np.int64:
+            return float(_twice_ordered(low, high) / (2 * self.tar.total * self.non.total))
+        low, high = low / low.sum(), high / high.sum()
+        right, wrong = _twice_ordered(low, high), _twice_ordered(high, low)
+        return float(right / (right + wrong))
 
     def edges(self, starts: IntArray) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest score of the blocks of groups that begin at ``starts``."""
@@ -188,6 +180,22 @@ def splitting(scores: ScoreArray, thresholds: FloatArray) -> ScoreArray:
     with np.errstate(over="ignore", under="ignore"):
         near = thresholds.astype(np.float32)
     return np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
+
+
+def _twice_ordered(low: CountArray, high: CountArray) -> int | float:
+    """Twice the number of pairs in which ``high`` is above ``low``, ties counting once; exact for integers."""
+    wide: Any = low.dtype
+    if wide == np.int64 and 2 * int(low.sum()) * int(high.sum()) >= 2**63:
+        wide = np.object_
+    ordered: int | float = 0
+    below: int | float = 0
+    for first in range(0, len(low), _GROUPS_PER_STEP):
+        own, above = (counts[first : first + _GROUPS_PER_STEP].astype(wide, copy=False) for counts in (low, high))
+        upto = np.cumsum(own)
+        products = above * (2 * (below + upto) - own)
+        ordered += products.sum() if wide is np.object_ else products.sum().item()
+        below += upto[-1]
+    return ordered
 
 
 def corners(n_tar: CountArray, n_non: CountArray) -> tuple[CountArray, CountArray]:

@@ -6,6 +6,7 @@ their counts, which gives the minimum over all monotone recalibrations.
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,8 @@ _NARROW = 1 / 32
 _MANY = 256
 """Number of scores from which on products, or the series of neighbours, are the shorter way."""
 
+_TINY = float(np.finfo(np.float64).tiny)
+
 _IN_CACHE = 1 << 14
 """Numbers in a block of trials and priors."""
 
@@ -34,7 +37,7 @@ def cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> 
 
 def mixed(cost_tar: MeanCost, cost_non: MeanCost, log_odds: float) -> float:
     """Prior-weighted mean of the costs of both classes."""
-    return _weighted(float(expit(log_odds)), cost_tar.value) + _weighted(float(expit(-log_odds)), cost_non.value)
+    return _weighted(log_odds, cost_tar.value) + _weighted(-log_odds, cost_non.value)
 
 
 def cross_entropy_curve(tar: WeightedScores, non: WeightedScores, log_odds: FloatArray) -> FloatArray:
@@ -103,9 +106,16 @@ def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float,
     return mixed(cost_tar, cost_non, log_odds)
 
 
-def _weighted(prior: float, cost: float) -> float:
-    # A prior that underflows to 0 leaves nothing of a cost, be it infinite: 0 * inf is not a number.
-    return prior * cost if prior > 0 else 0.0
+def _weighted(log_odds: float, cost: float) -> float:
+    """A cost times the prior of its class, which may be too small for a float while the product is not.
+
+    A prior that underflows to 0 leaves nothing of an infinite cost: 0 * inf is not a number.
+    """
+    prior = float(expit(log_odds))
+    if prior >= _TINY or math.isinf(cost):
+        return prior * cost if prior > 0.0 else 0.0
+    root = math.exp(0.5 * log_odds)  # of the odds, which are the prior here
+    return root * cost * root
 
 
 def _softplus_parts(x: FloatArray) -> FloatArray:

@@ -28,6 +28,9 @@ class Fit:
     converged : bool
     flat : int
         Number of directions in which the objective does not change: systems that say the same.
+    infimum : float, optional
+        What steeper and steeper maps come down to, if that is known to be less than the objective. There is no best
+        map then, and what was found is a local optimum.
     """
 
     weights: FloatArray
@@ -39,10 +42,17 @@ class Fit:
     n_passes: int
     converged: bool
     flat: int
+    infimum: float | None = None
 
     @property
     def status(self) -> str:
         """What became of the search, in words."""
+        if self.infimum is not None:
+            return (
+                f"a local optimum, of {self.objective:.6g}: steeper and steeper maps come down to {self.infimum:.6g}, "
+                "so that the best scale is infinite. The rule has alpha or beta above 1, and gives some errors up for "
+                "the sake of the other trials; take one with both at most 1, or more trials"
+            )
         if not self.converged:
             return (
                 f"not converged after {self.n_passes} passes: the gradient is {self.gradient_norm:.1e} long. Likely "

@@ -20,6 +20,7 @@ from deciban.core.training.moments import clipped, equal_classes, moments, quart
 from deciban.core.training.overflow import require_scales
 from deciban.core.training.samples import SAMPLE, sample, shortened, thinned
 from deciban.core.training.separation import is_at_infinity, require_finite
+from deciban.core.training.steep import with_steep_starts
 from deciban.core.training.trials import with_class_weights
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
@@ -98,9 +99,9 @@ def train(
     if len(few) < len(trials):
         few = shortened(few, objective)
     objective, found = _found(objective, few)
-    require_finite(objective, found)
+    found, infimum = with_steep_starts(objective, few, require_finite(objective, found))
     center, width = objective.center, objective.width
-    inside = found.polished[:n_columns]
+    inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
         standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]
@@ -117,7 +118,8 @@ def train(
         gradient_norm=unit * float(np.linalg.norm(found.at.gradient)),
         n_steps=found.n_steps,
         n_passes=found.n_evaluations,
-        converged=found.converged,
+        converged=found.converged and infimum is None,
+        infimum=None if infimum is None else unit * infimum,
         flat=found.flat,
     )
 

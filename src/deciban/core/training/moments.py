@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from deciban.core.training.linear_objective import Trials
 from deciban.types import BoolArray, FloatArray
 
 _BLOCK = 1 << 15
+
+_ROUNDING = 4.0
+"""Range of a column, in units of the rounding of its largest number, that tells of nothing but rounding."""
 
 
 def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
@@ -22,16 +26,25 @@ def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     center, width : (n_columns,) arrays
-        A width of 0 is that of a constant column.
+        A width of 0 is that of a column that is constant, but for rounding.
     """
     if not trials.columns:
         return np.zeros(0), np.zeros(0)
     low, high = _ranges(trials)
     # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
-    middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    precision = np.array([np.finfo(np.asarray(column[:1]).dtype).eps for column in trials.columns], np.float64)
+    middle, size = 0.5 * low + 0.5 * high, np.where(are_same(low, high, precision), 0.0, 0.5 * high - 0.5 * low)
     unit = np.where(size > 0.0, size, 1.0)
     center = middle + size * _means(trials, middle, unit, power=1)
     return center, size * np.sqrt(_means(trials, center, unit, power=2))
+
+
+def are_same(low: Any, high: Any, precision: Any) -> BoolArray:
+    """Whether finite numbers from ``low`` to ``high`` are all the same but for rounding, as 0.3 and 0.1 + 0.2 are.
+
+    ``precision`` is the unit of rounding of their type, relative to them.
+    """
+    return np.asarray(0.5 * high - 0.5 * low <= 0.5 * _ROUNDING * precision * np.maximum(np.abs(low), np.abs(high)))
 
 
 def equal_classes(trials: Trials) -> Trials:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from deciban.core.classes.loglik import are_alike
 from deciban.core.training.bounds import length_bound
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.errors import InputError
@@ -16,6 +17,8 @@ _BLOCK = 1 << 12
 
 def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
     """Center of each system's classes, and width: the root of the mean variance of pairwise log-likelihood ratios.
+
+    The width of a system that gives the same scores in all trials, but for rounding, is 0.
 
     Raises
     ------
@@ -28,6 +31,7 @@ def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
         for k in range(n_systems):
             size = max(float(np.max(np.abs(scores))) for scores, _ in _compared(trials, k))
             if size > 0.0:
+                is_constant = are_alike(trials.systems[:, k])
                 mean = _mean(trials, k, lambda scores, size=size: scores / size)  # type: ignore[misc]
                 center[k] = size * mean
 
@@ -35,7 +39,8 @@ def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
                     deviation = scores / size - mean
                     return np.asarray((deviation - deviation.mean(axis=1, keepdims=True)) ** 2)
 
-                width[k] = size * np.sqrt(2.0 * _mean(trials, k, squares).sum() / (n_classes - 1))
+                if not is_constant:
+                    width[k] = size * np.sqrt(2.0 * _mean(trials, k, squares).sum() / (n_classes - 1))
     if not np.isfinite(width).all():
         raise InputError("loglik: their range does not fit a float. Divide them first.")
     return center, width

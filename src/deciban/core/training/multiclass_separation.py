@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.core.training.trust_region import Minimum
+from deciban.core.training.trust_region import Function, Minimum, pursued
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray
 
@@ -16,12 +16,19 @@ SUSPICIOUS = 0.1
 
 
 def refuse_infinite(
-    found: Minimum, largest_move: Callable[[FloatArray, FloatArray], float], *, separated: bool, ridge_helps: bool
-) -> None:
+    function: Function,
+    found: Minimum,
+    largest_move: Callable[[FloatArray, FloatArray], float],
+    *,
+    separated: bool,
+    ridge_helps: bool,
+) -> Minimum:
     """Refuse an answer where the best scales or offsets are infinite.
 
     Parameters
     ----------
+    function : callable
+        What was minimized.
     found : Minimum
         Where the search ended.
     largest_move : callable
@@ -32,13 +39,24 @@ def refuse_infinite(
     ridge_helps : bool
         Whether there are scales without a penalty. If not, the offsets are infinite: none is ever on them.
 
+    Returns
+    -------
+    Minimum
+        What was found, or where that leads.
+
     Raises
     ------
     InputError
         If they are.
     """
-    if not separated and not (found.converged and _is_at_infinity(found, largest_move)):
-        return
+    if not separated:
+        if not (found.converged and _is_at_infinity(found, largest_move)):
+            return found
+        final = (
+            None if found.falls else pursued(function, found, lambda reached: _is_at_infinity(reached, largest_move))
+        )
+        if final is not None:
+            return final
     if not ridge_helps:
         raise InputError(
             "loglik: the objective falls forever as the offsets grow, so that the best ones are infinite: infinite "
@@ -59,6 +77,8 @@ def refuse_infinite(
 
 def _is_at_infinity(found: Minimum, largest_move: Callable[[FloatArray, FloatArray], float]) -> bool:
     """Whether Newton's step still moves log-likelihoods where it gains nothing any more."""
+    if found.falls:
+        return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
     return largest_move(found.point, np.asarray(step, np.float64)) > SUSPICIOUS
 

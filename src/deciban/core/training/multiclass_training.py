@@ -94,7 +94,7 @@ def train_classes(
     possible, prior = counted.possible, counted.prior
     trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
     few = sample(trials)
-    center, width = standardization(trials if ridge > 0.0 else few)
+    center, width = _standard(trials, few, ridge)
     if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
         width = np.ptp(center, axis=1)
     unit = typical_spreads(few, width) if scale and ridge == 0.0 else width  # a penalty counts widths
@@ -106,8 +106,10 @@ def train_classes(
     objective, found = _searched(trials, few, prior, width, unit, **form)
     if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
         objective, found = _searched(trials, few, prior, width, width, **form)
-    _require_finite(objective, found)
+    found = _require_finite(objective, found)
     n_systems = systems.shape[1]
+    if ridge == 0.0 and np.ptp(prior) > 0.0:
+        width = np.where(width > 0.0, standardization(few)[1], 0.0)
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
@@ -128,6 +130,25 @@ def train_classes(
         converged=found.converged,
         flat=found.flat,
     )
+
+
+def _standard(trials: ClassTrials, few: ClassTrials, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """Center and width of each system: those that a penalty refers to, otherwise of a sample with equal classes.
+
+    With the prior, the width could be next to nothing where one class is probable and nearly always scored the same.
+    """
+    if ridge > 0.0:
+        return standardization(trials)
+    center, width = standardization(_equal_classes(few))
+    if few is trials or np.all(width > 0.0):
+        return center, width
+    return standardization(_equal_classes(trials))  # what is constant in a sample need not be so in all trials
+
+
+def _equal_classes(trials: ClassTrials) -> ClassTrials:
+    """The trials at the flat prior."""
+    amounts = trials.amounts
+    return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
 
 
 def _searched(
@@ -236,8 +257,10 @@ def _is_apart(level: ClassObjective, at: Derivatives) -> bool:
     return bool(at.worst < 0.0 and has_scale and (level.basis[n_systems:].any() or np.ptp(level.log_prior) == 0.0))
 
 
-def _require_finite(objective: ClassObjective, found: Minimum) -> None:
+def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
     """Refuse an answer where the best scales or offsets are infinite; a penalty only keeps scales finite.
+
+    Returns what was found, or where that leads.
 
     Raises
     ------
@@ -246,13 +269,14 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> None:
     """
     is_penalized = bool(objective.penalty.any())
     if not objective.basis[: objective.trials.systems.shape[1]].any():
-        return  # that no class is beyond the reach of offsets is known from the start
+        return found  # that no class is beyond the reach of offsets is known from the start
 
     def move(point: FloatArray, step: FloatArray) -> float:
         bound = objective.move_bound(step)
         return bound if bound < SUSPICIOUS else objective.largest_move(point, step)
 
-    refuse_infinite(
+    return refuse_infinite(
+        objective,
         found,
         move,
         separated=not is_penalized and (_is_apart(objective, found.at) or _is_apart_at_last(objective, found)),

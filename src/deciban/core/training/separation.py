@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deciban.core.training.linear_objective import LinearObjective
-from deciban.core.training.trust_region import Derivatives, Minimum
+from deciban.core.training.trust_region import Derivatives, Minimum, pursued
 from deciban.errors import InputError
 
 _BLOCK = 1 << 14
@@ -29,6 +29,8 @@ def is_apart(level: LinearObjective, at: Derivatives) -> bool:
 
 def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
     """Whether Newton's step still moves log odds where it gains nothing any more: the minimum is at infinity."""
+    if found.falls:
+        return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
     constant, share = _SUSPICIOUS
     n = len(level.center)
@@ -44,8 +46,13 @@ def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
     return False
 
 
-def require_finite(objective: LinearObjective, found: Minimum) -> None:
+def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     """Refuse an answer where the best weights are infinite, or all costs too large for a float.
+
+    Returns
+    -------
+    Minimum
+        What was found, or where that leads.
 
     Raises
     ------
@@ -59,17 +66,20 @@ def require_finite(objective: LinearObjective, found: Minimum) -> None:
             "and beta of at least 1, train a scale as well, or bring such scores near."
         )
     if objective.penalty[: len(objective.center)].all():
-        return  # as it is without any column
+        return found  # as it is without any column
     is_convex = max(objective.alpha, objective.beta) <= 1.0
     at_infinity = found.converged and is_at_infinity(objective, found)
+    if at_infinity and is_convex and not found.falls:
+        final = pursued(objective, found, lambda reached: is_at_infinity(objective, reached))
+        found, at_infinity = (found, True) if final is None else (final, False)
     is_moderate = float(np.linalg.norm(found.point)) < _LARGE
     if is_convex and is_moderate and found.converged and not at_infinity and not is_apart(objective, found.at):
-        return  # a convex function that has a minimum does not fall forever
+        return found  # a convex function that has a minimum does not fall forever
     separated = is_apart(objective, found.at) or _one_after_the_other(objective, found)
     # The scores of one system are in order, or a convex objective has a minimum: nothing is left to suspect.
     is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
     if not separated and not is_suspicious:
-        return
+        return found
     one = len(objective.center) == 1
     if separated:
         what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"

@@ -32,6 +32,12 @@ _LOOSE = 300.0
 """How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
 root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
 
+_PURSUIT = 60
+"""How many of Newton's steps follow where the value has no digits left."""
+
+_LOST = 1e-14
+"""Curvature, relative to the largest, that is rounding."""
+
 _HALVINGS = 20
 """How often a bad start is drawn nearer before the search begins at 0."""
 
@@ -65,7 +71,9 @@ class Minimum:
     ``at`` are the derivatives at ``point``. ``decrement`` is what Newton's step from there would still gain, half of
     ``g' H^-1 g`` (infinite where the Hessian is not positive definite), in the unit of the value. ``polished`` is the
     point where that step leads, if the search converged: its distance to the minimum is of the order of the square of
-    that of ``point``. ``flat`` is the number of directions in which the function does not change.
+    that of ``point``; where there are flat directions, the value is that of ``polished``, and nothing is left to gain.
+    ``flat`` is the number of directions in which the function does not change. ``falls`` tells that it does change in
+    directions that look flat where the search ended: it is higher nearer to 0, but not farther away.
     """
 
     point: FloatArray
@@ -76,6 +84,7 @@ class Minimum:
     n_evaluations: int
     converged: bool
     flat: int
+    falls: bool = False
 
 
 class Function(Protocol):
@@ -148,10 +157,13 @@ def minimize(
         if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
             reached = converged and not stopped
             step = np.where(flat, 0.0, -slopes / np.where(flat, 1.0, eigenvalues)) if reached else np.zeros(len(slopes))
-            polished = point + vectors @ step
-            if reached:
-                polished, flat = _smallest(polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
-            return Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, int(flat.sum()))
+            found = Minimum(
+                point, point + vectors @ step, at, decrement, n_steps, n_evaluations, reached, int(flat.sum())
+            )
+            if not reached or not flat.any():
+                return found
+            back = _way_back(found.polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
+            return _settled(function, found, *back, rounding)
         earlier, before = before, decrement
         step = np.zeros(len(slopes))
         step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], 0.1 * rounding)
@@ -172,6 +184,38 @@ def minimize(
         if ratio > 1e-4 or abs(gained) <= rounding * abs(at.value):
             point, at, n_steps, is_own = trial, there, n_steps + 1, not near
             stopped = stop is not None and stop(point, at)
+
+
+def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool]) -> Minimum | None:
+    """Where a search leads of which the value has no digits left to tell: its minimum, or None if there is none.
+
+    Where few trials that hardly count have yet to come to rest, Newton's steps go on without a look at the value, until
+    they move nothing any more, or the second derivatives have no digits left either.
+
+    Parameters
+    ----------
+    function : callable
+        Convex.
+    found : Minimum
+    is_far : callable
+        Whether Newton's step from a point still moves something.
+    """
+    point = found.polished
+    for n in range(1, _PURSUIT + 1):
+        at = function(point)
+        if not at.is_finite:
+            return None
+        eigenvalues, vectors = np.linalg.eigh(at.hessian)
+        if eigenvalues[0] <= _LOST * eigenvalues[-1]:
+            return None
+        slopes = vectors.T @ at.gradient
+        there = point - vectors @ (slopes / eigenvalues)
+        gain = float(0.5 * np.sum(slopes**2 / eigenvalues))
+        here = replace(found, point=point, polished=there, at=at, decrement=gain, n_steps=found.n_steps + n)
+        if not is_far(here):
+            return replace(here, n_evaluations=found.n_evaluations + n)
+        point = there
+    return None
 
 
 def _begun(
@@ -209,14 +253,38 @@ def _flat(eigenvalues: FloatArray, slopes: FloatArray, value: float, tiny: float
     return np.asarray(level & (np.abs(eigenvalues) <= tiny * largest))
 
 
-def _smallest(
+def _way_back(
     point: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, slopes: FloatArray, flat: BoolArray, limit: float
-) -> tuple[FloatArray, BoolArray]:
-    """Of points that differ along flat directions the one closest to 0; directions that matter after all stay."""
+) -> tuple[FloatArray, int]:
+    """The step along flat directions to the point closest to 0, and how many of them seem to be flat all the way."""
     along = vectors.T @ point
     loss = np.abs(slopes * along) + 0.5 * np.abs(eigenvalues) * along**2
     flat = flat & (loss <= limit)
-    return point - vectors[:, flat] @ along[flat], flat
+    return -(vectors[:, flat] @ along[flat]), int(flat.sum())
+
+
+def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, rounding: float) -> Minimum:
+    """Of points that differ along flat directions the one closest to 0, if the function is as low there.
+
+    Far out, all directions are flat in which the costs of all trials are as good as constant. Where that is so only far
+    out, the function is higher nearer to 0; and it falls forever unless it is higher farther away, too.
+    """
+    if flat == 0:
+        return replace(found, flat=0)
+
+    def value(point: FloatArray) -> float:
+        there = function(point, found.at.hessian).value
+        return there if math.isfinite(there) else math.inf
+
+    near = value(found.polished + back)
+    n_evaluations, size = found.n_evaluations + 1, abs(found.at.value)
+    if near <= found.at.value + max(_ALIKE, 10.0 * rounding) * size:
+        at = replace(found.at, value=near)
+        return replace(
+            found, polished=found.polished + back, at=at, decrement=0.0, n_evaluations=n_evaluations, flat=flat
+        )
+    falls = value(found.polished - back) <= found.at.value + 10.0 * rounding * size
+    return replace(found, n_evaluations=n_evaluations + 1, flat=0, falls=falls)
 
 
 @np.errstate(over="ignore", divide="ignore")  # where the function is nearly level, or very steep

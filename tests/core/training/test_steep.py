@@ -1,0 +1,98 @@
+"""Rules that are not convex: no map is called the best where counting knows a better one."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from deciban import metrics
+from deciban.calibration import AffineCalibrator, ScaleCalibrator
+from deciban.errors import DecibanWarning, InputError
+from deciban.fusion import LinearFusion
+
+RULES = [(2.0, 2.0), (2.0, 1.0), (3.0, 3.0), (20.0, 20.0), (100.0, 100.0), (100.0, 1.0)]
+
+
+def trials(seed, n, apart):
+    rng = np.random.default_rng(seed)
+    is_target = np.arange(n) < n // 2
+    return rng.normal(size=n) + apart * is_target, is_target
+
+
+def cost(llr, is_target, rule, p_target):
+    settings = {"alpha": rule[0], "beta": rule[1], "p_target": p_target}
+    return metrics.scoring_rule_cost(llr[is_target], llr[~is_target], **settings)
+
+
+def best_threshold(scores, is_target, rule, p_target):
+    """The cost of certainty on either side of each threshold, in either sense, and of llr 0."""
+    costs = [cost(np.zeros(len(scores)), is_target, rule, p_target)]
+    for sign, threshold in itertools.product((1.0, -1.0), np.unique(scores)):
+        costs.append(cost(sign * np.where(scores >= threshold, np.inf, -np.inf), is_target, rule, p_target))
+    return min(costs)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("p_target", [0.5, 0.01])
+def test_a_map_that_is_worse_than_a_threshold_is_never_said_to_be_the_optimum(rule, p_target):
+    settings = {"alpha": rule[0], "beta": rule[1], "p_target": p_target}
+    told = 0
+    for seed, (n, apart) in enumerate(itertools.product((60, 500), (3.0, 2.0, 1.0, 0.3))):
+        scores, is_target = trials(seed, n, apart)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                calibrator = AffineCalibrator(**settings).fit(scores, is_target)
+            except InputError:
+                continue  # the best scale is infinite
+        own = cost(calibrator.transform(scores), is_target, rule, p_target)
+        assert calibrator.objective_ == pytest.approx(own, rel=1e-9)
+        status = calibrator.training_.results["status"]
+        if status.startswith("converged"):
+            assert own <= best_threshold(scores, is_target, rule, p_target) * (1 + 1e-5)
+        else:
+            told += 1
+            assert any("optimum" in str(one.message) or "not converged" in str(one.message) for one in caught)
+    assert told < 8
+
+
+def test_steeper_maps_that_are_better_are_told_with_what_they_come_down_to():
+    scores, is_target = trials(60, 60, 3.0)
+    rule = (2.0, 2.0)
+    with pytest.warns(
+        DecibanWarning, match="a local optimum, of .*: steeper and steeper maps come down to .* infinite"
+    ):
+        fit = AffineCalibrator(alpha=2.0, beta=2.0).fit(scores, is_target)
+    assert f"{best_threshold(scores, is_target, rule, 0.5):.6g}" in fit.training_.results["status"]
+    assert fit.objective_ > best_threshold(scores, is_target, rule, 0.5)
+
+
+@pytest.mark.parametrize("copies", [1, 100])
+def test_a_steep_optimum_that_moderate_scales_do_not_lead_to_is_found(copies):
+    """Here larger scores favour non-target, at the lower end, which the search among moderate scales does not see."""
+    rule = (3.0, 3.0)
+    scores, is_target = (np.repeat(each, copies) for each in trials(500, 500, 0.3))
+    with pytest.warns(DecibanWarning, match="larger scores favour non-target"):
+        calibrator = AffineCalibrator(alpha=3.0, beta=3.0, p_target=0.01).fit(scores, is_target)
+    assert calibrator.training_.results["status"].startswith("converged")
+    known = -39.4 * (scores + 2.58) - np.log(0.01 / 0.99)
+    own = cost(calibrator.transform(scores), is_target, rule, 0.01)
+    assert own <= cost(known, is_target, rule, 0.01) < 0.02491
+    assert calibrator.objective_ == pytest.approx(own, rel=1e-9)
+
+
+def test_several_systems_and_scales_without_offset_are_searched_from_steep_maps_as_well():
+    scores, is_target = trials(3, 500, 0.3)
+    both = np.column_stack((scores, trials(4, 500, 0.3)[0]))
+    rule = (20.0, 20.0)
+    for model, given in ((LinearFusion, both), (ScaleCalibrator, scores)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DecibanWarning)
+            try:
+                fitted = model(alpha=20.0, beta=20.0).fit(given, is_target)
+            except InputError:
+                continue
+        own = cost(fitted.transform(given), is_target, rule, 0.5)
+        assert fitted.objective_ == pytest.approx(own, rel=1e-9)
+        assert own <= cost(np.zeros(500), is_target, rule, 0.5) * (1 + 1e-9)
