@@ -168,3 +168,18 @@ def test_a_row_shift_and_weight_0_change_nothing():
         np.vstack((loglik, wrong)), [*label, 0, 1], sample_weight=[1, 1, 1, 1, 1, 1, 0, 0]
     )
     assert more.minimum == pytest.approx(found.minimum, abs=1e-12)
+
+
+def test_an_optimum_that_is_very_far_away_is_no_reason_to_refuse():
+    """Two trials of each of many classes leave few trials that limit the scale; no direction separates the classes."""
+    rng = np.random.default_rng(2)
+    label = np.repeat(np.arange(101), 2)
+    loglik = rng.normal(size=(202, 101)) + 4.0 * np.eye(101)[label]
+    found = multiclass.calibration_analysis(loglik, label)
+    surprise = np.logaddexp.reduce(loglik - loglik[np.arange(202), label][:, None], axis=1)
+    assert found.total == pytest.approx(surprise.mean() / np.log(2), rel=1e-12)
+    assert 0.0 <= found.minimum <= min(found.after_offset_only, found.after_scale_only) + 1e-12
+    scales = np.geomspace(1.0, 60.0, 200)
+    scaled = scales[:, None, None] * (loglik - loglik[np.arange(202), label][:, None])
+    best = np.logaddexp.reduce(scaled, axis=2).mean(axis=1).min() / np.log(2)
+    assert found.after_scale_only <= best + 1e-9

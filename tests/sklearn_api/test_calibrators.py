@@ -28,7 +28,7 @@ from deciban.sklearn import (
     PavCalibrator,
     ScaleCalibrator,
     ShiftCalibrator,
-    cllr,
+    cllr_score,
     dcf,
     scorer,
 )
@@ -129,8 +129,8 @@ def test_score_is_minus_cllr(trials):
     X, y, weight = trials
     calibrator = AffineCalibrator().fit(X, y)
     llr = calibrator.decision_function(X)
-    assert calibrator.score(X, y) == -cllr(y, llr)
-    assert calibrator.score(X, y, sample_weight=weight) == -cllr(y, llr, sample_weight=weight)
+    assert calibrator.score(X, y) == -cllr_score(y, llr)
+    assert calibrator.score(X, y, sample_weight=weight) == -cllr_score(y, llr, sample_weight=weight)
     with pytest.raises(InputError, match="the labels are 1, 2, those of training were 0, 1"):
         calibrator.score(X, y + 1)
 

@@ -143,3 +143,37 @@ def test_trials_of_training_are_known_again(both):
         for said in (of_training, not of_training):
             told = evaluate_files(both.folder / name, both.key, model=done.model, of_training=said).facts
             assert any(words[name] in fact for fact in told) == (said == of_training)
+
+
+def test_a_fusion_knows_its_trials_whatever_the_order_of_the_files(both):
+    done = train_files(both.paths, both.key, both.fusion())
+    told = evaluate_files(both.paths[::-1], both.key, model=done.model).facts
+    assert any("trained on these very trials" in fact for fact in told)
+    swapped = evaluate_files(both.paths[::-1], both.key, model=done.model, of_training=True).facts
+    assert not any("trained on" in fact for fact in swapped)
+
+
+@pytest.mark.parametrize("call", [evaluate_files, train_files])
+def test_figures_of_the_other_kind_are_refused(both, call):
+    figure = {"two-class": {"p_target": 0.1}, "classes": {"operating_points": [0.1]}}[both.name]
+    model = () if call is evaluate_files else (both.calibrator(),)
+    with pytest.raises(InputError, match=f"{next(iter(figure))}: for scores of"):
+        call(both.paths[0], both.key, *model, **figure)
+    with pytest.raises(InputError, match=f"{next(iter(figure))}: nothing is evaluated here"):
+        apply_files(both.calibrator().fit(both.values[0], both.truth), both.paths[0], both.folder / "out.csv", **figure)
+    assert not (both.folder / "out.csv").exists()
+
+
+def test_one_system_for_a_calibration_and_no_file_twice(both):
+    model = both.calibrator().fit(both.values[0], both.truth)
+    with pytest.raises(InputError, match=r"2 systems \(a, b\), but a model of kind '.*' is for one"):
+        evaluate_files(both.paths, both.key, model=model)
+    with pytest.raises(InputError, match=r"2 systems \(a, b\), but a model of kind '.*' is for one"):
+        train_files(both.paths, both.key, both.calibrator())
+    for call in (
+        lambda paths: train_files(paths, both.key, both.fusion()),
+        lambda paths: evaluate_files(paths, both.key, model=both.fusion().fit(both.stacked(), both.truth)),
+        lambda paths: apply_files(both.fusion().fit(both.stacked(), both.truth), paths, both.folder / "out.csv"),
+    ):
+        with pytest.raises(InputError, match=r"a\.csv: given twice"):
+            call([both.paths[0], both.paths[0]])

@@ -78,9 +78,9 @@ def test_cross_validated_llrs_are_those_of_the_library(files, by, n_folds):
         groups=[columns[name] for name in named] if len(named) > 1 else columns[named[0]],
         n_folds=by if isinstance(by, int) else n_folds,
     )
-    np.testing.assert_array_equal(done.cross_validated.score, expected)
+    np.testing.assert_array_equal(done.cross_validated_scores.score, expected)
     tar, non = expected[key.is_target], expected[~key.is_target]
-    assert done.of("cross-validated")[0].cllr == pytest.approx(cllr(tar, non), rel=1e-12)
+    assert done.cross_validated.cllr == pytest.approx(cllr(tar, non), rel=1e-12)
     assert any("no model has seen the" in fact for fact in done.facts)
 
 

@@ -69,7 +69,7 @@ def test_cross_validated_by_group(by, parts, folder):
     columns = {"speaker": SPEAKERS, "enroll": [m for m, _ in NAMES], "test": [s for _, s in NAMES]}
     groups = columns[by] if isinstance(by, str) else [columns["enroll"], columns["test"]]
     expected = cross_validated(LinearFusion(), SCORES[:, :2], TRUTH, groups=groups, n_folds=parts)
-    np.testing.assert_allclose(done.cross_validated.score, expected, rtol=1e-6)
+    np.testing.assert_allclose(done.cross_validated_scores.score, expected, rtol=1e-6)
     crossed = done.dev.systems[-1]
     assert crossed.name == "fusion, cross-validated"
     assert crossed.cllr == pytest.approx(cllr(expected), rel=1e-6)

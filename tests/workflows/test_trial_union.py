@@ -108,18 +108,18 @@ def test_saved_and_loaded_it_is_the_same(folder, fusion, expected):
     assert load_model(folder / "m.json").missing == "subset"
 
 
-def test_cross_validateds_are_of_all_trials(folder):
+def test_cross_validated_llrs_are_of_all_trials(folder):
     told = {}
     for order in ("abc", "cba"):
         paths = [folder / f"{name}.txt" for name in order]
         model = SubsetFusion(missing="subset", ridge=0.01)
         done = fuse_files(paths, folder / "key.csv", model, cross_validate="person")
-        assert len(done.cross_validated) == N
-        facts = said(apply_files(done.model, paths, folder / "out.txt", known=done.cross_validated))
+        assert len(done.cross_validated_scores) == N
+        facts = said(apply_files(done.model, paths, folder / "out.txt", known=done.cross_validated_scores))
         assert not any("training did not use" in one for one in facts)
         told[order] = llrs(folder / "out.txt")
         # The key lists the trials in the order of NAMES.
-        assert told[order] == dict(zip(NAMES, done.cross_validated.score.tolist(), strict=True))
+        assert told[order] == dict(zip(NAMES, done.cross_validated_scores.score.tolist(), strict=True))
     assert told["abc"] == pytest.approx(told["cba"], abs=1e-6)
     assert len(told["abc"]) == N
 

@@ -193,7 +193,7 @@ class CalibrationLimits:
 
     def _trained(self, trials: ScoredClasses, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
         weights = None if trials.weights is None else trials.weights.astype(np.float64)
-        form: dict[str, Any] = {"scale": scale, "offset": offset, "ridge": ridge}
+        form: dict[str, Any] = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
         try:
             fit = train_classes(trials.loglik, trials.label, prior=self.prior, weights=weights, **form)
         except InputError:

@@ -33,7 +33,7 @@ def test_figures_are_those_of_log_likelihoods(files, run):
     code, out, err = run("eval", "detection.csv", "--detection-llr", *asked)
     assert code == 0, err
     found = figures(out)
-    assert found["points"][0]["c_avg"] == plain["points"][0]["c_avg"]
+    assert found["operating_points"][0]["c_avg"] == plain["operating_points"][0]["c_avg"]
     assert found["cllr"] == pytest.approx(plain["cllr"], rel=1e-9)
     assert "detection llrs, and were projected to log-likelihoods" in err
     assert abs(figures(run("eval", "detection.csv", *asked)[1])["cllr"] - plain["cllr"]) > 0.01

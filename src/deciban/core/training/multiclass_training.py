@@ -62,6 +62,7 @@ def train_classes(
     ridge: float = 0.0,
     scale: bool = True,
     offset: bool = True,
+    has_optimum: bool = False,
     classes: Names = None,
 ) -> ClassFit:
     """Minimize the cross-entropy of ``b + sum_k a_k lam_k``.
@@ -79,6 +80,8 @@ def train_classes(
         Half of it times the squares of the standardized weights is added to the objective.
     scale, offset : bool
         Whether these are trained; otherwise scales are 1, and offsets 0.
+    has_optimum : bool
+        Whether that was proved elsewhere: then one that is very far away is not taken for one at infinity.
     classes : tuple of str, optional
         Their names, for messages.
 
@@ -106,7 +109,8 @@ def train_classes(
     objective, found = _searched(trials, few, prior, width, unit, **form)
     if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
         objective, found = _searched(trials, few, prior, width, width, **form)
-    found = _require_finite(objective, found)
+    if not has_optimum:
+        found = _require_finite(objective, found)
     n_systems = systems.shape[1]
     if ridge == 0.0 and np.ptp(prior) > 0.0:
         width = np.where(width > 0.0, standardization(few)[1], 0.0)

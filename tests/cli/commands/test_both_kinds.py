@@ -1,0 +1,71 @@
+"""Commands on scores of both kinds: one layout for machines, and models of the other kind refused in words."""
+
+import json
+
+import pytest
+
+from support.both_kinds import MADE
+
+TRAINED = {"schema", "kind", "model", "rows", "dev", "eval", "analysis", "selection", "join", "inputs", "conventions"}
+
+
+@pytest.fixture(params=list(MADE))
+def both(request, tmp_path, monkeypatch):
+    """Files of two classes, then of many, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    return MADE[request.param](tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "roles"),
+    [
+        ("calibrate a.csv --key key.csv -o m.json", ["before", "calibration"]),
+        ("calibrate a.csv --key key.csv -o m.json --cross-validate 3", ["before", "calibration", "cross-validated"]),
+        ("fuse a.csv b.csv --key key.csv -o m.json", [..., "fusion"]),
+        (
+            "fuse a.csv b.csv --key key.csv -o m.json --apply-to a.csv --apply-to b.csv --apply-key key.csv",
+            [..., "fusion"],
+        ),
+    ],
+)
+def test_one_layout_of_training(both, words, roles, run):
+    code, out, err = run(f"{words} --json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told.keys() >= TRAINED
+    assert told["kind"] == both.name
+    assert told["model"] == json.loads((both.folder / "m.json").read_text())
+    assert told["inputs"] == err.splitlines()[:-1]
+    found = [row["role"] for row in told["rows"]]
+    assert found == roles if roles[0] is not ... else found[-1] == roles[-1]
+    assert [told["dev"][row["dev"]]["name"] for row in told["rows"]] == [row["name"] for row in told["rows"]]
+    assert (told["eval"] is not None) == ("--apply-key" in words)
+
+
+def test_evaluations_say_their_kind(both, run):
+    code, out, err = run("eval a.csv b.csv --key key.csv --json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["kind"], [one["kind"] for one in told["systems"]]) == (both.name, [both.name] * 2)
+
+
+def test_a_model_for_the_other_kind_is_refused_in_words(both, run, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = MADE[both.other](tmp_path / "other")
+    other.calibrator().fit(other.values[0], other.truth).save(tmp_path / "m.json")
+    code, out, err = run("report a.csv --key key.csv --model m.json -o page.html")
+    assert (code, out) == (2, ""), err
+    words = {"two-class": "two classes", "classes": "many classes"}
+    assert f"is for {words[both.other]}, but the scores are of {words[both.name]}" in " ".join(err.split())
+    code, out, err = run("apply m.json a.csv -o out.csv")
+    assert (code, out) == (2, ""), err
+    assert "a.csv:1: " in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "key.csv", "m.json", "other"]
+
+
+def test_a_folder_that_is_not_there_is_told(both, run):
+    both.calibrator().fit(both.values[0], both.truth).save(both.folder / "m.json")
+    code, out, err = run("apply m.json a.csv -o nodir/out.csv")
+    assert (code, out) == (2, "")
+    assert "nodir" in err
+    assert not (both.folder / "nodir").exists()

@@ -1,0 +1,75 @@
+"""Pages from files, of both kinds of scores: what they show, what is returned, and what is left alone."""
+
+import pytest
+
+from deciban import InputError, evaluate_files, report_files, train_files
+from support.both_kinds import MADE
+
+
+@pytest.fixture(params=list(MADE))
+def both(request, tmp_path):
+    """Files of two classes, then of many."""
+    return MADE[request.param](tmp_path)
+
+
+def cllrs(results):
+    return [one.cllr for one in results.systems]
+
+
+def test_results_are_those_of_the_evaluation(both):
+    page = both.folder / "page.html"
+    shown = report_files(both.paths, both.key, page, title="<Two> systems")
+    expected = evaluate_files(both.paths, both.key)
+    assert (shown.kind, cllrs(shown), shown.facts) == (both.name, cllrs(expected), expected.facts)
+    text = page.read_text("utf-8")
+    assert "<h1>&lt;Two&gt; systems</h1>" in text
+    assert "<Two>" not in text
+
+
+def test_training_and_a_model_stand_beside_the_scores(both):
+    model = train_files(both.paths[0], both.key, both.calibrator()).model
+    model.save(both.folder / "m.json")
+    page, train = both.folder / "page.html", {"train": both.paths[0], "train_key": both.key}
+    shown = report_files(both.paths[1], both.key, page, model=both.folder / "m.json", **train)
+    assert cllrs(shown) == cllrs(evaluate_files(both.paths[1], both.key, model=model))
+    text = page.read_text("utf-8")
+    for words in ("<h2>Model</h2>", "raining"):
+        assert words in text
+    assert "these are not the trials that the model was trained on" not in text
+    assert "trained on these very trials" not in text
+    report_files(both.paths[0], both.key, page, model=model)  # without training, these are other trials
+    assert "trained on these very trials" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "key.csv", "m.json"])
+def test_an_input_is_not_replaced(both, name):
+    both.calibrator().fit(both.values[0], both.truth).save(both.folder / "m.json")
+    before = (both.folder / name).read_bytes()
+    with pytest.raises(InputError, match=f"{name}: is an input"):
+        report_files(both.paths[0], both.key, both.folder / name, model=both.folder / "m.json")
+    assert (both.folder / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("given", [{"select": True}, {"quality": "q.txt"}])
+def test_what_only_fusions_of_two_classes_have(both, given):
+    page, calibrator = both.folder / "page.html", both.calibrator().fit(both.values[0], both.truth)
+    for model in (None, calibrator):
+        with pytest.raises(InputError, match=f"{next(iter(given))}: is for fusions of two classes"):
+            report_files(both.paths[0], both.key, page, model=model, **given)
+    assert not page.exists()
+
+
+def test_the_worth_of_the_systems_of_a_fusion(both):
+    fusion = train_files(both.paths, both.key, both.fusion()).model
+    page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
+    report_files(both.paths, both.key, page, model=fusion, **train)
+    assert ("What each system is worth" in page.read_text("utf-8")) == (both.name == "two-class")
+
+
+def test_a_page_that_cannot_be_made_leaves_the_old_one(both):
+    page = both.folder / "page.html"
+    page.write_text("old")
+    with pytest.raises(InputError, match="fusion was trained on 2"):
+        report_files(both.paths[0], both.key, page, model=train_files(both.paths, both.key, both.fusion()).model)
+    assert page.read_text() == "old"
+    assert sorted(path.name for path in both.folder.iterdir()) == ["a.csv", "b.csv", "key.csv", "page.html"]
