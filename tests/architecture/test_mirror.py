@@ -81,8 +81,8 @@ FROM_ABOVE = {
     "cli/test_commands.py": ["io/synthetic.py"],
     "laws/test_metrics.py": [
         "core/ranks/hull.py",
-        "metrics/counted_scores.py": "core/ranks/test_unsorted.py",
-    "metrics/costs.py",
+        "metrics/counted_scores.py",
+        "metrics/costs.py",
         "metrics/ranks.py",
         "metrics/rules.py",
         "metrics/scored_trials.py",
