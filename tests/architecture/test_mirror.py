@@ -77,7 +77,6 @@ FROM_ABOVE = {
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
     "io/text/test_writer.py": ["io/text/columns.py"],
-    "cli/commands/test_report.py": ["report/files.py"],
     "cli/test_commands.py": ["io/synthetic.py"],
     "laws/test_metrics.py": [
         "core/ranks/hull.py",

@@ -47,7 +47,7 @@ def test_llrs_that_are_known_take_precedence(model, tmp_path):
     known = Scores.of({"enroll": ["w", "x", "no"], "test": ["z", "y", "one"]}, [7.0, -7.0, 99.0])
     facts = said(apply_files(model, tmp_path / "a.txt", tmp_path / "b.txt", known=known))
     np.testing.assert_array_equal(read_scores(tmp_path / "b.txt").score, [-7.0, model.transform([2.0])[0], 7.0])
-    assert "note  1 trials that training did not use get llrs of the model of all others" in facts
+    assert "note  1 trial that training did not use gets llrs of the model of all others" in facts
     by_row = Scores.of({"trial": ["p", "q", "r"]}, [1.0, 2.0, 3.0])
     apply_files(model, tmp_path / "a.txt", tmp_path / "c.txt", known=by_row, by_order=True)
     assert read_scores(tmp_path / "c.txt").score.tolist() == [1.0, 2.0, 3.0]

@@ -118,19 +118,25 @@ def test_a_model_for_the_other_kind_is_refused_in_words(both, saved, tmp_path):
         apply_files(given, both.paths[0], tmp_path / "out.csv", kind=both.name)
     assert not (tmp_path / "page.html").exists()
     assert not (tmp_path / "out.csv").exists()
-    with pytest.raises((InputError, FormatError)):
-        evaluate_files(both.paths[0], both.key, model=given)
+    refused = f"scores of {words[both.name]}, but a model of kind '{model.kind}' .* is for {words[both.other]}"
+    for verb in (evaluate_files, lambda *files, model: apply_files(model, files[0], tmp_path / "out.csv")):
+        with pytest.raises(InputError, match=refused):
+            verb(both.paths[0], both.key, model=given)
+    with pytest.raises(InputError, match=told):
+        evaluate_files(both.paths[0], both.key, model=given, kind=both.name)
 
 
 def test_a_model_to_train_for_the_other_kind_is_refused_in_words(both, tmp_path):
     made = {
-        "two-class": "a MulticlassCalibrator is for many classes",
-        "classes": "a AffineCalibrator is for two classes",
+        "two-class": "scores of two classes, but a model of kind 'multiclass-affine' .* is for many classes",
+        "classes": "scores of many classes, but a model of kind 'affine' .* is for two classes",
     }
     (tmp_path / "other").mkdir()
     other = MADE[both.other](tmp_path / "other")
     with pytest.raises(InputError, match=made[both.name]):
         train_files(both.paths[0], both.key, other.calibrator(), kind=both.name)
+    with pytest.raises(InputError, match=made[both.name]):
+        train_files(both.paths[0], both.key, other.calibrator())
 
 
 def test_trials_of_training_are_known_again(both):
@@ -177,3 +183,35 @@ def test_one_system_for_a_calibration_and_no_file_twice(both):
     ):
         with pytest.raises(InputError, match=r"a\.csv: given twice"):
             call([both.paths[0], both.paths[0]])
+
+
+def test_classes_in_another_order_are_still_the_trials_of_training(tmp_path):
+    made = MADE["classes"](tmp_path)
+    done = train_files(made.paths[0], made.key, made.calibrator())
+    lines = [line.split(",") for line in made.paths[0].read_text().splitlines()]
+    (tmp_path / "turned.csv").write_text("".join(",".join([line[0], *reversed(line[1:])]) + "\n" for line in lines))
+    same = evaluate_files(made.paths[0], made.key, model=done.model)
+    turned = evaluate_files(tmp_path / "turned.csv", made.key, model=done.model)
+    assert turned.classes == tuple(reversed(same.classes))
+    assert turned.systems[0].cllr == pytest.approx(same.systems[0].cllr, rel=1e-12)
+    assert any("trained on these very trials" in fact for fact in turned.facts)
+
+
+def test_what_means_nothing_for_the_scores_is_refused(both):
+    other = {"two-class": {"detection_llr": True}, "classes": {"labels": {"target": "a", "nontarget": "b"}}}[both.name]
+    with pytest.raises(InputError, match=next(iter(other))):
+        evaluate_files(both.paths[0], both.key, kind=both.name, **other)
+    with pytest.raises(InputError, match="quality, of_training: are about a model"):
+        evaluate_files(both.paths[0], both.key, of_training=True)
+    model = both.calibrator().fit(both.values[0], both.truth)
+    for key in ("where", "weights"):
+        with pytest.raises(InputError, match=f"{key}: is about a key"):
+            apply_files(
+                both.calibrator().fit(both.values[0], both.truth), both.paths[0], "out.csv", **{key: {"a": "b"}}
+            )
+
+
+def test_many_classes_are_fused_if_nothing_is_said(tmp_path):
+    made = MADE["classes"](tmp_path)
+    assert train_files(made.paths[:2], made.key).model.kind == "multiclass-fusion"
+    assert train_files(MADE["two-class"](tmp_path).paths[:2], tmp_path / "key.csv").model.kind == "linear-fusion"

@@ -11,8 +11,10 @@ from deciban.io.source import PathLike, display_name, files_of, require_file_nam
 from deciban.io.writing import target_name
 
 
-def refuse_overwriting(targets: Sequence[PathLike], inputs: Sequence[PathLike | None]) -> None:
-    """Refuse to write to a file that is read, by whatever name, or to two things at once.
+def refuse_overwriting(
+    targets: Sequence[PathLike], inputs: Sequence[PathLike | None], *, made: PathLike | None = None
+) -> None:
+    """Refuse to write to a file that is read, by whatever name, to two things at once, or where there is no folder.
 
     Parameters
     ----------
@@ -21,11 +23,13 @@ def refuse_overwriting(targets: Sequence[PathLike], inputs: Sequence[PathLike | 
     inputs : sequence of paths or None
         What is read: files, folders, patterns, ``-``. A link, another spelling, or another name of the same file on
         the disk is the same file.
+    made : path, optional
+        A folder that is made if it is not there.
 
     Raises
     ------
     InputError
-        If a target is an input, lies in a folder that is read, or is written twice.
+        If a target is an input, lies in a folder that is read or is not there, or is written twice.
 
     Examples
     --------
@@ -49,3 +53,16 @@ def refuse_overwriting(targets: Sequence[PathLike], inputs: Sequence[PathLike | 
                     f"{display_name(target)}: is an input, or would become a part of one. Choose another name for the "
                     "output."
                 )
+    for target in targets:
+        _require_folder(Path(target), made)
+
+
+def _require_folder(target: Path, made: PathLike | None) -> None:
+    """Refuse a target whose folder is not there, and is not going to be."""
+    folder = target.parent
+    if made is not None and folder == Path(made) and not folder.exists():
+        folder = folder.parent
+    if str(target) != "-" and not folder.is_dir():
+        raise InputError(
+            f"{display_name(target)}: there is no folder {str(folder)!r}. Make it first, or write elsewhere."
+        )

@@ -173,6 +173,8 @@ def write_report(
     if model is not None:
         trained_model(model, chosen.kind)
     _refuse_what_fusions_take(request, model)
+    if not request.train and (request.train_key is not None or request.select):
+        raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = bool(request.train) if not isinstance(request.train, str) else True
     test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, files)
     train = _evaluated(request, model, chosen, progress, None) if has_train else None

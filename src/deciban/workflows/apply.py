@@ -15,9 +15,10 @@ from deciban.fusion.quality_measures import Kind as Side
 from deciban.io.formats import by_name
 from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import Input, read_input
+from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import target_name
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
@@ -25,11 +26,11 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.apply_targets import is_folder, output_targets
 from deciban.workflows.evaluate import ways_in_words
-from deciban.workflows.inputs import Paths, paths_of
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyScores, Kind, kind_called
 from deciban.workflows.kinds.base import apart
 from deciban.workflows.meeting import meet
-from deciban.workflows.model_files import model_message, require_quality, trained_model
+from deciban.workflows.model_files import model_message, require_kind, require_quality, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, measures_of, quality_paths, read_measures
 from deciban.workflows.quality_combination import combination_messages
@@ -123,8 +124,10 @@ def apply_files(
     targets = output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
-    refuse_overwriting(targets, [*paths, *quality_paths(quality), None if isinstance(model, Model) else model])
-    inputs = [_read(path, kind, chosen, say) for path in paths]
+    read = [*paths, *quality_paths(quality), None if isinstance(model, Model) else model]
+    refuse_overwriting(targets, read, made=out if is_folder(out) else None)
+    kind.refuse_reading(chosen.reading)
+    inputs = [_read(one, loaded, kind, chosen, say) for one in ScoreFiles.of(paths, None, chosen.reading).scores]
     say("applying the model")
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
@@ -150,25 +153,25 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
         raise InputError(f"write_as: got {write_as!r}. It is 'loglik' or 'detection-llr'.")
     if write_as == "detection-llr" and model.scores_kind != "classes":
         raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
+    reading = options.reading
+    for name in ("where", "weights", "key_format", "key_columns"):
+        if getattr(reading, name):
+            raise InputError(f"{name}: is about a key, and there is none here. Leave it out.")
     if options.figures.given():
         raise InputError(f"{', '.join(options.figures.given())}: nothing is evaluated here. Leave it out.")
     if model.is_fusion:
         require_quality(model, is_given=quality is not None)
         return
-    reading = options.reading
     given = {"quality": quality is not None, "missing": reading.missing != "error"}
     given["duplicates"] = reading.duplicates != "error"
     for name in (name for name, is_given in given.items() if is_given):
         raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
 
 
-def _read(path: PathLike, kind: Kind, options: Options, say: Progress) -> Input:
-    say(f"reading {display_name(path)}")
-    reading = options.reading
-    how: dict[str, Any] = {"format": reading.format, "columns": reading.columns}
-    if kind.name == "two-class":
-        how |= {"labels": reading.labels, "log10": reading.log10}
-    return read_input(path, need=kind.need, **how)
+def _read(file: Recognized, model: ScoreModel, kind: Kind, options: Options, say: Progress) -> Input:
+    say(f"reading {display_name(file.path)}")
+    require_kind(model, file, None, options)
+    return read_input(file, need=kind.need, log10=options.reading.log10 and kind.name == "two-class")
 
 
 def _applied(
@@ -246,7 +249,8 @@ def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[A
         return replace(values, score=known.score), []
     there: AnyArray = rows >= 0
     n_others = int(np.count_nonzero(~there))
-    words = f"{n_others:,} {kind.noun}s that training did not use get {kind.output} of the model of all others"
+    get = "gets" if n_others == 1 else "get"
+    words = f"{counted(n_others, kind.noun)} that training did not use {get} {kind.output} of the model of all others"
     chosen = there if values.score.ndim == 1 else there[:, None]
     changed = replace(values, score=np.where(chosen, known.score[rows], values.score))
     return changed, [Message("note", "", words)] if n_others else []

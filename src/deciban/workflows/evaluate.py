@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from deciban.errors import naming_trials
+from deciban.errors import InputError, naming_trials
 from deciban.evaluation.results import Results
 from deciban.io.source import PathLike
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.types import FloatArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.options import Options
-from deciban.workflows.system_order import counted
 
 
 def evaluate_files(
@@ -78,9 +77,13 @@ def evaluate_files(
     if model is not None:
         from deciban.workflows.model_files import trained_model
 
-        loaded = trained_model(model)
+        loaded = trained_model(model, chosen.kind)
         how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
         return evaluate_model(loaded, scores, key, chosen, **how).results
+    if quality is not None or of_training:
+        raise InputError(
+            "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
+        )
     return evaluate_joined(read_joined(scores, key, chosen, progress=progress), chosen, progress)
 
 
@@ -131,7 +134,7 @@ def evaluate_model(
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
-    from deciban.workflows.model_files import require_one_system, require_quality
+    from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import read_measures
     from deciban.workflows.quality_combination import combination_messages
     from deciban.workflows.system_trials import SystemTrials
@@ -139,9 +142,10 @@ def evaluate_model(
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
     measured = None if quality is None else read_measures(quality)
-    chosen = replace(options, kind=options.kind or model.scores_kind)
+    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
+    chosen = require_kind(model, files.scores[0], files.key, options)
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
-    trials = SystemTrials.read(scores, key, chosen, **read)
+    trials = SystemTrials.read(files, None, chosen, **read)
     trials.kind.require_trials(trials.truth, trials.classes)
     require_one_system(model, trials.joined)
     before = []
@@ -177,14 +181,10 @@ def mapped(model: ScoreModel, trials: Any) -> tuple[FloatArray, list[Message]]:
     kind, joined = trials.kind, trials.joined
     kind.require_model(model, joined.reading, trials.classes)
     messages = ways_in_words(model, trials)
-    template, said = kind.matched(model, trials.template)
-    own = trials
-    if template is not trials.template:
-        order = [trials.classes.index(name) for name in template.classes]
-        own = replace(trials, data=trials.data.of_classes(order), template=template)
+    own, said = trials.as_trained(model)
     values = own.transform(model)
-    if own is not trials:
-        values = values[:, [template.classes.index(name) for name in trials.classes]]
+    if own.classes != trials.classes:
+        values = values[:, [own.classes.index(name) for name in trials.classes]]
     return values, [*messages, *said]
 
 

@@ -158,6 +158,7 @@ def read_joined(
     reading = chosen.reading
     files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, reading)
     kind = kind_of(files.scores[0], files.key, chosen)
+    kind.refuse_reading(reading)
     contents = [_read(one, kind, reading, say) for one in files.scores]
     systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
     source = contents[0] if files.key is None else _read_key(files.key, kind, say)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban.io.reader import Input
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Index, Trials
 from deciban.trials.joining.join import align_incomplete
@@ -16,7 +16,6 @@ from deciban.trials.joining.union import new_rows
 from deciban.workflows.apply_targets import as_table, with_trials
 from deciban.workflows.kinds import Kind
 from deciban.workflows.options import Reading
-from deciban.workflows.system_order import counted
 from deciban.workflows.trial_union import TrialUnion
 
 

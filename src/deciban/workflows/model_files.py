@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from deciban.errors import InputError
+from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models import Model, load_model
 from deciban.models.score_model import ScoreModel
 from deciban.workflows.inputs import JoinedScores
-from deciban.workflows.options import KindName
+from deciban.workflows.kinds import kind_of
+from deciban.workflows.options import KindName, Options
 
 
 def trained_model(model: PathLike | Model, kind: KindName | None = None) -> ScoreModel:
@@ -38,6 +42,29 @@ def trained_model(model: PathLike | Model, kind: KindName | None = None) -> Scor
         )
     loaded.require_fitted()
     return loaded
+
+
+def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options) -> Options:
+    """Options with the kind of the model, whose scores files have to hold.
+
+    Raises
+    ------
+    InputError
+        If the user said otherwise, or the files can hold the other kind only.
+    """
+    about = {"two-class": "two classes", "classes": "many classes"}
+    found: str | None = options.kind
+    if found is None:
+        try:
+            found = kind_of(scores, key, options).name
+        except InputError:  # they could be of either kind, or of none: reading says what is the matter
+            found = None
+    if found is not None and found != model.scores_kind:
+        raise InputError(
+            f"{display_name(scores.path)}: scores of {about[found]}, but a model of kind {model.kind!r} "
+            f"({type(model).__name__}) is for {about[model.scores_kind]}."
+        )
+    return replace(options, kind=model.scores_kind)
 
 
 def model_message(model: PathLike | Model, loaded: ScoreModel) -> list[Message]:

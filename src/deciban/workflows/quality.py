@@ -11,10 +11,9 @@ from deciban.errors import FormatError, InputError
 from deciban.fusion.quality_measures import KINDS, Kind
 from deciban.io import read_contents
 from deciban.io.source import PathLike, Source
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import FloatArray
-from deciban.workflows.system_order import counted
 
 QualityFiles: TypeAlias = PathLike | Mapping[Kind, PathLike]
 """One file for all sides, or one for each."""

@@ -7,12 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from deciban.errors import InputError
 from deciban.io.source import PathLike, display_name
-from deciban.messages import Message
-
-
-def counted(n: int, word: str) -> str:
-    """A number and what there are so many of: 1 trial, 2 trials."""
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
+from deciban.messages import Message, counted
 
 
 def refuse_twice(paths: Iterable[PathLike]) -> None:

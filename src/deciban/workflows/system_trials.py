@@ -16,7 +16,7 @@ from deciban.core.ranks.ties import n_tied
 from deciban.errors import InputError, naming_trials
 from deciban.fusion.quality_measures import Kind as Side
 from deciban.io.source import PathLike
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
@@ -25,7 +25,7 @@ from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joine
 from deciban.workflows.kinds import AnyScores, Kind
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import measures_of
-from deciban.workflows.system_order import counted, order_of_training, refuse_twice
+from deciban.workflows.system_order import order_of_training, refuse_twice
 from deciban.workflows.training_trials import seen_before
 
 
@@ -209,6 +209,22 @@ class SystemTrials:
         chosen = self.choose(order)
         return replace(chosen, messages=(*chosen.messages, *messages))
 
+    def as_trained(self, model: ScoreModel) -> tuple[SystemTrials, list[Message]]:
+        """The same with the classes in the order of training, and what is to be said about it.
+
+        Raises
+        ------
+        InputError
+            If they are other classes.
+        """
+        template, messages = self.kind.matched(model, self.template)
+        old, new = self.classes, self.kind.classes_of(template)
+        if old is None or new is None or old == new:
+            return self, messages
+        order = [old.index(name) for name in new]
+        truth = np.argsort(order)[self.truth]
+        return replace(self, data=self.data.of_classes(order), truth=truth, template=template), messages
+
     def scored_only(self, of_what: str) -> SystemTrials:
         """Without the trials that none of the systems scored; says how many these were."""
         if self.data.scores.ndim > 2 or not np.isnan(self.data.scores[:, 0]).any():
@@ -239,7 +255,8 @@ class SystemTrials:
 
     def seen_before(self, model: ScoreModel, *, of_training: bool) -> list[Message]:
         """Say whether a model was trained on these trials, where that is not what one should think."""
-        return seen_before(model, self.data, self.truth, self.weight, of_training=of_training)
+        own, _ = self.as_trained(model)
+        return seen_before(model, own.data, own.truth, own.weight, of_training=of_training)
 
     def naming(self) -> AbstractContextManager[None]:
         """Name the trial, and the systems of its infinite scores, in what is refused for its sake."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from deciban.analysis import Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
-from deciban.fusion import LinearFusion, QualityFusion
+from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import KINDS
 from deciban.fusion.quality_measures import Kind as Side
 from deciban.io.source import PathLike
@@ -21,7 +21,8 @@ from deciban.types import Progress
 from deciban.workflows.evaluate import mapped
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles
-from deciban.workflows.model_files import require_one_system
+from deciban.workflows.kinds import kind_of
+from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, read_measures
 from deciban.workflows.quality_combination import Combined, Selected, combination_of
@@ -58,8 +59,8 @@ def train_files(
         Which trials are targets, or of which class; None if the first score file says so.
     model : calibrator, fusion or model of classes, optional
         What to train; a copy is, it stays as it is. The default is a fusion: ``QualityFusion()`` if there is quality,
-        else ``LinearFusion()``. For ``SubsetFusion(missing="subset")`` the systems need not have scored the same
-        trials: ``missing`` has no meaning then.
+        else ``LinearFusion()``, and ``MulticlassFusion()`` of many classes. For ``SubsetFusion(missing="subset")`` the
+        systems need not have scored the same trials: ``missing`` has no meaning then.
     quality : path, or mapping of side to path, optional
         Quality measures by name. HDF5 and MATLAB files hold those of both sides; text files those of segments, which
         belong to every side whose names they know. ``{"enroll": path, "test": path}`` are one file for each, and
@@ -117,12 +118,12 @@ def train_files(
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
-    made = _copied(model, with_quality=quality is not None)
-    chosen = replace(chosen, kind=chosen.kind or made.scores_kind)
-    _require_kind(made, chosen)
+    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, chosen.reading)
+    made = _copied(model or _default(files, chosen, quality), with_quality=quality is not None)
+    chosen = require_kind(made, files.scores[0], files.key, chosen)
     measured = None if quality is None else read_measures(quality)
     with _subsets_named(made):
-        read = SystemTrials.read(scores, key, chosen, model=made, quality=measured, progress=progress)
+        read = SystemTrials.read(files, None, chosen, model=made, quality=measured, progress=progress)
     require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
@@ -172,15 +173,6 @@ def _messages(
     if other is not None:
         messages += [Message("other", "", f"{dev.kind.noun}s"), *other.all_messages()]
     return tuple(messages)
-
-
-def _require_kind(model: ScoreModel, options: Options) -> None:
-    if options.kind != model.scores_kind:
-        about = {"two-class": "two classes", "classes": "many classes"}
-        raise InputError(
-            f"model: a {type(model).__name__} is for {about[model.scores_kind]}, but the scores are said to be of "
-            f"{about[options.kind or 'classes']} (kind={options.kind!r}). Pass another model, or leave the kind out."
-        )
 
 
 @contextmanager
@@ -243,9 +235,15 @@ def _combining(
     return type(model)(**{**model.settings, "combine": setting}), messages
 
 
-def _copied(model: ScoreModel | None, *, with_quality: bool) -> ScoreModel:
-    if model is None:
-        return QualityFusion() if with_quality else LinearFusion()
+def _default(files: ScoreFiles, options: Options, quality: QualityFiles | None) -> ScoreModel:
+    """The fusion that is trained if nothing is said."""
+    if quality is not None:
+        return QualityFusion()
+    many = kind_of(files.scores[0], files.key, options).name == "classes"
+    return MulticlassFusion() if many else LinearFusion()
+
+
+def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:
     if not isinstance(model, ScoreModel):
         raise InputError(f"model: got {type(model).__name__}. Pass a calibrator, a fusion or a model of classes.")
     if model.takes_quality != with_quality:

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from deciban.io.reader import Input
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.append import append_trials
 from deciban.trials.joining.join import JoinReport
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.union import new_rows
 from deciban.types import IntArray
-from deciban.workflows.system_order import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

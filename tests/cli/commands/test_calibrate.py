@@ -165,7 +165,7 @@ def test_trials_that_training_did_not_use_get_llrs_as_well(run):
     words = ("--key", "dev.key", "--cross-validate", "5", "--columns", "enroll=enroll,test=test,score=score")
     code, _, err = run("calibrate", "dev.csv", *words, "-o", "m.json", "--llrs", "llr.csv")
     assert code == 0, err
-    assert "1 trials that training did not use get llrs of the model of all others" in err
+    assert "1 trial that training did not use gets llrs of the model of all others" in err
     last = Path("llr.csv").read_text().splitlines()[-1].split(",")
     assert float(last[3]) == pytest.approx(expected(1.0), abs=1e-3)
 
@@ -328,7 +328,7 @@ BAD = {
     ),
     "no folder": (
         "apply model.json dev.txt -o no/out.txt",
-        "No such file or directory",
+        "there is no folder 'no'",
     ),
     "no folder for the model": (
         "calibrate dev.csv -o no/m.json --llrs o.csv",

@@ -114,6 +114,22 @@ class Kind(ABC):
     ) -> None:
         """Refuse labels beside scores that are not those of the key."""
 
+    other_reading: ClassVar[tuple[str, ...]] = ()
+    """Attributes of `Reading` that mean nothing for this kind."""
+
+    def refuse_reading(self, reading: Reading) -> None:
+        """Refuse what was said about reading and would be overlooked.
+
+        Raises
+        ------
+        InputError
+        """
+        given = [name for name in self.other_reading if getattr(reading, name)]
+        if given:
+            other = "two classes" if self.name == "classes" else "many classes"
+            held = "many classes" if self.name == "classes" else "two classes"
+            raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")
+
     def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:  # noqa: B027
         """Refuse to evaluate classes that no trial is of."""
 

@@ -41,6 +41,7 @@ class Multiclass(Kind):
     need_of_key = "class-key"
     filled = " for every class"
     output = "log-likelihoods"
+    other_reading = ("labels",)
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """The scores of the system that an input holds, its classes called and ordered as the user says."""

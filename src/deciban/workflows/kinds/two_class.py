@@ -36,6 +36,7 @@ class TwoClass(Kind):
     need = "scores"
     need_of_key = "key"
     output = "llrs"
+    other_reading = ("classes", "posterior_prior", "detection_llr")
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
         """The scores of each system that an input holds."""
