@@ -206,9 +206,7 @@ def test_what_means_nothing_for_the_scores_is_refused(both):
     model = both.calibrator().fit(both.values[0], both.truth)
     for key in ("where", "weights"):
         with pytest.raises(InputError, match=f"{key}: is about a key"):
-            apply_files(
-                both.calibrator().fit(both.values[0], both.truth), both.paths[0], "out.csv", **{key: {"a": "b"}}
-            )
+            apply_files(model, both.paths[0], "out.csv", **{key: {"a": "b"}})
 
 
 def test_many_classes_are_fused_if_nothing_is_said(tmp_path):
