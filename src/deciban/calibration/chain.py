@@ -69,13 +69,13 @@ class Chain(Calibrator):
         if not self.steps:
             raise InputError("steps: a chain needs at least one calibrator.")
         values = data.score.astype(np.float64, copy=False)
-        told = []
+        statuses = []
         for step in self.steps:
             values = step.fit_transform(values, data.is_target, sample_weight=data.weight)
             status = step.training_.results.get("status") if step.training_ else None
-            told.append(f"{step.kind}: {status}")
+            statuses.append(f"{step.kind}: {status}")
         tar, non = values[data.is_target], values[~data.is_target]
-        return outcome((tar, data.tar_weight), (non, data.non_weight), ". ".join(told))
+        return outcome((tar, data.tar_weight), (non, data.non_weight), ". ".join(statuses))
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:

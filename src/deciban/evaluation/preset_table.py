@@ -43,15 +43,15 @@ class Preset:
     @property
     def class_figures(self) -> dict[str, Any]:
         """Arguments of `deciban.evaluate_classes`, for a preset of many classes."""
-        told: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
-        return told if self.p_out_of_set is None else {**told, "p_out_of_set": self.p_out_of_set}
+        figures: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
+        return figures if self.p_out_of_set is None else {**figures, "p_out_of_set": self.p_out_of_set}
 
     def __str__(self) -> str:
-        told = [*map(str, self.points)]
+        parts = [*map(str, self.points)]
         if self.kind == "classes":
-            told[0] = f"C_avg at {told[0]}"
-        told += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
-        return f"{self.name} ({'; '.join(told)}), {self.status}: {self.source}"
+            parts[0] = f"C_avg at {parts[0]}"
+        parts += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
+        return f"{self.name} ({'; '.join(parts)}), {self.status}: {self.source}"
 
 
 def presets() -> dict[str, Preset]:

@@ -35,17 +35,17 @@ def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
     n_rows, n_columns = fusion.quality_weights_.shape
     sizes = {"enroll": n_rows - 1, "test": n_columns - 1, "trial": len(fusion.trial_quality_weights_)}
     matrices = matrices_of(fusion.combine)
-    told = {}
+    listed = {}
     for side, size in sizes.items():
         if size and (side == "trial" or side in fusion.quality_sides_):
             rows = matrices.get(side, np.eye(size))
             sums = [weighted_sum(row, [f"q{k + 1}" for k in range(len(row))]) for row in rows.tolist()]
             is_one = [np.count_nonzero(row) == 1 and row.max() == 1.0 for row in rows]
             numbers = np.cumsum(~np.array(is_one)).tolist()
-            told[side] = [
+            listed[side] = [
                 (text if one else f"combined {k}", text) for one, k, text in zip(is_one, numbers, sums, strict=True)
             ]
-    return told
+    return listed
 
 
 def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
@@ -64,7 +64,7 @@ def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
 
 def rows_of_quality(fusion: QualityFusion) -> Iterator[ParameterRow]:
     """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
-    measures = {side: [name for name, _ in told] for side, told in sums_of_measures(fusion).items()}
+    measures = {side: [name for name, _ in listed] for side, listed in sums_of_measures(fusion).items()}
     matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
     n_enroll, n_test = (size - 1 for size in matrix.shape)
     both = fusion.symmetric and len(fusion.quality_sides_) == 2

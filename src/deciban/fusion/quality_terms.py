@@ -141,11 +141,11 @@ class QualityTerms:
             If it differs by more than `_LOST` from what was trained.
         """
         matrix, offset = self.matrix(weights)
-        told, lost = quality_part(matrix, measures) + offset, 0.0
-        for i in range(0, len(told), _BLOCK):
+        in_units, lost = quality_part(matrix, measures) + offset, 0.0
+        for i in range(0, len(in_units), _BLOCK):
             rows = slice(i, i + _BLOCK)
             trained = np.sum([weight * term[rows] for weight, term in zip(weights, self.columns, strict=True)], axis=0)
-            lost = max(lost, float(np.max(np.abs(told[rows] - trained))))
+            lost = max(lost, float(np.max(np.abs(in_units[rows] - trained))))
         if not lost > _LOST:
             return
         with np.errstate(divide="ignore"):

@@ -136,10 +136,10 @@ class Contents:
         """How many targets and non-targets there are, and by which words."""
         if self.key is None:
             return "no labels"
-        told = {side: sorted(word for word, means in self.words.items() if means == side) for side in (True, False)}
-        if not self.words or told == {True: ["target"], False: ["nontarget"]}:
+        by_side = {side: sorted(word for word, means in self.words.items() if means == side) for side in (True, False)}
+        if not self.words or by_side == {True: ["target"], False: ["nontarget"]}:
             return f"{self.key.n_tar:,} target · {self.key.n_non:,} non-target"
-        target, nontarget = (" (" + ", ".join(told[side]) + ")" for side in (True, False))
+        target, nontarget = (" (" + ", ".join(by_side[side]) + ")" for side in (True, False))
         return f"{self.key.n_tar:,} target{target} · {self.key.n_non:,} non-target{nontarget}".replace(" ()", "")
 
 

@@ -79,9 +79,9 @@ def convert(
     messages = [_read("read", contents, _counts(contents)), *_notes(contents)]
     needed: list[Kind] = [] if what is None else [what]
     if key is not None:
-        told = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
-        contents, met = _with_key(contents, own, told.key)
-        messages += [_read("key", told, told.label_counts), *_notes(told), met]
+        truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
+        contents, met = _with_key(contents, own, truth.key)
+        messages += [_read("key", truth, truth.label_counts), *_notes(truth), met]
         needed.append("key")
     return (*messages, *put_and_tell(contents, target, to, needed))
 
@@ -139,11 +139,11 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
             f"{name} has no label for {len(lacking):,} of {len(trials):,} trials of {trials.origin.name}, the first "
             f"{trials.name_of(row)} ({trials.origin.where(row)}). Every score that is written with labels needs one."
         )
-    told = key if rows is None else key.take(rows)
+    own_key = key if rows is None else key.take(rows)
     # The names stay those of the scores; only what is known of the trials is new.
-    told = Key(replace(trials, conditions=told.trials.conditions, origin=key.trials.origin), told.is_target)
+    own_key = Key(replace(trials, conditions=own_key.trials.conditions, origin=key.trials.origin), own_key.is_target)
     others = [table for table in (contents.class_scores, contents.class_key) if table is not None]
-    together = Contents.of(*contents.systems, told, *others)
+    together = Contents.of(*contents.systems, own_key, *others)
     kept = replace(contents, **{field: getattr(together, field) for field in _ABOUT_TRIALS})
     return kept, Message(
         "join", "", f"{found.report.matched:,} matched · {counted(found.report.extra, 'extra trial')} of the key"

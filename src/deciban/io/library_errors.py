@@ -37,5 +37,7 @@ def only_format_errors(name: str, kind: str) -> Iterator[None]:
         raise FormatError(message if message.startswith(name) else f"{name}: {message}") from error
     # Libraries for binary files raise whatever their code stumbles over; none of it is a fault of the caller.
     except Exception as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise FormatError(f"{name}: damaged, or not {kind} as it should be ({said}). Write the file again.") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise FormatError(
+            f"{name}: damaged, or not {kind} as it should be ({reason}). Write the file again."
+        ) from error

@@ -59,8 +59,8 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
     if unchanged and layout is not None and source is not None and plain:
         with opened(target) as stream:
             rewrite(source, layout, written.score, stream)
-        told = f"with the lines of {source.name} but for the score"
-        return (*messages, Message("wrote", target_name(target), told))
+        how = f"with the lines of {source.name} but for the score"
+        return (*messages, Message("wrote", target_name(target), how))
     contents = replace(found.contents, systems=(written,))
     return (*messages, *put_and_tell(contents, target, None if chosen is None else chosen.name, ["scores"]))
 

@@ -122,12 +122,14 @@ def model_of(content: Any, name: str) -> Model:
         model.set_parameters(_numbers(content["parameters"]))
     except (FormatError, InputError, TypeError) as error:
         raise FormatError(f"{name}: {_placed(error, content, 'parameters', 'settings')}") from error
-    told = content.get("training")
-    if told is not None:
-        _require_names(told["systems"], getattr(model, "n_systems_", 1), name)
-        _require_counts(told["counts"], model.counted, name)
-        counts = {one: int(count) for one, count in told["counts"].items()}
-        model.training_ = Training(counts, told["fingerprint"], tuple(told["systems"]), _numbers(told["results"]))
+    training = content.get("training")
+    if training is not None:
+        _require_names(training["systems"], getattr(model, "n_systems_", 1), name)
+        _require_counts(training["counts"], model.counted, name)
+        counts = {one: int(count) for one, count in training["counts"].items()}
+        model.training_ = Training(
+            counts, training["fingerprint"], tuple(training["systems"]), _numbers(training["results"])
+        )
     return model
 
 

@@ -144,10 +144,10 @@ def _combined(model: Any) -> list[str]:
     """Say which weighted sums of measures the names of rows stand for."""
     if not model.takes_quality:
         return []
-    told = sums_of_measures(model)
-    sums = dict.fromkeys(f"{name} = {text}" for side in told.values() for name, text in side if name != text)
-    if len({tuple(side) for side in told.values()}) > 1:
-        sums = {f"{name} of {side} = {text}": None for side in told for name, text in told[side] if name != text}
+    by_side = sums_of_measures(model)
+    sums = dict.fromkeys(f"{name} = {text}" for side in by_side.values() for name, text in side if name != text)
+    if len({tuple(side) for side in by_side.values()}) > 1:
+        sums = {f"{name} of {side} = {text}": None for side in by_side for name, text in by_side[side] if name != text}
     return [f"Measures are combined: {'; '.join(sums)}."] if sums else []
 
 

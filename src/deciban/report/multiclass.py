@@ -161,10 +161,12 @@ def _confusions(one: ClassEvaluation) -> list[tuple[str, str, str, str]]:
 
 
 def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
-    told = one.subset_summary()
-    if told is None:
+    summary = one.subset_summary()
+    if summary is None:
         return []
-    return [(word, _digits(told[word]["c_avg"]), ", ".join(told[word]["classes"])) for word in ("hardest", "easiest")]
+    return [
+        (word, _digits(summary[word]["c_avg"]), ", ".join(summary[word]["classes"])) for word in ("hardest", "easiest")
+    ]
 
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:
@@ -187,14 +189,16 @@ def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, st
 
 def _figures(results: ClassResults, before: ClassResults | None) -> list[dict[str, str]]:
     """Plots that stand side by side: of all systems where one plot holds them, else one for each."""
-    told = _Drawing(results, before)
-    figures = [told.of_one("confusion", one) for one in told.systems]
-    figures += [told.of_one("pairwise_loss", one, top=told.top) for one in told.systems if one.pairwise is not None]
+    pictures = _Drawing(results, before)
+    figures = [pictures.of_one("confusion", one) for one in pictures.systems]
+    figures += [
+        pictures.of_one("pairwise_loss", one, top=pictures.top) for one in pictures.systems if one.pairwise is not None
+    ]
     if len(results.classes) == 3:
-        figures += [told.of_one("simplex", one) for one in told.systems]
-    figures += [told.of_all("class_losses"), told.of_all("c_avg_curve")]
-    if all(one.subsets is not None for one in told.systems):
-        figures.append(told.of_all("subset_c_avg"))
+        figures += [pictures.of_one("simplex", one) for one in pictures.systems]
+    figures += [pictures.of_all("class_losses"), pictures.of_all("c_avg_curve")]
+    if all(one.subsets is not None for one in pictures.systems):
+        figures.append(pictures.of_all("subset_c_avg"))
     return figures
 
 
@@ -207,8 +211,8 @@ def _panels(results: ClassResults, before: ClassResults | None) -> list[tuple[fl
     figures = []
     for one, earlier in zip(results.systems, old, strict=True):
         drawing = plots.class_ape(one, before=earlier)
-        told = _picture(drawing, "class_ape", one.name, with_before=earlier is not None)
-        figures.append((float(drawing.get_figwidth()), told))
+        shown = _picture(drawing, "class_ape", one.name, with_before=earlier is not None)
+        figures.append((float(drawing.get_figwidth()), shown))
     return figures
 
 

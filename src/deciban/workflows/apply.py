@@ -132,18 +132,18 @@ def apply_files(
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
     ready = [_applied(loaded, group, kind, chosen, measured) for group in groups]
-    messages = [*model_message(model, loaded), *(message for _, _, said in ready for message in said)]
+    messages = [*model_message(model, loaded), *(message for _, _, notes in ready for message in notes)]
     if len(targets) > 1 or is_folder(out):
         Path(out).mkdir(exist_ok=True)
     for (found, values, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
-        final, said = (
+        final, notes = (
             (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
         )
         if write_as == "detection-llr":
             final, more = _as_detection_llrs(final)
-            said = [*said, *more]
-        messages += [*said, *kind.written(found, final, target, to)]
+            notes = [*notes, *more]
+        messages += [*notes, *kind.written(found, final, target, to)]
     return tuple(messages)
 
 
@@ -198,24 +198,24 @@ def _applied(
         systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
     messages = [kind.read_message(system) for system in systems]
     messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
-    order, said = list(range(len(systems))), list[Message]()
+    order, notes = list(range(len(systems))), list[Message]()
     if model.is_fusion:
         trained = () if model.training_ is None else model.training_.systems
-        order, said = order_of_training([system.name for system in systems], trained, model.n_systems_)
+        order, notes = order_of_training([system.name for system in systems], trained, model.n_systems_)
     met = meet(model, kind, inputs, systems, order, reading)
     own, columns = [met.systems[k] for k in order], list[Any]()
     kind.require_model(model, reading, kind.classes_of(own[0]))
     for system in own:
         ordered, more = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)
-        said += [message for message in more if message not in said]
+        notes += [message for message in more if message not in notes]
     values, more = _transformed(model, kind, columns, measured)
     first = met.systems[0] if kind.name == "classes" else own[0]
     classes, trained_classes = kind.classes_of(first), kind.classes_of(columns[0])
     if classes is not None and trained_classes is not None and set(classes) == set(trained_classes):
         values = values[:, [trained_classes.index(name) for name in classes]]
     result = kind.with_values(first, values, "fusion" if model.is_fusion else first.name)
-    messages += [*said, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
+    messages += [*notes, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
     return met.written, result, [*messages, *combination_messages(model, measured)]
 
 

@@ -181,11 +181,11 @@ def mapped(model: ScoreModel, trials: Any) -> tuple[FloatArray, list[Message]]:
     kind, joined = trials.kind, trials.joined
     kind.require_model(model, joined.reading, trials.classes)
     messages = ways_in_words(model, trials)
-    own, said = trials.as_trained(model)
+    own, notes = trials.as_trained(model)
     values = own.transform(model)
     if own.classes != trials.classes:
         values = values[:, [own.classes.index(name) for name in trials.classes]]
-    return values, [*messages, *said]
+    return values, [*messages, *notes]
 
 
 def ways_in_words(model: Any, trials: Any) -> list[Message]:

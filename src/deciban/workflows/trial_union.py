@@ -77,11 +77,11 @@ class TrialUnion:
             changed["key"] = Key(trials, np.concatenate(truths))
         lost = [name for name in changed if changed[name] is None and getattr(first, name) is not None]
         words = {"key": "labels", "class_scores": "class scores", "class_key": "class labels"}
-        said = [
+        messages = [
             Message("note", "", f"{words[name]} of {first.origin.name} left out: not all trials have some")
             for name in lost
         ]
-        return changed, said
+        return changed, messages
 
     def messages(self, report: JoinReport) -> list[Message]:
         """How the trials met: ``report`` is that of the systems on all of them."""

@@ -126,8 +126,10 @@ def _quality(given: dict[str, Any], *, has_others: bool) -> dict[str, Any]:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
     if (chosen is not None or matrices is not None) and quality is None:
         raise click.UsageError("--measures and --combine are about quality measures: name their file with --quality.")
-    told = {"quality": quality, "measures": chosen, "combine": matrices, "test_quality": other}
-    return {name: value for name, value in {**told, "select": given.pop("select") or None}.items() if value is not None}
+    arguments = {"quality": quality, "measures": chosen, "combine": matrices, "test_quality": other}
+    return {
+        name: value for name, value in {**arguments, "select": given.pop("select") or None}.items() if value is not None
+    }
 
 
 def _fusion(options: Options, policy: str | None, given: Mapping[str, Any], *, with_quality: bool) -> ScoreModel:

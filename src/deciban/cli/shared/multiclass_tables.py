@@ -143,5 +143,5 @@ def _print_remarks(one: ClassEvaluation, out: Console) -> None:
 
 
 def _confusions(one: ClassEvaluation) -> list[str]:
-    told = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
-    return [f"most often taken: {', '.join(told)}"] if told else []
+    listed = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
+    return [f"most often taken: {', '.join(listed)}"] if listed else []

@@ -228,8 +228,8 @@ def _asked(given: Mapping[str, Any]) -> Asked:
         from deciban.evaluation.preset_table import preset
 
         named = preset(given["preset"])
-    told = {**reading_of(given), **_figures_of(given, named)}
-    return Asked(Options.of("deciban", {**told, "kind": given.get("kind")}), named)
+    arguments = {**reading_of(given), **_figures_of(given, named)}
+    return Asked(Options.of("deciban", {**arguments, "kind": given.get("kind")}), named)
 
 
 def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,11 +96,11 @@ def train(request: TrainingRequest, model: ScoreModel, options: Options, files: 
     from deciban.models.content import to_text
     from deciban.workflows import train_files
 
-    told = {**_arguments(options), **parse_cross_validation(request.cross_validate), **request.extra}
+    arguments = {**_arguments(options), **parse_cross_validation(request.cross_validate), **request.extra}
     if request.apply_key is not None:
-        told |= {"test_scores": request.apply_to, "test_key": request.apply_key}
+        arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as say:
-        done = train_files(files, None, model, progress=say, **told)
+        done = train_files(files, None, model, progress=say, **arguments)
         messages: list[object] = list(done.messages)
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())

@@ -98,8 +98,8 @@ class ClassFigures(ByValue):
         for point in points:
             OperatingPoint(point)  # which refuses what is no prior
         listed = prior if prior is None or isinstance(prior, str | Mapping) else tuple(np.asarray(prior).tolist())
-        told = {"prior": listed, "p_target": points, "p_out_of_set": p_out_of_set}
-        for name, value in {**told, "subsets": subsets, "groups": groups, "pairs": pairs}.items():
+        kept = {"prior": listed, "p_target": points, "p_out_of_set": p_out_of_set}
+        for name, value in {**kept, "subsets": subsets, "groups": groups, "pairs": pairs}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -126,8 +126,8 @@ class ClassFigures(ByValue):
 
     def of_groups(self, prior: FloatArray) -> ClassFigures:
         """Return what is asked of the groups, as if they were classes of this prior."""
-        told = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs")}
-        return ClassFigures(prior=prior, **told)
+        kept = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs")}
+        return ClassFigures(prior=prior, **kept)
 
     def out_of_set(self, n_classes: int) -> float | None:
         """Return the prior of the last class if it is out of set.
@@ -161,10 +161,10 @@ class ClassFigures(ByValue):
         return f"{many if self.pairs is None else 'they were not asked for'}. Pass pairs=True to evaluate_classes."
 
     def __str__(self) -> str:
-        told = {
+        kept = {
             name: getattr(self, name) for name in ("prior", "p_target", "p_out_of_set", "subsets", "groups", "pairs")
         }
-        return ", ".join(f"{name} {value}" for name, value in told.items() if value is not None)
+        return ", ".join(f"{name} {value}" for name, value in kept.items() if value is not None)
 
 
 def why_no_subsets(n_classes: int, *, wanted: bool | None, p_out_of_set: float | None, uneven: str = "") -> str:

@@ -98,7 +98,7 @@ def contents_of(
     """
     name = origin.name
     _check_names(schema.names, name)
-    said = description(schema)
+    described = description(schema)
     free = [column for column in schema.names if column not in kept]
     named = pa.schema([schema.field(column) for column in free], metadata=schema.metadata)
     own = schema_roles(named, options, name)
@@ -115,13 +115,13 @@ def contents_of(
         raise FormatError(f"{name}: holds no trial, only the names of columns.")
     columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
     origin = replace(origin, reading=_reading(origin.reading, plain))
-    if said.get("class_scores") is True and options.need is None:
+    if described.get("class_scores") is True and options.need is None:
         options = replace(options, need="class-scores")
-    options = replace(options, log10=options.log10 or said.get("log10") is True)
+    options = replace(options, log10=options.log10 or described.get("log10") is True)
     contents = assemble(
         columns, list(plain.values()), list(plain), origin=origin, system=options.name or "system", options=options
     )
-    classes = said.get("classes")
+    classes = described.get("classes")
     if _are_names(classes) and "class" in plain.values() and contents.index is not None:
         label = columns[list(plain.values()).index("class")]
         contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=classes))

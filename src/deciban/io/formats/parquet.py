@@ -113,12 +113,12 @@ def _read_folder(source: Source, options: Options) -> Contents:
 
 def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> pa.Schema:
     """The schema, with what the metadata of all parts say of it; refused if they say different things."""
-    said = []
+    described = []
     for part in parts:
         with only_format_errors(part.name, "Parquet"):
-            said.append(description(_opened(part, ()).schema_arrow))
-    first = said[0]
-    for part, other in zip(parts, said, strict=True):
+            described.append(description(_opened(part, ()).schema_arrow))
+    first = described[0]
+    for part, other in zip(parts, described, strict=True):
         for word in ("roles", "log10", "class_scores"):
             overruled = options.columns is not None if word == "roles" else word == "log10" and options.log10
             if not overruled and (first.get(word) or None) != (other.get(word) or None):
@@ -129,7 +129,7 @@ def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> p
         if ("classes" in first) != ("classes" in other):
             with_list, without = (part, parts[0]) if "classes" in other else (parts[0], part)
             raise FormatError(f"{with_list.name} lists all classes, {without.name} does not. Write one of them again.")
-    listed = [one["classes"] for one in said if isinstance(one.get("classes"), list)]
+    listed = [one["classes"] for one in described if isinstance(one.get("classes"), list)]
     if not listed:
         return whole
     classes = list(dict.fromkeys(str(name) for names in listed for name in names))

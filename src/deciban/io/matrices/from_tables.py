@@ -146,8 +146,8 @@ def quality_sides(quality: Quality, format_name: str) -> tuple[QualitySide, Qual
     tables = (quality.enroll, quality.test)
     counts = {len(table.measures) for table in tables if table is not None}
     if len(counts) != 1:
-        told = " and ".join(map(str, sorted(counts))) or "no"
-        raise FormatError(f"{format_name} holds as many measures of models as of segments, but there are {told}.")
+        listed = " and ".join(map(str, sorted(counts))) or "no"
+        raise FormatError(f"{format_name} holds as many measures of models as of segments, but there are {listed}.")
     sides = tuple(_side(table, None if grid is None else grid.names[i], *counts) for i, table in enumerate(tables))
     mask = None
     if grid is not None and (grid.mask is not None or (len(sides[0].names), len(sides[1].names)) != shape_of(grid)):

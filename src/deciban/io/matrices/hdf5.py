@@ -124,9 +124,9 @@ class Hdf5:
         plan.fill_value_defined()  # refuses what the library would crash on when asked for the fill value itself
         codes = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
         if not set(codes) <= _FILTERS.keys() or len(set(codes)) < len(codes):
-            told = ", ".join(_FILTERS.get(code, f"number {code}") for code in codes)
+            listed = ", ".join(_FILTERS.get(code, f"number {code}") for code in codes)
             raise FormatError(
-                f"{self.name}, {path}: stored through filters {told}. Known are deflate, shuffle and "
+                f"{self.name}, {path}: stored through filters {listed}. Known are deflate, shuffle and "
                 f"fletcher32, each once. {_REPACK}."
             )
         return h5py.Dataset(found, readonly=True)  # so that h5py asks once for shape and type

@@ -39,7 +39,7 @@ def read_names(file: Hdf5, path: str) -> Names:
     where = f"{file.name}, {path}"
     text = h5py.check_string_dtype(dataset.dtype)
     if text is None:
-        raise FormatError(f"{where}: expected names (strings), but it holds {_told(dataset.dtype)}.")
+        raise FormatError(f"{where}: expected names (strings), but it holds {_type_in_words(dataset.dtype)}.")
     if dataset.ndim > 2 or dataset.size != max(dataset.shape, default=1):
         raise FormatError(f"{where}: expected a list of names, got an array of shape {dataset.shape}.")
     if text.length is None:
@@ -78,7 +78,7 @@ def decoded(raw: Sequence[bytes], where: str) -> pa.Array:
     raise FormatError(f"{where}: more than 2 GB of names.")
 
 
-def _told(dtype: np.dtype[Any]) -> str:
+def _type_in_words(dtype: np.dtype[Any]) -> str:
     return "references or objects" if dtype.kind == "O" else f"{dtype} values"
 
 
@@ -110,8 +110,8 @@ def optional_mask(file: Hdf5, path: str) -> Matrix | None:
 def _matrix(file: Hdf5, path: str) -> Any:
     dataset = file.unsized(path)
     if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
-        told = _told(dataset.dtype)
-        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, but it holds {told}.")
+        found = _type_in_words(dataset.dtype)
+        raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, but it holds {found}.")
     if dataset.shape is None or len(dataset.shape) != 2:
         raise FormatError(f"{file.name}, {path}: expected a matrix, got an array of shape {dataset.shape}.")
     return dataset
@@ -183,13 +183,13 @@ def _read_bare(file: Hdf5, dataset: Any) -> tuple[AnyArray, bool] | None:
         return _fill(path, offset + cuts[i] * width, flat[cuts[i] : cuts[i + 1]])
 
     if n_parts == 1:
-        told = [part(0)]
+        found = [part(0)]
     else:
         with ThreadPoolExecutor(n_parts) as pool:
-            told = list(pool.map(part, range(n_parts)))
-    if None in told:
+            found = list(pool.map(part, range(n_parts)))
+    if None in found:
         raise FormatError(f"{file.name}, {dataset.name}: cut off. Copy the file again.")
-    return values, any(told)
+    return values, any(found)
 
 
 def _fill(path: Path, offset: int, flat: AnyArray) -> bool | None:
@@ -235,7 +235,7 @@ def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:
     dataset = file.dataset(path)
     if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8 or dataset.size != n_flags:
         raise FormatError(
-            f"{file.name}, {path}: expected {n_flags:,} numbers 0 or 1, got {_told(dataset.dtype)} of shape "
+            f"{file.name}, {path}: expected {n_flags:,} numbers 0 or 1, got {_type_in_words(dataset.dtype)} of shape "
             f"{dataset.shape}."
         )
     values = np.ravel(cells_of(file, dataset, f"{file.name}, {path}"))

@@ -13,7 +13,7 @@ from deciban.io.matrices.from_tables import without_nul
 from deciban.types import BoolArray
 
 
-class _Told:
+class _Noticing:
     """A stream that remembers how writing to it failed: HDF5 goes on for a while, and then fails in another way."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -42,15 +42,15 @@ def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
     """
     import h5py
 
-    told = _Told(stream)
+    noticing = _Noticing(stream)
     try:
-        with h5py.File(told, "w", userblock_size=user_block) as file:
+        with h5py.File(noticing, "w", userblock_size=user_block) as file:
             yield file
     except Exception:
-        if told.failure is None:
+        if noticing.failure is None:
             raise
-    if told.failure is not None:
-        raise told.failure
+    if noticing.failure is not None:
+        raise noticing.failure
 
 
 def write_names(file: Any, path: str, names: pa.Array) -> None:

@@ -269,10 +269,10 @@ def _candidates(format: TextFormat | None) -> list[TextFormat]:  # noqa: A002
     return [one for one in text_formats().values() if one.guessed and one.verified]
 
 
-def _one_choice(format: TextFormat, roles: tuple[str, ...], told: Kind | None) -> bool:  # noqa: A002
+def _one_choice(format: TextFormat, roles: tuple[str, ...], need: Kind | None) -> bool:  # noqa: A002
     """Whether a format has no other line of as many columns that holds what is asked for, if anything is."""
     lines = [tuple(line.split()) for line in format.lines]
-    return sum(len(line) == len(roles) and (told is None or _holds(format, line, told)) for line in lines) == 1
+    return sum(len(line) == len(roles) and (need is None or _holds(format, line, need)) for line in lines) == 1
 
 
 def _holds(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # noqa: A002

@@ -70,11 +70,11 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     _require_room_for_names(columns, trials, format)
     given = {column.role for column in columns}
     columns = undone(columns, trials, format)
-    told = given - {column.role for column in columns}  # what the format says by other columns: Bob's labels
+    roles_written = given - {column.role for column in columns}  # what the format says by other columns: Bob's labels
     line = _fixed_line(columns, trials, format) if format.lines else _free_line(columns, trials, format)
     if any(column.role == "score" for _, column in line):
         _check_scale(contents, format)
-    told |= {column.role for _, column in line}
+    roles_written |= {column.role for _, column in line}
     columns = [column.fit_for(format, first=i == 0) for i, (_, column) in enumerate(line)]
     if format.lines and not format.header:
         _check_first_line([column.cells.rows(0, 1)[0].as_py() for column in columns], trials, format)
@@ -88,8 +88,8 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
         fields = (column.cells.rows(start, stop) for column in columns)
         stream.write(joined(pc.binary_join_element_wise(*fields, constant(format.delimiter)), "\n"))
         stream.write(b"\n")
-    kinds: set[Kind] = {_KINDS[role] for role in told if role in _KINDS}
-    names = {role.removeprefix(CONDITION) for role in told if role.startswith(CONDITION)}
+    kinds: set[Kind] = {_KINDS[role] for role in roles_written if role in _KINDS}
+    names = {role.removeprefix(CONDITION) for role in roles_written if role.startswith(CONDITION)}
     return Written(frozenset(kinds | {"index"}), frozenset(names))
 
 

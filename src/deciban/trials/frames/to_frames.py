@@ -142,10 +142,10 @@ def check_same_trials(one: Trials, other: Trials) -> None:
 def description(schema: pa.Schema) -> dict[str, Any]:
     """What the schema metadata say of the columns; empty if they say nothing of use."""
     try:
-        said = json.loads((schema.metadata or {}).get(METADATA, b"{}"))
+        described = json.loads((schema.metadata or {}).get(METADATA, b"{}"))
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return described if isinstance(described, dict) else {}
 
 
 def numbered_in_order(trials: Trials) -> bool:

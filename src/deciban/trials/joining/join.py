@@ -212,7 +212,7 @@ def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Ind
     ]
 
 
-def refuse_conflicts(told: Key, key: Key) -> None:
+def refuse_conflicts(labels: Key, key: Key) -> None:
     """Refuse labels that contradict a key; trials that only one of the two knows are no contradiction.
 
     Raises
@@ -220,15 +220,15 @@ def refuse_conflicts(told: Key, key: Key) -> None:
     KeyMismatchError
         If a trial is target in one and non-target in the other.
     """
-    require_comparable(told.trials, key.trials)
-    rows = Wanted(told.trials).find(key.trials).rows
-    rows = np.arange(len(told)) if rows is None else rows
+    require_comparable(labels.trials, key.trials)
+    rows = Wanted(labels.trials).find(key.trials).rows
+    rows = np.arange(len(labels)) if rows is None else rows
     known = np.flatnonzero(rows >= 0)
-    conflict = known[told.is_target[known] != key.is_target[rows[known]]]
+    conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
     if len(conflict):
         row = int(conflict[0])
         raise KeyMismatchError(
-            f"{told.trials.origin.where(row)}: trial {told.trials.name_of(row)} has another label than in "
+            f"{labels.trials.origin.where(row)}: trial {labels.trials.name_of(row)} has another label than in "
             f"{key.trials.origin.name} ({len(conflict):,} such trial{'s' if len(conflict) > 1 else ''}). "
             "Leave the labels of one of them out, with --columns."
         )

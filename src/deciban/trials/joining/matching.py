@@ -148,7 +148,7 @@ def require_same_sides(offered: Trials, wanted: Trials) -> None:
     """
     if offered.sides == wanted.sides:
         return
-    told = (
+    reason = (
         f"{offered.origin.name} identifies a trial by {' and '.join(offered.sides)}, "
         f"{wanted.origin.name} by {' and '.join(wanted.sides)}."
     )
@@ -158,7 +158,7 @@ def require_same_sides(offered: Trials, wanted: Trials) -> None:
         way = "If the side does not matter, ignore it by naming the other columns: --columns or --key-columns."
     else:
         way = "Name the columns of both files."
-    raise KeyMismatchError(f"{told} {way}")
+    raise KeyMismatchError(f"{reason} {way}")
 
 
 def require_comparable(offered: Trials, wanted: Trials) -> None:
