@@ -1,15 +1,10 @@
 """What the page on plots shows runs, and every plot is on it."""
 
 import re
-import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-import deciban
-from deciban import plots
+from deciban import plots, train_files
 from deciban.calibration import AffineCalibrator
 from deciban.io import write_demo
 from support.pages import DOCS, page, run_python
@@ -21,7 +16,7 @@ PAGE = page("plots.md")
 def folder(tmp_path, monkeypatch):
     write_demo(tmp_path)
     monkeypatch.chdir(tmp_path)
-    deciban.train_files("sysA.txt", "key.txt", AffineCalibrator()).model.save("model.json")
+    train_files("sysA.txt", "key.txt", AffineCalibrator()).model.save("model.json")
     return tmp_path
 
 
@@ -30,9 +25,9 @@ def test_code_of_the_page_draws_and_prints_what_the_page_says(folder):
     assert {path.name for path in folder.glob("*.*g")} == {"det.svg", "calibrated.png"}
 
 
-def test_the_command_of_the_page_draws(folder):
+def test_the_command_of_the_page_draws(folder, deciban):
     (line,) = re.findall(r"^deciban .*$", PAGE, flags=re.MULTILINE)
-    subprocess.run([Path(sys.executable).with_name("deciban"), *shlex.split(line)[1:]], cwd=folder, check=True)
+    deciban(line, folder)
     assert (folder / "det.pdf").read_bytes().startswith(b"%PDF")
 
 

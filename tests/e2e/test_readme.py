@@ -50,11 +50,6 @@ def test_python_of_the_readme_runs(folder, python):
     assert len(python(code, folder).split()) == 3
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
-
-
 def test_ci_runs_the_test_command_of_the_readme():
     setup, check = (block.strip() for block in blocks("bash")[:2])
     assert setup.startswith("python3 -m venv .venv && .venv/bin/pip install")
