@@ -1,4 +1,4 @@
-"""Names for the rows of a table, each its own."""
+"""Names for the rows of a table, no two of them alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one format to another."""
+"""A file of one format written again in another one: what ``deciban convert`` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as JSON: written so that every bit comes back, read without trust."""
+"""Models read from JSON files: all that stands in them is checked, and nothing is run."""
 
 from __future__ import annotations
 

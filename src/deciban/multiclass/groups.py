@@ -1,4 +1,4 @@
-"""Groups of classes: any partition is a recognition problem of its own (paper 001 section 2.2)."""
+"""Groups of classes: any partition is a recognition problem of its own (Bruemmer and van Leeuwen 2006, 2.2)."""
 
 from __future__ import annotations
 

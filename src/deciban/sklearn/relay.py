@@ -1,4 +1,4 @@
-"""What models say, in the words of scikit-learn."""
+"""Error messages of models, with arguments called as in scikit-learn: ``X`` and ``y`` for scores and truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file holds, and what in it makes one wonder."""
+"""What ``deciban inspect`` says: what a file holds, and what in it looks wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the systems that are given is which of those of a model."""
+"""Which of the files that are given is which system of a model: by their names, or else by their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expected costs of soft decisions: prior-weighted class means of proper scoring rules (thesis 7.40, paper 004 eq. 3).
+"""Expected costs of soft decisions: prior-weighted class means of proper scoring rules (thesis 7.40).
 
 Every function takes one class as ``(scores, weights)``: trials as they come, sorted trials, or PAV blocks with
 their counts, which gives the minimum over all monotone recalibrations.

@@ -1,4 +1,4 @@
-"""How large numbers can be, at a glance."""
+"""An upper bound of the numbers in an array, found quickly: where it is small, nothing needs a closer look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all training by an objective tells of its end."""
+"""What training by an objective found, how its search ended, and in which words that is said."""
 
 from __future__ import annotations
 

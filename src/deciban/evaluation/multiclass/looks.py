@@ -1,4 +1,4 @@
-"""What scores of many classes look like, as far as notes speak of it: found while the trials are there."""
+"""Whether scores of many classes look like probabilities, are all alike or rule out the truth, which notes speak of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layouts of text tables whose columns the user named."""
+"""Which column of a text table means what, where the user has said so (``--columns``)."""
 
 from __future__ import annotations
 

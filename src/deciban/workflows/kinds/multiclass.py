@@ -1,4 +1,4 @@
-"""Scores of many classes: a row of log-likelihoods for each segment, and the names of the classes."""
+"""The kind of scores of many classes: a row of log-likelihoods for each segment, and the names of the classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of targets and non-targets."""
+"""The kind of scores of two classes: one number for each trial, which is a target or not."""
 
 from __future__ import annotations
 

@@ -1,0 +1,28 @@
+"""What the page for contributors says of folders and modules is so."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+HOUSE, FLOW = re.findall(r"```\n(.*?)```", PAGE, flags=re.DOTALL)
+PACKAGE = ROOT / "src/deciban"
+
+
+def test_every_folder_and_module_is_in_the_table_of_the_house():
+    placed = set(re.findall(r"\w+", HOUSE))
+    lacking = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py")} - placed
+    assert lacking <= {"__pycache__", "__init__", "__main__", "_version", "recipes"}
+    assert "`recipes.py`" in PAGE
+
+
+def test_every_folder_in_the_table_is_there():
+    folders = {path.name for path in PACKAGE.rglob("*") if path.is_dir()}
+    assert set(re.findall(r"(\w+)/", HOUSE)) - {"src", "deciban"} <= folders
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"[\w/.-]+/[\w*.-]*(?:\.py|\.md|/)(?=[\s`:),;])", FLOW + PAGE))))
+def test_paths_are_there(name):
+    assert (ROOT / name).exists() or (PACKAGE / name).exists() or list(PACKAGE.glob(name))

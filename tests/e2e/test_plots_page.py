@@ -1,0 +1,45 @@
+"""What the page on plots shows runs, and every plot is on it."""
+
+import re
+
+import pytest
+
+from deciban import plots, train_files
+from deciban.calibration import AffineCalibrator
+from deciban.io import write_demo
+from support.pages import DOCS, page, run_python
+
+PAGE = page("plots.md")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    write_demo(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    train_files("sysA.txt", "key.txt", AffineCalibrator()).model.save("model.json")
+    return tmp_path
+
+
+def test_code_of_the_page_draws_and_prints_what_the_page_says(folder):
+    assert run_python(PAGE) == 2
+    assert {path.name for path in folder.glob("*.*g")} == {"det.svg", "calibrated.png"}
+
+
+def test_the_command_of_the_page_draws(folder, deciban):
+    (line,) = re.findall(r"^deciban .*$", PAGE, flags=re.MULTILINE)
+    deciban(line, folder)
+    assert (folder / "det.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_every_plot_is_on_the_page_by_both_names():
+    for name in plots.KINDS:
+        assert f"| `{name.replace('_', '-')}` | `{name}(result" in PAGE
+    others = set(plots.__all__) - set(plots.KINDS) - set(plots.CLASS_KINDS)
+    drawing = {name for name in others if callable(getattr(plots, name))} - {"save", "system_colors"}
+    assert all(f"`{name}(" in PAGE for name in drawing)
+
+
+def test_pictures_of_the_page_are_there_and_small():
+    shown = re.findall(r"\]\((images/[^)]+)\)", PAGE)
+    assert len(shown) == 2
+    assert all((DOCS / name).stat().st_size < 150_000 for name in shown)
