@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -177,7 +178,8 @@ def write_report(
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = bool(request.train) if not isinstance(request.train, str) else True
     test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, files)
-    train = _evaluated(request, model, chosen, progress, None) if has_train else None
+    order = test.results.classes or None
+    train = _evaluated(request, model, chosen, progress, None, class_order=order) if has_train else None
     page = Page(
         results=_shown(model, test.results),
         before=_before(model, test.results),
@@ -209,15 +211,17 @@ def _evaluated(
     options: Options,
     progress: Progress | None,
     files: ScoreFiles | None,
+    *,
+    class_order: Sequence[str] | None = None,
 ) -> ModelEvaluation:
     """Systems of these files, or of those of training, and what the model makes of them."""
     of_training = files is None
     opened = files or ScoreFiles.of(request.train, request.train_key, options.reading)
     if model is None:
-        joined = read_joined(opened, None, options, progress=progress)
+        joined = read_joined(opened, None, options, class_order=class_order, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), None)
     quality = request.train_quality if of_training else request.quality
-    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+    how: Any = {"quality": quality, "of_training": of_training, "class_order": class_order, "progress": progress}
     return evaluate_model(model, opened, None, options, **how)
 
 

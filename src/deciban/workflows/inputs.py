@@ -127,6 +127,7 @@ def read_joined(
     options: Options | None = None,
     *,
     incomplete: bool = False,
+    class_order: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> JoinedScores:
     """Read score files and a key, and find the scores of every trial of the key.
@@ -141,6 +142,9 @@ def read_joined(
         What the scores are about, and how they are read and joined.
     incomplete : bool
         Whether all trials of the key stay, with NaN where a system has no score; ``missing`` has no meaning then.
+    class_order : sequence of str, optional
+        Classes of other trials of the same run. Scores of the same classes are put in this order, so that whatever goes
+        by position (a prior, costs, the class of all else) means the same for both.
     progress : function, optional
         Called with a few words at every step.
 
@@ -161,6 +165,7 @@ def read_joined(
     kind.refuse_reading(reading)
     contents = [_read(one, kind, reading, say) for one in files.scores]
     systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
+    systems = systems if class_order is None else kind.in_class_order(systems, class_order)
     source = contents[0] if files.key is None else _read_key(files.key, kind, say)
     truth = kind.key_of(source, reading, systems[0])
     say(f"joining {kind.noun}s")

@@ -67,13 +67,14 @@ class SystemTrials:
         model: ScoreModel | None = None,
         quality: Mapping[Side, SegmentQuality] | None = None,
         trained: bool = False,
+        class_order: Sequence[str] | None = None,
         progress: Progress | None = None,
     ) -> SystemTrials:
         """Read and join them.
 
         Parameters
         ----------
-        scores, key, options, progress
+        scores, key, options, class_order, progress
             As in `read_joined`.
         model : ScoreModel, optional
             What they are for: it may take trials that some system did not score.
@@ -89,7 +90,8 @@ class SystemTrials:
         files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
         refuse_twice(file.path for file in files.scores)
         incomplete = model is not None and model.accepts_missing
-        joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)
+        how: dict[str, Any] = {"incomplete": incomplete, "class_order": class_order, "progress": progress}
+        joined = read_joined(files, None, options, **how)
         sides = model.quality_arguments or None if trained and model is not None else None
         found = cls.of(joined, quality, sides)
         return found.with_counts_of_scores() if incomplete else found
@@ -133,9 +135,19 @@ class SystemTrials:
             self.data.fit(model, self.truth, sample_weight=self.weight, **self._named_classes())
 
     def transform(self, model: ScoreModel) -> FloatArray:
-        """What a trained model makes of these trials."""
+        """What a trained model makes of these trials, of classes in their order here.
+
+        Raises
+        ------
+        InputError
+            If they are not the classes of training, or the model refuses a trial.
+        """
+        own, _ = self.as_trained(model)
         with self.naming():
-            return self.data.transform(model)
+            values = own.data.transform(model)
+        if own.classes is None or self.classes is None or own.classes == self.classes:
+            return values
+        return values[:, [own.classes.index(name) for name in self.classes]]
 
     def cross_validated(self, model: ScoreModel, held: HoldOut) -> FloatArray:
         """What models make of these trials that had not seen the like of each.

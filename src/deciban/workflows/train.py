@@ -140,7 +140,7 @@ def train_files(
     every = None
     if test_scores is not None or test_key is not None:
         other = measured if test_quality is None else read_measures(test_quality)
-        how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
+        how: Any = {"model": made, "quality": other, "trained": True, "class_order": read.classes, "progress": progress}
         every = SystemTrials.read(test_scores or (), test_key, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
         mapped(made, every.choose(taken).counting)  # figures would refuse the same trials, without their names

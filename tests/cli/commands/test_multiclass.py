@@ -356,7 +356,7 @@ def test_models_remember_the_prior_that_was_in_the_posteriors(files, run):
     assert run("calibrate", *words.split())[0] == 0
     code, _, err = run("apply", "model.json", "posteriors.csv", "-o", "out.csv")
     assert code == 2
-    assert "--posterior-prior 0.5,0.25,0.25" in " ".join(err.split())
+    assert "--posterior-prior cat=0.5,dog=0.25,eel=0.25" in " ".join(err.split())
     code, _, err = run("apply", "model.json", "posteriors.csv", "-o", "out.csv", "--posterior-prior", "2:1:1")
     assert code == 0, err
     scale, offset = calibrated(loglik, label)

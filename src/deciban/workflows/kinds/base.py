@@ -98,6 +98,10 @@ class Kind(ABC):
     def written(self, found: Input, scores: Any, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with other scores."""
 
+    def in_class_order(self, systems: list[Any], order: Sequence[str]) -> list[Any]:  # noqa: ARG002
+        """Scores with the classes in the order of other trials, if they are the same classes."""
+        return systems
+
     def unit_messages(self, systems: Sequence[Any], reading: Reading) -> list[Message]:  # noqa: ARG002
         """What was done to the units of scores."""
         return []

@@ -95,30 +95,50 @@ def messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
     return found
 
 
-def prior_text(prior: FloatArray | None) -> str | None:
-    """A prior as it stands in the record of training, and as the command line takes it; None for a flat one."""
+def prior_text(prior: FloatArray | None, classes: Sequence[str]) -> str | None:
+    """A prior as it stands in the record of training, and as the command line takes it; None for a flat one.
+
+    >>> prior_text(np.array([0.75, 0.25]), ("eng", "fra"))
+    'eng=0.75,fra=0.25'
+    """
     if prior is None or np.ptp(prior) == 0.0:
         return None
-    return ",".join(repr(p) for p in prior.tolist())
+    return ",".join(f"{name}={p!r}" for name, p in zip(classes, prior.tolist(), strict=True))
 
 
-def require_same_posteriors(model: ScoreModel, prior: FloatArray | None) -> None:
+def require_same_posteriors(model: ScoreModel, prior: FloatArray | None, classes: Sequence[str]) -> None:
     """Refuse to apply a model to scores with another prior in them than those that it was trained on.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    prior : (n_classes,) array, optional
+        What is taken out of the scores.
+    classes : sequence of str
+        Whose probabilities these are; their order need not be that of training.
 
     Raises
     ------
     InputError
     """
     trained = None if model.training_ is None else model.training_.results.get(POSTERIOR_PRIOR)
-    given = prior_text(prior)
+    names: Sequence[str] = getattr(model, "classes_", None) or classes
+    if prior is not None and sorted(names) == sorted(classes):
+        prior = prior[[list(classes).index(name) for name in names]]
+    given = prior_text(prior, names)
     if trained is None and given is not None:
         raise InputError(
             "posterior_prior: given, but the model was trained on scores from which no prior was taken out. Leave it "
             "out, or train with it."
         )
-    if trained is not None and given != trained:
+    if trained is not None and given != (trained if "=" in str(trained) else _named(str(trained), names)):
         named = "none is named" if prior is None else given or "flat"
         raise InputError(
             f"posterior_prior: {named}, but the model was trained on log posteriors. It is for scores with the same "
             f"prior in them: name it (--posterior-prior {trained}), or train on scores like these."
         )
+
+
+def _named(recorded: str, classes: Sequence[str]) -> str:
+    """What records of earlier versions hold, a number for each class in the order of training, with names."""
+    return ",".join(f"{name}={p}" for name, p in zip(classes, recorded.split(","), strict=False))

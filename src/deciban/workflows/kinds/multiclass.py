@@ -49,6 +49,10 @@ class Multiclass(Kind):
         assert scores is not None  # noqa: S101  # they were asked for
         return [called(scores, reading.classes)]
 
+    def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
+        """Scores of the same classes with these in another order; those of other classes are left as they are."""
+        return [one.of_classes(order) if sorted(one.classes) == sorted(order) else one for one in systems]
+
     def key_of(self, contents: Contents, reading: Reading, first: ClassScores) -> ClassKey:
         """The class of each segment, its classes called as those of the scores."""
         if contents.class_key is None:
@@ -130,12 +134,13 @@ class Multiclass(Kind):
         """Refuse a model for scores with another prior in them than those of training."""
         prior = reading.posterior_prior
         given = None if prior is None else prior_of(prior, tuple(classes or ()))
-        class_units.require_same_posteriors(model, given)
+        class_units.require_same_posteriors(model, given, tuple(classes or ()))
 
     def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002
         """The prior that was taken out of the scores, so that it is taken out of others as well."""
         prior = reading.posterior_prior
-        text = None if prior is None else class_units.prior_text(prior_of(prior, tuple(classes or ())))
+        names = tuple(classes or ())
+        text = None if prior is None else class_units.prior_text(prior_of(prior, names), names)
         return {} if text is None else {class_units.POSTERIOR_PRIOR: text}
 
     def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
