@@ -71,7 +71,7 @@ FROM_ABOVE = {
         "io/multi_file.py",
         "io/text/labels.py",
         "io/text/layout.py",
-        "io/text/named.py",
+        "io/text/given_columns.py",
         "io/text/undecided.py",
     ],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
@@ -105,7 +105,7 @@ FROM_ABOVE = {
     "sklearn_api/multiclass/test_calibrators.py": [
         "sklearn/multiclass/estimator.py",
         "sklearn/multiclass/transformations.py",
-        "sklearn/relay.py",
+        "sklearn/argument_names.py",
     ],
     "trials/frames/test_frames.py": [
         "trials/frames/columns.py",

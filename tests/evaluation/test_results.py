@@ -23,8 +23,10 @@ def one_of(kind, name="sys"):
 def test_results_of_both_kinds_are_one_thing(kind):
     results = Results((one_of(kind),), None, ("read  a.txt",))
     assert results.kind == kind
-    assert results.facts == ("read  a.txt",)
-    assert Results((one_of(kind),), messages=(Message("read", "a.txt", "kaldi"),)).facts == ("read  a.txt   kaldi",)
+    assert results.message_lines == ("read  a.txt",)
+    assert Results((one_of(kind),), messages=(Message("read", "a.txt", "kaldi"),)).message_lines == (
+        "read  a.txt   kaldi",
+    )
     told = json.loads(results.to_json())
     assert told["kind"] == told["systems"][0]["kind"] == kind
     assert told["inputs"] == ["read  a.txt"]

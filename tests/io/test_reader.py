@@ -88,7 +88,7 @@ def test_only_trials_of_a_condition(tmp_path):
     (tmp_path / "key.csv").write_text("trial,label,phase\na,target,x\nb,nontarget,x\nc,target,y\nd,nontarget,x\n")
     results = evaluate_files(tmp_path / "scores.txt", tmp_path / "key.csv", where={"phase": "x"})
     assert (results.systems[0].n_tar, results.systems[0].n_non) == (1, 2)
-    assert "only  trials with phase = x" in results.facts
+    assert "only  trials with phase = x" in results.message_lines
     with pytest.raises(InputError, match="no trial has phase = 'z'; there are x, y"):
         evaluate_files(tmp_path / "scores.txt", tmp_path / "key.csv", where={"phase": "z"})
 
@@ -101,7 +101,7 @@ def test_matching_by_order_is_asked_for(tmp_path):
         evaluate_files(*files, columns="score")
     results = evaluate_files(*files, columns="score", by_order=True)
     assert results.systems[0].eer == 0
-    assert "join  by order: the names of the trials were not compared" in results.facts
+    assert "join  by order: the names of the trials were not compared" in results.message_lines
     (tmp_path / "scores.txt").write_text("1.5\n-0.5\n")
     with pytest.raises(KeyMismatchError, match="holds 2 scores, .* 3 trials"):
         evaluate_files(*files, columns="score", by_order=True)
@@ -171,11 +171,11 @@ def test_several_subsets_in_one_key_are_pointed_out(tmp_path):
     (tmp_path / "key.txt").write_text(key)
     (tmp_path / "scores.txt").write_text("LA_E_1 1.5\nLA_E_2 -0.5\nLA_E_3 0.5\n")
     files = tmp_path / "scores.txt", tmp_path / "key.txt"
-    facts = " ".join(evaluate_files(*files).facts)
+    facts = " ".join(evaluate_files(*files).message_lines)
     assert "holds the subsets eval, progress together; --where subset=eval chooses one" in facts
     chosen = evaluate_files(*files, where={"subset": "eval"})
     assert chosen.systems[0].n_non == 1
-    assert "holds the subsets" not in " ".join(chosen.facts)
+    assert "holds the subsets" not in " ".join(chosen.message_lines)
 
 
 def test_a_class_column_is_a_condition_where_classes_are_not_asked_for(tmp_path):
@@ -255,7 +255,7 @@ def test_contradicting_labels_by_order(tmp_path):
 
 def test_logarithms_are_told(tmp_path):
     (tmp_path / "a.txt").write_text("a 1.0 target\nb -2.0 nontarget\n")
-    assert "score label', log10" in evaluate_files(tmp_path / "a.txt", log10=True).facts[0]
+    assert "score label', log10" in evaluate_files(tmp_path / "a.txt", log10=True).message_lines[0]
 
 
 def test_standard_input_is_read_once():

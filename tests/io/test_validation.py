@@ -75,7 +75,7 @@ def test_systems_of_one_submission_are_told_once_and_all_checked(tmp_path):
     path.write_text("trial,asv_score,cm_score\na,1,2\nb,3,4\n")
     found = validate(path, tmp_path / "trials.txt", trials_format="trial")
     assert found.is_valid
-    (_, fact) = found.facts
+    (_, fact) = found.lines
     assert fact.startswith("scores  ")
     assert fact.endswith("2 trials, 2 systems: asv_score, cm_score")
     path.write_text("trial,asv_score,cm_score\na,1,2\n")

@@ -20,7 +20,7 @@ def test_results_are_those_of_the_evaluation(both):
     page = both.folder / "page.html"
     shown = report_files(both.paths, both.key, page, title="<Two> systems")
     expected = evaluate_files(both.paths, both.key)
-    assert (shown.kind, cllrs(shown), shown.facts) == (both.name, cllrs(expected), expected.facts)
+    assert (shown.kind, cllrs(shown), shown.message_lines) == (both.name, cllrs(expected), expected.message_lines)
     text = page.read_text("utf-8")
     assert "<h1>&lt;Two&gt; systems</h1>" in text
     assert "<Two>" not in text

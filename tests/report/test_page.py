@@ -55,7 +55,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page(results):
-    return render(results, title="A <b>title</b>", facts=FACTS)
+    return render(results, title="A <b>title</b>", message_lines=FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -158,8 +158,8 @@ def test_default_title(names, title):
 def test_facts_come_from_the_caller_the_results_or_the_join(results):
     assert "3,300 matched · 12 missing · 5 extra · 0 duplicate" in render(results)
     told = Results(results.systems, results.join, ("read  sysA.txt",))
-    assert '<pre class="facts">read  sysA.txt</pre>' in render(told)
-    assert '<pre class="facts">one\ntwo</pre>' in render(told, facts=["one", "two"])
+    assert '<pre class="messages">read  sysA.txt</pre>' in render(told)
+    assert '<pre class="messages">one\ntwo</pre>' in render(told, message_lines=["one", "two"])
     assert "What was read" not in render(Results(results.systems))
 
 

@@ -147,15 +147,15 @@ def test_trials_of_training_are_known_again(both):
     words = {"again.csv": "trained on these very trials", "other.csv": "not the trials that the model was trained on"}
     for name, of_training in (("again.csv", False), ("other.csv", True)):
         for said in (of_training, not of_training):
-            told = evaluate_files(both.folder / name, both.key, model=done.model, of_training=said).facts
+            told = evaluate_files(both.folder / name, both.key, model=done.model, of_training=said).message_lines
             assert any(words[name] in fact for fact in told) == (said == of_training)
 
 
 def test_a_fusion_knows_its_trials_whatever_the_order_of_the_files(both):
     done = train_files(both.paths, both.key, both.fusion())
-    told = evaluate_files(both.paths[::-1], both.key, model=done.model).facts
+    told = evaluate_files(both.paths[::-1], both.key, model=done.model).message_lines
     assert any("trained on these very trials" in fact for fact in told)
-    swapped = evaluate_files(both.paths[::-1], both.key, model=done.model, of_training=True).facts
+    swapped = evaluate_files(both.paths[::-1], both.key, model=done.model, of_training=True).message_lines
     assert not any("trained on" in fact for fact in swapped)
 
 
@@ -194,7 +194,7 @@ def test_classes_in_another_order_are_still_the_trials_of_training(tmp_path):
     turned = evaluate_files(tmp_path / "turned.csv", made.key, model=done.model)
     assert turned.classes == tuple(reversed(same.classes))
     assert turned.systems[0].cllr == pytest.approx(same.systems[0].cllr, rel=1e-12)
-    assert any("trained on these very trials" in fact for fact in turned.facts)
+    assert any("trained on these very trials" in fact for fact in turned.message_lines)
 
 
 def test_what_means_nothing_for_the_scores_is_refused(both):

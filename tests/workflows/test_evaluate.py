@@ -33,9 +33,9 @@ def test_both_are_the_evaluations_of_the_arrays(files):
     as_they_are = evaluate(TAR, NON, name="eval", **asked).to_dict()
     assert after.before.systems[0].to_dict() == plain.systems[0].to_dict() == as_they_are
     assert after.join == after.before.join == plain.join
-    assert after.facts[: len(plain.facts)] == plain.facts
-    assert [fact.split()[0] for fact in after.facts[len(plain.facts) :]] == ["note", "note"]
-    assert "llrs that the model (affine) makes" in after.facts[-2]
+    assert after.message_lines[: len(plain.message_lines)] == plain.message_lines
+    assert [fact.split()[0] for fact in after.message_lines[len(plain.message_lines) :]] == ["note", "note"]
+    assert "llrs that the model (affine) makes" in after.message_lines[-2]
 
 
 def test_trials_are_known_again_whatever_their_order(files):
@@ -46,8 +46,8 @@ def test_trials_are_known_again_whatever_their_order(files):
     for name, of_training in (("again.txt", False), ("other.txt", True)):
         told = evaluate_files(files / name, files / "key.txt", model=MODEL, of_training=of_training)
         silent = evaluate_files(files / name, files / "key.txt", model=MODEL, of_training=not of_training)
-        assert words[name] in told.facts[-1]
-        assert words[name] not in silent.facts[-1]
+        assert words[name] in told.message_lines[-1]
+        assert words[name] not in silent.message_lines[-1]
 
 
 def test_common_logarithms_are_taken_to_nats_first(files):

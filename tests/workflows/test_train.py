@@ -52,7 +52,7 @@ def test_only_the_trials_that_are_asked_for(files):
     chosen = np.isin(np.arange(300) % 8, (1, 2))
     fitted = AffineCalibrator().fit(score[chosen], truth[chosen])
     assert done.model.scale_ == pytest.approx(fitted.scale_, rel=1e-9)
-    assert "only  trials with spk = k1 or k2" in done.facts
+    assert "only  trials with spk = k1 or k2" in done.message_lines
 
 
 def test_common_logarithms_are_natural_ones_to_the_model(files):
@@ -81,7 +81,7 @@ def test_cross_validated_llrs_are_those_of_the_library(files, by, n_folds):
     np.testing.assert_array_equal(done.cross_validated_scores.score, expected)
     tar, non = expected[key.is_target], expected[~key.is_target]
     assert done.cross_validated.cllr == pytest.approx(cllr(tar, non), rel=1e-12)
-    assert any("no model has seen the" in fact for fact in done.facts)
+    assert any("no model has seen the" in fact for fact in done.message_lines)
 
 
 def test_the_record_for_machines(files):

@@ -73,7 +73,7 @@ def test_cross_validated_by_group(by, parts, folder):
     crossed = done.dev.systems[-1]
     assert crossed.name == "fusion, cross-validated"
     assert crossed.cllr == pytest.approx(cllr(expected), rel=1e-6)
-    assert any("no model has seen the" in fact for fact in done.facts)
+    assert any("no model has seen the" in fact for fact in done.message_lines)
     assert done.summary[-1].endswith("'fusion, cross-validated' is what to expect.")
 
 
@@ -85,7 +85,7 @@ def test_quality_is_for_the_trials_that_have_some(folder):
         expected = QualityFusion().fit(SCORES[:, :2], TRUTH, test_quality=quality)
     np.testing.assert_allclose(done.model.quality_weights_, expected.quality_weights_, rtol=1e-6)
     assert done.model.training_.results["n_without_quality"] == 30
-    assert "note  30 of 400 trials without quality measures are fused by scores alone" in done.facts
+    assert "note  30 of 400 trials without quality measures are fused by scores alone" in done.message_lines
     assert [row.name for row in done.dev.systems[-2:]] == [
         "fusion with quality",
         "fusion with quality, cross-validated",
@@ -116,7 +116,7 @@ def test_subsets_are_trained_where_a_system_lacks_trials(folder):
     assert done.model.objective_ == pytest.approx(expected.objective_, rel=1e-9)
     assert done.dev.systems[-1].n_tar + done.dev.systems[-1].n_non == 400
     assert done.dev.systems[-2].n_tar + done.dev.systems[-2].n_non == 340
-    assert "note  60 trials without a score of part" in done.facts
+    assert "note  60 trials without a score of part" in done.message_lines
     assert "a: 60 trials have just these scores, trained on 400 that have them; converged" in "\n".join(done.summary)
     assert [row.name for row in done.model.parameter_rows()][:3] == [
         "a + part: a",
@@ -129,7 +129,7 @@ def test_trials_without_any_score_are_left_out_and_counted(folder, tmp_path):
     (tmp_path / "x.txt").write_text(rows(0, range(10, N)))
     (tmp_path / "y.txt").write_text(rows(1, range(5, N)))
     done = fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", SubsetFusion(missing="subset"))
-    assert "note  5 trials without any score left out" in done.facts
+    assert "note  5 trials without any score left out" in done.message_lines
     assert sum(done.model.training_.counts.values()) == 395
 
 
@@ -147,7 +147,7 @@ def test_other_trials_are_evaluated_with_their_own_key(folder, tmp_path):
         done = fuse_files(paths(folder, "ab"), tmp_path / "dev.csv", test_scores=others, test_key=tmp_path / "eval.csv")
         assert done.test.systems[-1].cllr == pytest.approx(expected, rel=1e-9)
         assert [row.name for row in done.test.systems] == [row.name for row in done.dev.systems]
-        assert "other  trials" in done.facts
+        assert "other  trials" in done.message_lines
         assert not any("flatters" in line for line in done.summary)
 
 
@@ -254,7 +254,7 @@ def test_systems_that_share_no_trial_of_both_classes(folder, tmp_path):
     assert [row.name for row in done.dev.systems] == ["fusion of what there is"]
     assert set(done.model.fusions_) == {(0,), (1,)}
     assert done.to_dict()["analysis"] is None
-    assert any("left out" in fact for fact in done.facts)
+    assert any("left out" in fact for fact in done.message_lines)
 
 
 def test_other_trials_of_one_class_that_all_systems_scored(folder, tmp_path):

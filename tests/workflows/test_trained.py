@@ -25,7 +25,7 @@ def test_one_layout_for_all(both, is_fusion, with_test):
     assert told.keys() >= KEYS
     assert told["kind"] == both.name
     assert told["model"]["kind"] == model.kind
-    assert told["inputs"] == list(done.facts)
+    assert told["inputs"] == list(done.message_lines)
     assert told["join"] == {"matched": 90, "missing": 0, "extra": 0, "duplicate": 0}
     assert told["rows"]
     for row, figures in zip(told["rows"], done.rows, strict=True):

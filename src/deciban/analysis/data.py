@@ -16,7 +16,7 @@ from deciban.errors import InputError, TrialError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.fusion.fuser import LabelledSystems
-from deciban.fusion.quality_measures import KINDS, Measures
+from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.models.fusion import Fusion
 from deciban.models.quality_arrays import ARGUMENTS, missing_measures_are_known
 from deciban.models.weighted_scores import LabelledTrials
@@ -123,7 +123,7 @@ class LabelledData(LabelledTrials):
             )
         if unknown := set(given) - set(ARGUMENTS):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
-        measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in KINDS})
+        measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
         tables = {name: table for name in given if (table := getattr(measures, name.partition("_")[0])) is not None}
         return cls(SystemsData(checked.scores, tables), checked.is_target, checked.weight)
 

@@ -249,7 +249,7 @@ class Results(Jsonable, Generic[E]):
     before: Results[E] | None = None
 
     @property
-    def facts(self) -> tuple[str, ...]:
+    def message_lines(self) -> tuple[str, ...]:
         """What was read and assumed, a line each."""
         return tuple(map(str, self.messages))
 
@@ -281,6 +281,6 @@ class Results(Jsonable, Generic[E]):
             "systems": [system.to_dict() for system in self.systems],
             **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
             "join": None if self.join is None else dataclasses.asdict(self.join),
-            "inputs": list(self.facts),
+            "inputs": list(self.message_lines),
             "conventions": dict(self.conventions),
         }

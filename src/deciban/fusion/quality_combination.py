@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban import _validate
 from deciban.errors import InputError
-from deciban.fusion.quality_measures import KINDS, Measures
+from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.types import FloatArray, ScoreArray
 
 
@@ -35,9 +35,11 @@ def plain_combination(given: Any) -> Any:
         return None
     if not isinstance(given, Mapping):
         return _matrix(given, "combine").tolist()
-    if not given or set(given) - set(KINDS):
-        raise InputError(f"combine: expected a matrix, or matrices of {', '.join(KINDS)}; got those of {[*given]}.")
-    return {kind: _matrix(given[kind], f"combine[{kind!r}]").tolist() for kind in KINDS if kind in given}
+    if not given or set(given) - set(QUALITY_SIDES):
+        raise InputError(
+            f"combine: expected a matrix, or matrices of {', '.join(QUALITY_SIDES)}; got those of {[*given]}."
+        )
+    return {kind: _matrix(given[kind], f"combine[{kind!r}]").tolist() for kind in QUALITY_SIDES if kind in given}
 
 
 def matrices_of(combine: Any) -> dict[str, FloatArray]:
@@ -45,7 +47,7 @@ def matrices_of(combine: Any) -> dict[str, FloatArray]:
     checked = plain_combination(combine)
     if checked is None:
         return {}
-    each = checked if isinstance(checked, dict) else dict.fromkeys(KINDS, checked)
+    each = checked if isinstance(checked, dict) else dict.fromkeys(QUALITY_SIDES, checked)
     return {kind: np.array(rows, np.float64) for kind, rows in each.items()}
 
 
@@ -57,7 +59,7 @@ def combined_measures(measures: Measures, combine: Any) -> Measures:
     InputError
         If a matrix does not fit, there is one for measures that are not there, or a sum is no finite number.
     """
-    tables: dict[str, ScoreArray | None] = {kind: getattr(measures, kind) for kind in KINDS}
+    tables: dict[str, ScoreArray | None] = {kind: getattr(measures, kind) for kind in QUALITY_SIDES}
     for kind, matrix in matrices_of(combine).items():
         table = tables[kind]
         if table is not None:

@@ -17,9 +17,9 @@ from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 if TYPE_CHECKING:
     from deciban.trials import Key, Quality, Trials
 
-Kind: TypeAlias = Literal["enroll", "test", "trial"]
+QualitySide: TypeAlias = Literal["enroll", "test", "trial"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+QUALITY_SIDES: tuple[QualitySide, ...] = get_args(QualitySide)
 """What quality measures may be of: a side of the trial, or the trial as a whole."""
 
 
@@ -52,8 +52,8 @@ class Measures:
             If one is no matrix of real numbers with a row for each trial, or is infinite somewhere.
         """
         present = np.ones(n_trials, np.bool_)
-        checked: dict[Kind, ScoreArray | None] = dict.fromkeys(KINDS)
-        for name, values in zip(KINDS, (enroll, test, trial), strict=True):
+        checked: dict[QualitySide, ScoreArray | None] = dict.fromkeys(QUALITY_SIDES)
+        for name, values in zip(QUALITY_SIDES, (enroll, test, trial), strict=True):
             if values is not None:
                 table = checked[name] = with_one_nan(measure_table(values, f"{name}_quality", n_trials))
                 for column in table.T:
@@ -63,7 +63,7 @@ class Measures:
     @property
     def n_measures(self) -> dict[str, int]:
         """How many measures there are of each kind: ``enroll``, ``test`` and ``trial``."""
-        return {name: 0 if (table := getattr(self, name)) is None else table.shape[1] for name in KINDS}
+        return {name: 0 if (table := getattr(self, name)) is None else table.shape[1] for name in QUALITY_SIDES}
 
     @property
     def columns(self) -> list[ScoreArray]:
@@ -72,7 +72,7 @@ class Measures:
 
     def take(self, rows: BoolArray | IntArray | slice) -> Measures:
         """Those of some of the trials."""
-        tables = {name: None if (table := getattr(self, name)) is None else table[rows] for name in KINDS}
+        tables = {name: None if (table := getattr(self, name)) is None else table[rows] for name in QUALITY_SIDES}
         return replace(self, **tables, present=self.present[rows])
 
     def require_same(self) -> None:

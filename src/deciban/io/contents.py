@@ -23,10 +23,12 @@ from deciban.trials import (
 )
 from deciban.trials.frames.to_frames import check_same_trials
 
-Kind: TypeAlias = Literal["index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"]
+ContentKind: TypeAlias = Literal[
+    "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"
+]
 Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap
 
-KIND_OF: dict[type, Kind] = {
+KIND_OF: dict[type, ContentKind] = {
     Index: "index",
     Key: "key",
     Scores: "scores",
@@ -37,12 +39,12 @@ KIND_OF: dict[type, Kind] = {
     IdMap: "id-map",
 }
 
-_RICHEST_FIRST: tuple[Kind, ...] = (
+_RICHEST_FIRST: tuple[ContentKind, ...] = (
     *("scores", "key", "class-scores", "class-key", "quality", "segment-quality", "id-map", "index"),
 )
 
 
-def field_of(kind: Kind) -> str:
+def field_of(kind: ContentKind) -> str:
     """The attribute of `Contents` that holds tables of a kind."""
     return "systems" if kind == "scores" else kind.replace("-", "_")
 
@@ -108,7 +110,7 @@ class Contents:
         return cls(origin=Origin("data") if trials is None else trials.origin, **fields)
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[ContentKind, ...]:
         """What is here, richest first."""
         return tuple(kind for kind in _RICHEST_FIRST if getattr(self, field_of(kind)) not in (None, ()))
 
@@ -156,12 +158,12 @@ class Written:
         Whether the trials stand in another order than they were given in.
     """
 
-    kinds: frozenset[Kind]
+    kinds: frozenset[ContentKind]
     conditions: frozenset[str] = frozenset()
     reordered: bool = False
 
 
-def _kind_of(item: object) -> Kind:
+def _kind_of(item: object) -> ContentKind:
     kind = KIND_OF.get(type(item))
     if kind is None:
         accepted = ", ".join(one.__name__ for one in KIND_OF)
@@ -193,7 +195,7 @@ def _of_one_list(items: Sequence[Item]) -> list[Item]:
     return [complete(one) for one in items]
 
 
-def require(contents: Contents, kinds: Sequence[Kind], format_name: str) -> None:
+def require(contents: Contents, kinds: Sequence[ContentKind], format_name: str) -> None:
     """Refuse to write what a format has no room for.
 
     Raises

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import Contents, Kind, Written, field_of
+from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.format import Format
 from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import read_contents
@@ -26,7 +26,7 @@ def convert(
     target: PathLike,
     *,
     to: str | None = None,
-    what: Kind | None = None,
+    what: ContentKind | None = None,
     key: PathLike | None = None,
     format: str | None = None,  # noqa: A002  # the word users know
     columns: Columns | None = None,
@@ -77,7 +77,7 @@ def convert(
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
     own, contents = contents.key, contents if what is None else _only(contents, what)
     messages = [_read("read", contents, _counts(contents)), *_notes(contents)]
-    needed: list[Kind] = [] if what is None else [what]
+    needed: list[ContentKind] = [] if what is None else [what]
     if key is not None:
         truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
         contents, met = _with_key(contents, own, truth.key)
@@ -95,7 +95,7 @@ def _notes(contents: Contents) -> list[Message]:
 
 
 def put_and_tell(
-    contents: Contents, target: PathLike, to: str | None, needed: Sequence[Kind] = ()
+    contents: Contents, target: PathLike, to: str | None, needed: Sequence[ContentKind] = ()
 ) -> tuple[Message, ...]:
     """Write contents to a file, and say what was left out because the format has no room for it.
 
@@ -114,7 +114,7 @@ def put_and_tell(
     return (*messages, Message("wrote", target_name(target), f"as {chosen.name}"))
 
 
-def _only(contents: Contents, what: Kind) -> Contents:
+def _only(contents: Contents, what: ContentKind) -> Contents:
     """Only one of the things that an input holds, with the trials that it belongs to."""
     empty = Contents(origin=contents.origin, index=contents.index, notes=contents.notes)
     if what == "index":

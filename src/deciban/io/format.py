@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from deciban.io.contents import Contents, Kind, Written
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.text.labels import Vocabulary
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Options:
         Whether scores are common logarithms.
     """
 
-    need: Kind | None = None
+    need: ContentKind | None = None
     columns: Columns | None = None
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.of(None))
     name: str | None = None
@@ -70,10 +70,10 @@ class BinaryFormat:
 
     name: str
     summary: str
-    reads: tuple[Kind, ...]
+    reads: tuple[ContentKind, ...]
     read: Callable[[Source, Options], Contents]
     recognizes: Callable[[Source], bool] = _never
-    writes: tuple[Kind, ...] = ()
+    writes: tuple[ContentKind, ...] = ()
     write: Callable[[Contents, IO[bytes]], Written] | None = None
     endings: tuple[str, ...] = ()
     verified: bool = True
@@ -117,9 +117,9 @@ class TextFormat:
 
     name: str
     summary: str
-    reads: tuple[Kind, ...]
+    reads: tuple[ContentKind, ...]
     lines: tuple[str, ...]
-    writes: tuple[Kind, ...] = ()
+    writes: tuple[ContentKind, ...] = ()
     header: Mapping[str, str] = field(default_factory=dict)
     titled: bool = False
     delimiter: str = " "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import Contents, Kind
+from deciban.io.contents import ContentKind, Contents
 from deciban.io.format import BinaryFormat, Format, Options
 from deciban.io.formats import bare_name
 from deciban.io.multi_file import joined
@@ -27,7 +27,7 @@ _NO_TEXT_FOR_QUALITY = (
 def read_contents(
     path: PathLike,
     *,
-    need: Kind | None = None,
+    need: ContentKind | None = None,
     format: str | None = None,  # noqa: A002  # the word users know
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
@@ -83,7 +83,7 @@ class Input:
 def read_input(
     path: PathLike | Recognized,
     *,
-    need: Kind | None = None,
+    need: ContentKind | None = None,
     format: str | None = None,  # noqa: A002  # the word users know
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
@@ -157,7 +157,7 @@ def _input(contents: Contents, source: Source, layout: Layout) -> Input:
     return Input(contents, layout.format, source, layout)
 
 
-def _text_layout(opened: Opened, need: Kind | None) -> tuple[bytes, Layout]:
+def _text_layout(opened: Opened, need: ContentKind | None) -> tuple[bytes, Layout]:
     data = opened.text
     if need == "quality":
         raise FormatError(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import Kind
+from deciban.io.contents import ContentKind
 from deciban.io.format import BinaryFormat, Format, Options, TextFormat
 from deciban.io.formats import binary_formats, by_name
 from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
@@ -26,7 +26,7 @@ _FEWEST_LINES = 3
 BIG = 1 << 25
 """Bytes above which a plain file is not read into memory as a whole."""
 
-_TEXT_FORMAT_OF: dict[Kind | None, str] = {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
+_TEXT_FORMAT_OF: dict[ContentKind | None, str] = {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
 """Text files that are no lists of trials are never guessed, but taken for these when such a thing is asked for."""
 
 
@@ -57,9 +57,9 @@ class Opened:
     source: Source
     asked: Format | None
     options: Options
-    _layouts: dict[Kind | None, Layout] = field(default_factory=dict)
+    _layouts: dict[ContentKind | None, Layout] = field(default_factory=dict)
 
-    def format_for(self, need: Kind | None) -> Format | None:
+    def format_for(self, need: ContentKind | None) -> Format | None:
         """The format that was named, or that the first bytes show; None for text, whose lines have to tell.
 
         Raises
@@ -120,7 +120,7 @@ class Opened:
                 break
         return Sample(tuple(lines), n_lines == len(lines) > 0 and unmarked is data)
 
-    def layout(self, need: Kind | None) -> Layout:
+    def layout(self, need: ContentKind | None) -> Layout:
         """How to read the lines as what is needed; None: as what they hold.
 
         Raises

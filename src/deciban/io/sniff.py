@@ -12,7 +12,7 @@ from deciban.io.arrays.archives import Archive
 from deciban.io.arrays.checked import read_header
 from deciban.io.columns.columnar import schema_roles
 from deciban.io.columns.headers import Columns, identity_of
-from deciban.io.contents import Kind
+from deciban.io.contents import ContentKind
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
@@ -20,17 +20,17 @@ from deciban.io.source import PathLike, Source
 from deciban.io.text.layout import Layout
 from deciban.trials.frames.to_frames import description
 
-_ROLE: dict[Kind, str] = {"scores": "score", "key": "label", "class-key": "class"}
+_ROLE: dict[ContentKind, str] = {"scores": "score", "key": "label", "class-key": "class"}
 
 
 def readable_as(
     path: PathLike | Recognized,
-    kinds: Iterable[Kind],
+    kinds: Iterable[ContentKind],
     *,
     format: str | None = None,  # noqa: A002  # the word users know
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
-) -> tuple[Kind, ...]:
+) -> tuple[ContentKind, ...]:
     """Which of several kinds of tables an input could be read as, by its first lines, its header or its schema.
 
     Parameters
@@ -74,7 +74,7 @@ def readable_as(
     return _kinds(opened, kinds)
 
 
-def _kinds(opened: Opened, kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+def _kinds(opened: Opened, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
     try:
         chosen = opened.format_for(None)
         if not isinstance(chosen, BinaryFormat):
@@ -92,14 +92,14 @@ def is_stream(path: PathLike) -> bool:
     return str(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
 
 
-def _text_kinds(opened: Opened, kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+def _text_kinds(opened: Opened, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
     layouts = {kind: _layout(opened, kind) for kind in kinds}
     found = {kind: layout for kind, layout in layouts.items() if layout is not None}
     has_header = any(layout.header is not None for layout in found.values())  # it says more than what lines look like
     return tuple(kind for kind, layout in found.items() if not has_header or layout.header is not None)
 
 
-def _layout(opened: Opened, kind: Kind) -> Layout | None:
+def _layout(opened: Opened, kind: ContentKind) -> Layout | None:
     """How to read lines as tables of a kind; None if they are none."""
     try:
         layout = opened.layout(kind)
@@ -108,13 +108,13 @@ def _layout(opened: Opened, kind: Kind) -> Layout | None:
     return layout if _holds(kind, layout.roles) else None
 
 
-def _holds(kind: Kind, roles: Sequence[str]) -> bool:
+def _holds(kind: ContentKind, roles: Sequence[str]) -> bool:
     if kind == "class-scores":
         return len(identity_of(roles)) < 2 and roles.count("score") > 1
     return _ROLE[kind] in roles
 
 
-def _binary_kinds(source: Source, chosen: BinaryFormat, options: Options) -> tuple[Kind, ...]:
+def _binary_kinds(source: Source, chosen: BinaryFormat, options: Options) -> tuple[ContentKind, ...]:
     if chosen.name == "npy":
         return _of_shape(_npy_shape(source), options)
     if chosen.name == "npz":
@@ -138,14 +138,14 @@ def _npy_shape(source: Source) -> tuple[int, ...]:
         return read_header(stream, source.name)[0]
 
 
-def _of_shape(shape: tuple[int, ...], options: Options) -> tuple[Kind, ...]:
+def _of_shape(shape: tuple[int, ...], options: Options) -> tuple[ContentKind, ...]:
     """A matrix holds class scores, unless columns of it are called scores of systems; a vector one value per trial."""
     if len(shape) == 2 and shape[1] > 1:
         return ("scores",) if options.columns is not None else ("class-scores",)
     return ("scores", "key", "class-key")
 
 
-def _of_arrays(archive: Archive) -> tuple[Kind, ...]:
+def _of_arrays(archive: Archive) -> tuple[ContentKind, ...]:
     names = set(archive.names)
     score = next((name for name in ("score", "scores") if name in names), None)
     shape = archive.shape(score) if score is not None else ()

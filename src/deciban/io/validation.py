@@ -24,7 +24,7 @@ _SHOWN = 5
 class Validation:
     """What was read, and what is wrong with it: for every kind of fault how many there are, and the first of them."""
 
-    facts: tuple[str, ...]
+    lines: tuple[str, ...]
     faults: tuple[str, ...]
 
     @property
@@ -70,17 +70,17 @@ def validate(
     """
     index = read_contents(trials, need="index", format=trials_format, columns=trials_columns, labels=labels).index
     assert index is not None  # noqa: S101  # an index was asked for
-    facts = [f"trials  {index.trials.origin.name}   {index.trials.origin.reading}   {counted(len(index), 'trial')}"]
+    lines = [f"trials  {index.trials.origin.name}   {index.trials.origin.reading}   {counted(len(index), 'trial')}"]
     try:
         contents = read_contents(submission, need="scores", format=format, columns=columns, labels=labels)
     except FormatError as error:
         found = islice(text_faults(submission, format=format, columns=columns, labels=labels), _SHOWN)
-        return Validation(tuple(facts), tuple(map(str, found)) or (str(error),))
+        return Validation(tuple(lines), tuple(map(str, found)) or (str(error),))
     # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
     given, names = contents.systems[0].trials, [system.name for system in contents.systems]
     several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
-    facts.append(f"scores  {given.origin.name}   {given.origin.reading}   {counted(len(given), 'trial')}{several}")
-    return Validation(tuple(facts), tuple(_faults(given, index.trials, any_order=any_order)))
+    lines.append(f"scores  {given.origin.name}   {given.origin.reading}   {counted(len(given), 'trial')}{several}")
+    return Validation(tuple(lines), tuple(_faults(given, index.trials, any_order=any_order)))
 
 
 def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import IO
 
 from deciban.errors import FormatError, InputError
 from deciban.io.atomic import atomic_write, scratch_file
-from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
+from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
 from deciban.io.format import BinaryFormat, Format
 from deciban.io.formats import SILENT_ENDINGS, by_name, for_ending, formats
 from deciban.io.packing import CODECS, codec_for, unpacked_name
@@ -69,7 +69,9 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     return put(item, path, format)[0]
 
 
-def put(contents: Contents, path: PathLike, name: str | None, needed: Sequence[Kind] = ()) -> tuple[Format, Written]:
+def put(
+    contents: Contents, path: PathLike, name: str | None, needed: Sequence[ContentKind] = ()
+) -> tuple[Format, Written]:
     """Write contents to a file; see `write`.
 
     Parameters
@@ -128,7 +130,7 @@ def target_name(path: PathLike) -> str:
     return "standard output" if str(path) == "-" else display_name(path)
 
 
-def _require_written(needed: Sequence[Kind], written: Written, chosen: Format) -> None:
+def _require_written(needed: Sequence[ContentKind], written: Written, chosen: Format) -> None:
     lacking = [kind for kind in needed if kind not in written.kinds]
     if lacking:
         raise FormatError(

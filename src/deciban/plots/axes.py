@@ -180,7 +180,7 @@ class Canvas:
         ]
 
 
-class Sheet(Canvas):
+class Drawing(Canvas):
     """An Axes with the systems to be drawn on it.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Sheet, Style, System, in_percent
+from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Style, System, in_percent
 from deciban.plots.probit import HIGHEST, bent, limits, probit, set_probit_axes
 
 _HULL = "convex hull (ROCCH)"
@@ -47,22 +47,22 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> ax.lines[0].get_xdata().tolist(), ax.lines[0].get_ydata().tolist()
     ([1.0, 0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5, 1.0])
     """
-    sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
-    ax = sheet.ax
-    x, y = _det_limits(sheet)
+    drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
+    ax = drawing.ax
+    x, y = _det_limits(drawing)
     set_probit_axes(ax, x, y)
     width, height = np.diff(probit(np.array([x, y])))[:, 0]
-    sheet.equalize(height / width)
-    for system in sheet.systems:
+    drawing.equalize(height / width)
+    for system in drawing.systems:
         curves = system.evaluation.curves
         note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
         ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
         ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
-    sheet.explain(_HULL, linestyle="--")
-    _few_errors(sheet, x, y)
-    _markers(sheet, (x, y))
-    sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
-    return sheet.finish()
+    drawing.explain(_HULL, linestyle="--")
+    _few_errors(drawing, x, y)
+    _markers(drawing, (x, y))
+    drawing.name_axes("False-alarm rate (%)", "Miss rate (%)")
+    return drawing.finish()
 
 
 def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -93,25 +93,25 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> ax.lines[0].get_ydata().round(3).tolist()
     [0.0, 0.0, 0.333, 1.0]
     """
-    sheet = Sheet(result, ax, line_kw, size=(5.6, 5.2))
-    ax = sheet.ax
-    top = _roc_limit(max(system.evaluation.eer for system in sheet.systems))
-    sheet.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
-    for system in sheet.systems:
+    drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
+    ax = drawing.ax
+    top = _roc_limit(max(system.evaluation.eer for system in drawing.systems))
+    drawing.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
+    for system in drawing.systems:
         curves = system.evaluation.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
-    sheet.explain(_HULL, linestyle="--")
-    _markers(sheet, None)
-    sheet.equalize(1.0)
+    drawing.explain(_HULL, linestyle="--")
+    _markers(drawing, None)
+    drawing.equalize(1.0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(in_percent)
-    sheet.name_axes("False-alarm rate (%)", "Miss rate (%)")
-    return sheet.finish()
+    drawing.name_axes("False-alarm rate (%)", "Miss rate (%)")
+    return drawing.finish()
 
 
-def _det_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]:
-    results = [system.evaluation for system in sheet.systems]
+def _det_limits(drawing: Drawing) -> tuple[tuple[float, float], tuple[float, float]]:
+    results = [system.evaluation for system in drawing.systems]
     p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
     p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
     points = [point for result in results for point in result.operating_points]
@@ -119,9 +119,9 @@ def _det_limits(sheet: Sheet) -> tuple[tuple[float, float], tuple[float, float]]
     around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
     x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
     y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
-    if sheet.is_fresh:
+    if drawing.is_fresh:
         return x, y
-    (x_low, x_high), (y_low, y_high) = sheet.ax.get_xlim(), sheet.ax.get_ylim()
+    (x_low, x_high), (y_low, y_high) = drawing.ax.get_xlim(), drawing.ax.get_ylim()
     return (min(x[0], x_low), max(x[1], x_high)), (min(y[0], y_low), max(y[1], y_high))
 
 
@@ -130,11 +130,11 @@ def _roc_limit(eer: float) -> float:
     return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
 
 
-def _few_errors(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) -> None:
+def _few_errors(drawing: Drawing, x: tuple[float, float], y: tuple[float, float]) -> None:
     """Draw the rates at which 30 errors of a kind remain, in the system's colour only where systems differ."""
-    sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in sheet.systems}
+    sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in drawing.systems}
     drawn = False
-    for system in sheet.systems if len(sizes) > 1 else sheet.systems[:1]:
+    for system in drawing.systems if len(sizes) > 1 else drawing.systems[:1]:
         style: Style = {
             "color": system.color if len(sizes) > 1 else "0.5",
             "linewidth": 1.0,
@@ -143,15 +143,15 @@ def _few_errors(sheet: Sheet, x: tuple[float, float], y: tuple[float, float]) ->
         }
         at_x, at_y = FEW_ERRORS / system.evaluation.n_non, FEW_ERRORS / system.evaluation.n_tar
         if x[0] < at_x < x[1]:
-            sheet.ax.axvline(at_x, **style)
+            drawing.ax.axvline(at_x, **style)
         if y[0] < at_y < y[1]:
-            sheet.ax.axhline(at_y, **style)
+            drawing.ax.axhline(at_y, **style)
         drawn |= x[0] < at_x < x[1] or y[0] < at_y < y[1]
     if drawn:
-        sheet.explain(f"{FEW_ERRORS} errors (rule of {FEW_ERRORS})", linestyle=":")
+        drawing.explain(f"{FEW_ERRORS} errors (rule of {FEW_ERRORS})", linestyle=":")
 
 
-def _markers(sheet: Sheet, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:
+def _markers(drawing: Drawing, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:
     """Mark the EER and the actual errors at each operating point; with ``edges`` those outside stand at the edge."""
     plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
 
@@ -159,12 +159,12 @@ def _markers(sheet: Sheet, edges: tuple[tuple[float, float], tuple[float, float]
         if edges is not None:
             rates = float(np.clip(rates[0], *edges[0])), float(np.clip(rates[1], *edges[1]))
         own: Style = {"zorder": 4, "color": system.color, "clip_on": edges is None}
-        sheet.ax.plot([rates[0]], [rates[1]], **{**plain, **style, **own})
-        sheet.explain(name, **{**plain, **style})
+        drawing.ax.plot([rates[0]], [rates[1]], **{**plain, **style, **own})
+        drawing.explain(name, **{**plain, **style})
 
-    for system in sheet.systems:
+    for system in drawing.systems:
         mark(system, (system.evaluation.eer, system.evaluation.eer), "EER", {"marker": "*", "markersize": 11})
-    for system in sheet.systems:
+    for system in drawing.systems:
         for i, point in enumerate(system.evaluation.operating_points):
             style = {"marker": POINT_MARKERS[i % len(POINT_MARKERS)], "markersize": 6.5}
             mark(system, (point.p_fa, point.p_miss), f"actual, {point}", style)

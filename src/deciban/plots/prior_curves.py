@@ -12,7 +12,7 @@ from scipy.special import entr, expit
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.plots.axes import GREY, Drawable, Sheet, Style, System, in_percent, systems_of
+from deciban.plots.axes import GREY, Drawable, Drawing, Style, System, in_percent, systems_of
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -60,21 +60,21 @@ def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | 
     >>> bayes_error(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Prior log odds (nats)'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE)
-    ax = sheet.ax
-    for system in sheet.systems:
+    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    ax = drawing.ax
+    for system in drawing.systems:
         curves = system.evaluation.curves
-        _pair(sheet, system, curves.prior_log_odds, (curves.act_error, curves.min_error), _TOP)
+        _pair(drawing, system, curves.prior_log_odds, (curves.act_error, curves.min_error), _TOP)
     if before is not None:
-        _before(sheet, systems_of(before))
-    sheet.explain("actual")
-    sheet.explain("minimum", linestyle="--")
-    if sheet.explain("default (llr 0)", **REFERENCE):
+        _before(drawing, systems_of(before))
+    drawing.explain("actual")
+    drawing.explain("minimum", linestyle="--")
+    if drawing.explain("default (llr 0)", **REFERENCE):
         ax.axhline(1.0, **REFERENCE)
-    _scarce(sheet)
-    _frame(sheet, _TOP)
-    sheet.name_axes(_X_LABEL, "Normalized Bayes error rate (1 = default)")
-    return sheet.finish()
+    _scarce(drawing)
+    _frame(drawing, _TOP)
+    drawing.name_axes(_X_LABEL, "Normalized Bayes error rate (1 = default)")
+    return drawing.finish()
 
 
 def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -104,24 +104,24 @@ def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> ape(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Bayes error rate (%)'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE)
-    ax = sheet.ax
+    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    ax = drawing.ax
     drawn = []
-    for system in sheet.systems:
+    for system in drawing.systems:
         curves = system.evaluation.curves
         scale = default_error(curves.prior_log_odds)
         with np.errstate(invalid="ignore", over="ignore"):
             drawn.append((curves.prior_log_odds, (curves.act_error * scale, curves.min_error * scale)))
     top = top_of([error for _, pair in drawn for error in pair], peak=0.5)
-    for system, (log_odds, pair) in zip(sheet.systems, drawn, strict=True):
-        _pair(sheet, system, log_odds, pair, top)
-    sheet.explain("actual")
-    sheet.explain("minimum", linestyle="--")
-    _reference(sheet, default_error)
-    _frame(sheet, top)
+    for system, (log_odds, pair) in zip(drawing.systems, drawn, strict=True):
+        _pair(drawing, system, log_odds, pair, top)
+    drawing.explain("actual")
+    drawing.explain("minimum", linestyle="--")
+    _reference(drawing, default_error)
+    _frame(drawing, top)
     ax.yaxis.set_major_formatter(in_percent)
-    sheet.name_axes(_X_LABEL, "Bayes error rate (%)")
-    return sheet.finish()
+    drawing.name_axes(_X_LABEL, "Bayes error rate (%)")
+    return drawing.finish()
 
 
 def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -156,20 +156,20 @@ def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> ece(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Empirical cross-entropy (bits)'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE)
+    drawing = Drawing(result, ax, line_kw, size=_SIZE)
     pairs = [
         (system.evaluation.curves.act_cross_entropy, system.evaluation.curves.min_cross_entropy)
-        for system in sheet.systems
+        for system in drawing.systems
     ]
     top = top_of([entropy for pair in pairs for entropy in pair], peak=1.0)
-    for system, pair in zip(sheet.systems, pairs, strict=True):
-        _pair(sheet, system, system.evaluation.curves.entropy_log_odds, pair, top)
-    sheet.explain("actual")
-    sheet.explain("after PAV", linestyle="--")
-    _reference(sheet, _prior_entropy)
-    _frame(sheet, top)
-    sheet.name_axes(_X_LABEL, "Empirical cross-entropy (bits)")
-    return sheet.finish()
+    for system, pair in zip(drawing.systems, pairs, strict=True):
+        _pair(drawing, system, system.evaluation.curves.entropy_log_odds, pair, top)
+    drawing.explain("actual")
+    drawing.explain("after PAV", linestyle="--")
+    _reference(drawing, _prior_entropy)
+    _frame(drawing, top)
+    drawing.name_axes(_X_LABEL, "Empirical cross-entropy (bits)")
+    return drawing.finish()
 
 
 def default_error(log_odds: FloatArray) -> FloatArray:
@@ -182,35 +182,35 @@ def _prior_entropy(log_odds: FloatArray) -> FloatArray:
     return np.asarray((entr(expit(log_odds)) + entr(expit(-log_odds))) / math.log(2))
 
 
-def _pair(sheet: Sheet, system: System, x: FloatArray, pair: tuple[FloatArray, FloatArray], top: float) -> None:
+def _pair(drawing: Drawing, system: System, x: FloatArray, pair: tuple[FloatArray, FloatArray], top: float) -> None:
     """Draw an actual curve and its minimum; the legend says so if nothing of the actual one is below ``top``."""
     actual, least = pair
     note = "" if np.any(actual < top) else "actual: above the frame"
-    sheet.ax.plot(x, actual, **system.noted(note))
-    sheet.ax.plot(x, least, **system.thin())
+    drawing.ax.plot(x, actual, **system.noted(note))
+    drawing.ax.plot(x, least, **system.thin())
 
 
-def _before(sheet: Sheet, evaluations: Sequence[Evaluation]) -> None:
+def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
     """Draw the actual errors before calibration in a pale shade of the colour of each system."""
-    if len(evaluations) != len(sheet.systems):
-        raise InputError(f"before: {len(evaluations)} systems, but there are {len(sheet.systems)} after calibration.")
+    if len(evaluations) != len(drawing.systems):
+        raise InputError(f"before: {len(evaluations)} systems, but there are {len(drawing.systems)} after calibration.")
     hidden = 0
-    for system, old in zip(sheet.systems, evaluations, strict=True):
+    for system, old in zip(drawing.systems, evaluations, strict=True):
         curves = old.curves
-        sheet.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, **BEFORE)
+        drawing.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, **BEFORE)
         hidden += not np.any(curves.act_error < _TOP)
     note = f" ({hidden} above the frame)" if hidden else ""
-    sheet.explain(f"before calibration{note}", **BEFORE)
+    drawing.explain(f"before calibration{note}", **BEFORE)
 
 
-def _reference(sheet: Sheet, curve: Any) -> None:
-    if sheet.explain("default (llr 0)", **REFERENCE):
-        ends = [system.evaluation.curves.prior_log_odds[-1] for system in sheet.systems]
+def _reference(drawing: Drawing, curve: Any) -> None:
+    if drawing.explain("default (llr 0)", **REFERENCE):
+        ends = [system.evaluation.curves.prior_log_odds[-1] for system in drawing.systems]
         log_odds = np.linspace(-max(ends), max(ends), 1001)
-        sheet.ax.plot(log_odds, curve(log_odds), **REFERENCE)
+        drawing.ax.plot(log_odds, curve(log_odds), **REFERENCE)
 
 
-def _scarce(sheet: Sheet) -> None:
+def _scarce(drawing: Drawing) -> None:
     """Mark on the minimum curves where fewer than 30 errors begin."""
     style: Style = {
         "linestyle": "none",
@@ -221,12 +221,12 @@ def _scarce(sheet: Sheet) -> None:
     }
     names = ("< 30 false alarms to the left", "< 30 misses to the right")
     for marker, name, which in (("<", names[0], 0), (">", names[1], 1)):
-        for system in sheet.systems:
+        for system in drawing.systems:
             at, curves = system.evaluation.dr30[which], system.evaluation.curves
             if abs(at) <= curves.prior_log_odds[-1]:
                 height = float(np.interp(at, curves.prior_log_odds, curves.min_error))
-                sheet.ax.plot([at], [height], marker=marker, color=system.color, **style)
-                sheet.explain(name, marker=marker, **{**style, "color": GREY})
+                drawing.ax.plot([at], [height], marker=marker, color=system.color, **style)
+                drawing.explain(name, marker=marker, **{**style, "color": GREY})
 
 
 def top_of(curves: list[FloatArray], *, peak: float) -> float:
@@ -238,16 +238,16 @@ def top_of(curves: list[FloatArray], *, peak: float) -> float:
     return max(1.3 * highest, 0.03 * peak)
 
 
-def _frame(sheet: Sheet, top: float) -> None:
+def _frame(drawing: Drawing, top: float) -> None:
     """Set limits, mark the operating points and write priors at the upper edge."""
-    ax = sheet.ax
-    ends = [float(system.evaluation.curves.prior_log_odds[-1]) for system in sheet.systems]
-    sheet.keep_limits((-max(ends), max(ends)), (-0.01 * top, top))
-    places = {-point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
+    ax = drawing.ax
+    ends = [float(system.evaluation.curves.prior_log_odds[-1]) for system in drawing.systems]
+    drawing.keep_limits((-max(ends), max(ends)), (-0.01 * top, top))
+    places = {-point.threshold for system in drawing.systems for point in system.evaluation.operating_points}
     for place in sorted(places):
         ax.axvline(place, **POINT)
     if places:
-        sheet.explain("operating point", **POINT)
+        drawing.explain("operating point", **POINT)
     write_priors(ax)
 
 

@@ -63,21 +63,21 @@ def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = 
             raise InputError(
                 f"weighting: expected RuleWeightings, got {type(one).__name__}; rule_weighting(...) makes one."
             )
-    sheet = Canvas([one.name for one in weightings], ax, line_kw, size=_SIZE)
-    ax = sheet.ax
-    for one, mark in zip(weightings, sheet.marks, strict=True):
+    drawing = Canvas([one.name for one in weightings], ax, line_kw, size=_SIZE)
+    ax = drawing.ax
+    for one, mark in zip(weightings, drawing.marks, strict=True):
         ax.plot(one.threshold, one.density, gid=_CURVE, **mark.main)
-    _ranges(ax, weightings, [mark.color for mark in sheet.marks])
-    sheet.keep_limits(_reach(weightings))
+    _ranges(ax, weightings, [mark.color for mark in drawing.marks])
+    drawing.keep_limits(_reach(weightings))
     thresholds = {weight.threshold for one in weightings for weight in one.points}
     for threshold in sorted(thresholds):
         ax.axvline(threshold, **POINT)
-    sheet.explain("90 % of the weight", color=GREY, **_BAR)
+    drawing.explain("90 % of the weight", color=GREY, **_BAR)
     if thresholds:
-        sheet.explain("operating point", **POINT)
+        drawing.explain("operating point", **POINT)
     write_priors(ax, sign=-1)
-    sheet.name_axes("Threshold on the log-likelihood ratio (nats)", "Weight (per nat)")
-    return sheet.finish()
+    drawing.name_axes("Threshold on the log-likelihood ratio (nats)", "Weight (per nat)")
+    return drawing.finish()
 
 
 def _reach(weightings: Sequence[RuleWeighting]) -> tuple[float, float]:

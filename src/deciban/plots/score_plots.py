@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.evaluation import Evaluation
-from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Sheet, System, in_percent
+from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Drawing, System, in_percent
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -43,28 +43,28 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> histogram(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_xlabel()
     'Score'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE, width_of_many=THIN_WIDTH)
-    ax = sheet.ax
-    for system in sheet.systems:
+    drawing = Drawing(result, ax, line_kw, size=_SIZE, width_of_many=THIN_WIDTH)
+    ax = drawing.ax
+    for system in drawing.systems:
         curves = system.evaluation.curves
         tar, non = _outline(curves.bins, curves.tar_density), _outline(curves.bins, curves.non_density)
-        if len(sheet.systems) == 1:
+        if len(drawing.systems) == 1:
             for outline, opacity in ((tar, 0.35), (non, 0.12)):
                 ax.fill_between(*outline, step="post", color=system.color, alpha=opacity, linewidth=0, zorder=1.5)
         ax.plot(*tar, drawstyle="steps-post", **system.noted(_infinite(system, "left out")))
         ax.plot(*non, drawstyle="steps-post", **system.thin(zorder=2.4))
-    sheet.explain("target")
-    sheet.explain("non-target", linestyle="--")
-    bins = [system.evaluation.curves.bins for system in sheet.systems]
+    drawing.explain("target")
+    drawing.explain("non-target", linestyle="--")
+    bins = [system.evaluation.curves.bins for system in drawing.systems]
     highest = max(
         float(density.max())
-        for system in sheet.systems
+        for system in drawing.systems
         for density in (system.evaluation.curves.tar_density, system.evaluation.curves.non_density)
     )
     x = _with_margin(min(float(b[0]) for b in bins), max(float(b[-1]) for b in bins))
-    sheet.keep_limits(x, (0.0, 1.06 * highest or 1.0))
-    sheet.name_axes("Score", "Density (per unit of score)")
-    return sheet.finish()
+    drawing.keep_limits(x, (0.0, 1.06 * highest or 1.0))
+    drawing.name_axes("Score", "Density (per unit of score)")
+    return drawing.finish()
 
 
 def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -95,21 +95,21 @@ def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> pav(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Log-likelihood ratio after PAV (nats)'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE)
-    ax = sheet.ax
-    sheet.keep_limits(*pav_limits([system.evaluation for system in sheet.systems]))
+    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    ax = drawing.ax
+    drawing.keep_limits(*pav_limits([system.evaluation for system in drawing.systems]))
     x, y = ax.get_xlim(), ax.get_ylim()
-    for system in sheet.systems:
-        draw_blocks(sheet, system, x, y)
-    if sheet.explain("y = x (calibrated)", color="black", linestyle=":"):
+    for system in drawing.systems:
+        draw_blocks(drawing, system, x, y)
+    if drawing.explain("y = x (calibrated)", color="black", linestyle=":"):
         ax.axline((0.0, 0.0), slope=1.0, color="black", linestyle=":", linewidth=1.2, zorder=2.2)
-    thresholds = {point.threshold for system in sheet.systems for point in system.evaluation.operating_points}
+    thresholds = {point.threshold for system in drawing.systems for point in system.evaluation.operating_points}
     for threshold in sorted(thresholds):
         ax.axhline(threshold, color="0.6", linestyle="-.", linewidth=0.9, zorder=1.5)
     if thresholds:
-        sheet.explain("Bayes threshold", color="0.6", linestyle="-.")
-    sheet.name_axes("Score", "Log-likelihood ratio after PAV (nats)")
-    return sheet.finish()
+        drawing.explain("Bayes threshold", color="0.6", linestyle="-.")
+    drawing.name_axes("Score", "Log-likelihood ratio after PAV (nats)")
+    return drawing.finish()
 
 
 def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -139,22 +139,22 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> tippett(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
     'Trials at or above the score (%)'
     """
-    sheet = Sheet(result, ax, line_kw, size=_SIZE)
-    ax = sheet.ax
-    levels = np.concatenate([system.evaluation.curves.levels for system in sheet.systems])
+    drawing = Drawing(result, ax, line_kw, size=_SIZE)
+    ax = drawing.ax
+    levels = np.concatenate([system.evaluation.curves.levels for system in drawing.systems])
     low, high = _with_margin(float(levels.min()), float(levels.max()))
-    sheet.keep_limits((low, high), (-0.01, 1.01))
-    for system in sheet.systems:
+    drawing.keep_limits((low, high), (-0.01, 1.01))
+    for system in drawing.systems:
         curves = system.evaluation.curves
         ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.noted(_infinite(system)))
         ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
-    sheet.explain("target")
-    sheet.explain("non-target", linestyle="--")
-    if sheet.explain("llr 0", color="black", linestyle=":"):
+    drawing.explain("target")
+    drawing.explain("non-target", linestyle="--")
+    if drawing.explain("llr 0", color="black", linestyle=":"):
         ax.axvline(0.0, color="black", linestyle=":", linewidth=1.2, zorder=1.5)
     ax.yaxis.set_major_formatter(in_percent)
-    sheet.name_axes("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
-    return sheet.finish()
+    drawing.name_axes("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
+    return drawing.finish()
 
 
 def _outline(bins: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -195,20 +195,20 @@ def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[tuple[float, float], 
     return x, (-reach, reach)
 
 
-def draw_blocks(sheet: Canvas, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
+def draw_blocks(drawing: Canvas, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
     """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
     blocks = system.evaluation.curves.pav
     low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)
     llr = np.clip(blocks.llr, *y)
     risers = high[:-1] + (low[1:] - high[:-1]) / 2
     left, right = np.append(low[0], risers), np.append(risers, high[-1])
-    sheet.ax.plot(np.stack((left, low, high, right), axis=1).ravel(), np.repeat(llr, 4), **system.main)
+    drawing.ax.plot(np.stack((left, low, high, right), axis=1).ravel(), np.repeat(llr, 4), **system.main)
     single = (low == high) & np.isfinite(blocks.llr)
     dots = {"color": system.color, "marker": ".", "linestyle": "none", "zorder": 3}
-    sheet.ax.plot(low[single], llr[single], **dots)
+    drawing.ax.plot(low[single], llr[single], **dots)
     for end, marker, edge in ((0, "v", y[0]), (-1, "^", y[1])):
         if np.isinf(blocks.llr[end]):
             place = float((low, high)[end][end])
             style = {"color": system.color, "markersize": 7, "clip_on": False, "zorder": 4}
-            sheet.ax.plot([place], [edge], marker=marker, linestyle="none", **style)
-            sheet.explain("infinite", marker="^", linestyle="none", color=GREY)
+            drawing.ax.plot([place], [edge], marker=marker, linestyle="none", **style)
+            drawing.explain("infinite", marker="^", linestyle="none", color=GREY)

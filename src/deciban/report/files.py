@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -178,8 +177,10 @@ def write_report(
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = bool(request.train) if not isinstance(request.train, str) else True
     test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, files)
-    order = test.results.classes or None
-    train = _evaluated(request, model, chosen, progress, None, class_order=order) if has_train else None
+    train = None
+    if has_train:
+        opened = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
+        train = _evaluated(request, model, chosen, progress, opened, of_training=True)
     page = Page(
         results=_shown(model, test.results),
         before=_before(model, test.results),
@@ -210,19 +211,17 @@ def _evaluated(
     model: ScoreModel | None,
     options: Options,
     progress: Progress | None,
-    files: ScoreFiles | None,
+    files: ScoreFiles,
     *,
-    class_order: Sequence[str] | None = None,
+    of_training: bool = False,
 ) -> ModelEvaluation:
     """Systems of these files, or of those of training, and what the model makes of them."""
-    of_training = files is None
-    opened = files or ScoreFiles.of(request.train, request.train_key, options.reading)
     if model is None:
-        joined = read_joined(opened, None, options, class_order=class_order, progress=progress)
+        joined = read_joined(files, None, options, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), None)
     quality = request.train_quality if of_training else request.quality
-    how: Any = {"quality": quality, "of_training": of_training, "class_order": class_order, "progress": progress}
-    return evaluate_model(model, opened, None, options, **how)
+    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+    return evaluate_model(model, files, None, options, **how)
 
 
 def _shown(model: ScoreModel | None, results: Results[Any]) -> Results[Any]:

@@ -67,8 +67,8 @@ def multiclass_page(page: Page) -> str:
     panels = _panels(results, before)
     return template("classes.html").render(
         title=page.title or _title(results),
-        facts=page.facts,
-        train_facts=() if train is None else train.facts,
+        message_lines=page.message_lines,
+        train_message_lines=() if train is None else train.message_lines,
         main_cost=_MEAN_COST if len(first.points) > 1 else _cost_at(first.points[0]),
         costs=[_MEAN_COST, *map(_cost_at, first.points)] if len(first.points) > 1 else [],
         first_prior=f"{first.points[0].p_target:g}",

@@ -39,8 +39,8 @@ def two_class_page(shown: Page) -> str:
     fusion = model if model is not None and _is_fusion(model) else None
     return template("page.html").render(
         title=shown.title or _title(systems),
-        facts=shown.facts or _join(results),
-        train_facts=() if train is None else train.facts or _join(train),
+        message_lines=shown.message_lines or _join(results),
+        train_message_lines=() if train is None else train.message_lines or _join(train),
         points=tables.points_of(systems),
         summary=tables.summary(systems, colors),
         comparison=comparison,
@@ -88,7 +88,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _join(results: Results) -> tuple[str, ...]:
-    """Say how scores and key met, for results without facts."""
+    """Say how scores and key met, for results without message_lines."""
     report = results.join
     if report is None:
         return ()

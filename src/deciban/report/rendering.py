@@ -18,7 +18,7 @@ class Page:
 
     results: Results[Any]
     title: str | None = None
-    facts: tuple[str, ...] = ()
+    message_lines: tuple[str, ...] = ()
     train: Results[Any] | None = None
     before: Results[Any] | None = None
     train_before: Results[Any] | None = None
@@ -31,7 +31,7 @@ def render(
     results: Any,
     *,
     title: str | None = None,
-    facts: Sequence[str] = (),
+    message_lines: Sequence[str] = (),
     train: Results[Any] | None = None,
     before: Results[Any] | None = None,
     train_before: Results[Any] | None = None,
@@ -47,7 +47,7 @@ def render(
         The systems to report on, of two classes or of many, and how their trials were joined.
     title : str, optional
         Heading of the page; by default it names the systems.
-    facts : sequence of str
+    message_lines : sequence of str
         Lines that say what was read and assumed; by default those of ``results``.
     train : Results, optional
         The same systems on the trials of training: shown side by side with ``results``.
@@ -81,7 +81,7 @@ def render(
     page = Page(
         results=shown,
         title=title,
-        facts=tuple(facts),
+        message_lines=tuple(message_lines),
         train=train,
         before=before if before is not None else shown.before,
         train_before=train_before,
@@ -96,7 +96,7 @@ def render_page(page: Page) -> str:
     """Write a page; see `render`."""
     if not page.results.systems:
         raise InputError("results: there is no system to report on.")
-    complete = replace(page, facts=page.facts or page.results.facts)
+    complete = replace(page, message_lines=page.message_lines or page.results.message_lines)
     if page.results.kind == "classes":
         from deciban.report.multiclass import multiclass_page
 

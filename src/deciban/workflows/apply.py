@@ -11,7 +11,7 @@ import numpy as np
 
 from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
-from deciban.fusion.quality_measures import Kind as Side
+from deciban.fusion.quality_measures import QualitySide
 from deciban.io.formats import by_name
 from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import Input, read_input
@@ -179,7 +179,7 @@ def _applied(
     inputs: Sequence[Input],
     kind: Kind,
     options: Options,
-    measured: Mapping[Side, SegmentQuality] | None,
+    measured: Mapping[QualitySide, SegmentQuality] | None,
 ) -> tuple[Input, AnyScores, list[Message]]:
     """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
 
@@ -220,7 +220,7 @@ def _applied(
 
 
 def _transformed(
-    model: ScoreModel, kind: Kind, systems: Sequence[Any], measured: Mapping[Side, SegmentQuality] | None
+    model: ScoreModel, kind: Kind, systems: Sequence[Any], measured: Mapping[QualitySide, SegmentQuality] | None
 ) -> tuple[AnyArray, list[Message]]:
     trials, names = systems[0].trials, [system.name for system in systems]
     sides = model.quality_arguments or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,7 +123,6 @@ def evaluate_model(
     *,
     quality: Any = None,
     of_training: bool = False,
-    class_order: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> ModelEvaluation:
     """Evaluate systems as they are, and what a trained model makes of them; see `evaluate_files`.
@@ -135,8 +133,6 @@ def evaluate_model(
         Trained.
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
-    class_order : sequence of str, optional
-        As in `deciban.workflows.inputs.read_joined`.
     """
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import read_measures
@@ -148,7 +144,7 @@ def evaluate_model(
     measured = None if quality is None else read_measures(quality)
     files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
     chosen = require_kind(model, files.scores[0], files.key, options)
-    read: Any = {"model": model, "quality": measured, "trained": True, "class_order": class_order, "progress": progress}
+    read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
     trials = SystemTrials.read(files, None, chosen, **read)
     trials.kind.require_trials(trials.truth, trials.classes)
     require_one_system(model, trials.joined)

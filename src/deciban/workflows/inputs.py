@@ -36,13 +36,19 @@ class ScoreFiles:
     ----------
     scores : tuple of Recognized
     key : Recognized or None
+    class_order : tuple of str, optional
+        Classes of other trials of the same run. Scores of the same classes are put in this order, so that whatever goes
+        by position (a prior, costs, the class of all else) means the same for both.
     """
 
     scores: tuple[Recognized, ...]
     key: Recognized | None
+    class_order: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, scores: Paths, key: PathLike | None, reading: Reading) -> ScoreFiles:
+    def of(
+        cls, scores: Paths, key: PathLike | None, reading: Reading, class_order: tuple[str, ...] | None = None
+    ) -> ScoreFiles:
         """Open the files that a user named; nothing is read yet.
 
         Raises
@@ -53,7 +59,8 @@ class ScoreFiles:
         paths = paths_of(scores, also=(key,))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
-        return cls(tuple(recognize(path, **how) for path in paths), None if key is None else recognize(key, **of_key))
+        opened = tuple(recognize(path, **how) for path in paths)
+        return cls(opened, None if key is None else recognize(key, **of_key), class_order)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +134,6 @@ def read_joined(
     options: Options | None = None,
     *,
     incomplete: bool = False,
-    class_order: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> JoinedScores:
     """Read score files and a key, and find the scores of every trial of the key.
@@ -142,9 +148,6 @@ def read_joined(
         What the scores are about, and how they are read and joined.
     incomplete : bool
         Whether all trials of the key stay, with NaN where a system has no score; ``missing`` has no meaning then.
-    class_order : sequence of str, optional
-        Classes of other trials of the same run. Scores of the same classes are put in this order, so that whatever goes
-        by position (a prior, costs, the class of all else) means the same for both.
     progress : function, optional
         Called with a few words at every step.
 
@@ -165,7 +168,7 @@ def read_joined(
     kind.refuse_reading(reading)
     contents = [_read(one, kind, reading, say) for one in files.scores]
     systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
-    systems = systems if class_order is None else kind.in_class_order(systems, class_order)
+    systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
     source = contents[0] if files.key is None else _read_key(files.key, kind, say)
     truth = kind.key_of(source, reading, systems[0])
     say(f"joining {kind.noun}s")

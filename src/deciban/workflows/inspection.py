@@ -29,15 +29,15 @@ _MOST_LABELS = 20
 _LARGEST_LABEL = 1000
 """What a column of whole numbers looks like that may hold labels: few of them, and small."""
 
-Facts = list[tuple[str, str]]
+Properties = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One file: ``facts`` as (what, value) pairs, and ``remarks`` on what looks wrong."""
+    """One file: ``properties`` as (what, value) pairs, and ``remarks`` on what looks wrong."""
 
     name: str
-    facts: tuple[tuple[str, str], ...]
+    properties: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
 
 
@@ -67,24 +67,26 @@ def inspect_file(
         If it cannot be read.
     """
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10)
-    facts: Facts = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
+    properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
     remarks = list(contents.notes)
     index = contents.index or contents.class_scores or contents.class_key
     if index is not None:
-        _describe_trials(index.trials, facts, remarks)
+        _describe_trials(index.trials, properties, remarks)
     if contents.key is not None:
-        facts.append(("labels", contents.label_counts))
+        properties.append(("labels", contents.label_counts))
     for scores in contents.systems:
-        _describe_scores(scores, contents, facts, remarks)
-    _describe_rest(contents, facts)
-    return Inspection(contents.origin.name, tuple(facts), tuple(remarks))
+        _describe_scores(scores, contents, properties, remarks)
+    _describe_rest(contents, properties)
+    return Inspection(contents.origin.name, tuple(properties), tuple(remarks))
 
 
-def _describe_trials(trials: Trials, facts: Facts, remarks: list[str]) -> None:
+def _describe_trials(trials: Trials, properties: Properties, remarks: list[str]) -> None:
     stored = "" if trials.listed is not None else f", a matrix of {' x '.join(f'{len(n):,}' for n in trials.names)}"
-    facts.append(("trials", f"{len(trials):,}{stored}"))
+    properties.append(("trials", f"{len(trials):,}{stored}"))
     for side, names in zip(trials.sides, trials.names, strict=True):
-        facts.append((side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else "")))
+        properties.append(
+            (side, f"{len(names):,} different names" + (f", the first {names[0].as_py()!r}" if names else ""))
+        )
         longest = pc.max(pc.utf8_length(names)).as_py()
         n_cut = pc.sum(pc.equal(pc.utf8_length(names), constant(_CUT))).as_py()
         if longest == _CUT:
@@ -95,7 +97,7 @@ def _describe_trials(trials: Trials, facts: Facts, remarks: list[str]) -> None:
     for name, column in trials.conditions.items():
         values = pc.unique(column)
         shown = ", ".join(map(str, values[:6].to_pylist())) + (", ..." if len(values) > 6 else "")
-        facts.append((name, f"{len(values):,} different values: {shown}"))
+        properties.append((name, f"{len(values):,} different values: {shown}"))
     copies = Wanted(trials).surplus
     if copies.shape[1]:
         first, second = copies[:, 0]
@@ -103,7 +105,7 @@ def _describe_trials(trials: Trials, facts: Facts, remarks: list[str]) -> None:
         remarks.append(f"{copies.shape[1]:,} rows repeat a trial that is there already, the first: {places}.")
 
 
-def _describe_scores(scores: Scores, contents: Contents, facts: Facts, remarks: list[str]) -> None:
+def _describe_scores(scores: Scores, contents: Contents, properties: Properties, remarks: list[str]) -> None:
     score, several = scores.score, len(contents.systems) > 1
     if not len(score):
         return
@@ -111,10 +113,10 @@ def _describe_scores(scores: Scores, contents: Contents, facts: Facts, remarks: 
     n_infinite = int(np.count_nonzero(np.isinf(score)))
     different = len(np.unique(score))
     low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
-    facts.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{', log10' * scores.log10}"))
-    facts.append(("different scores", f"{start}{different:,} ({different / len(score):.1%})"))
+    properties.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{', log10' * scores.log10}"))
+    properties.append(("different scores", f"{start}{different:,} ({different / len(score):.1%})"))
     if n_infinite:
-        facts.append(("infinite scores", f"{start}{n_infinite:,}"))
+        properties.append(("infinite scores", f"{start}{n_infinite:,}"))
     remarks.extend(start + remark for remark in _score_remarks(score, different))
     if contents.key is not None and contents.key.n_tar and contents.key.n_non:
         remarks.extend(start + remark for remark in _truth_remarks(scores, contents.key))
@@ -164,26 +166,28 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     return remarks
 
 
-def _describe_rest(contents: Contents, facts: Facts) -> None:
+def _describe_rest(contents: Contents, properties: Properties) -> None:
     if contents.class_scores is not None:
         classes = contents.class_scores.classes
-        facts.append(("classes", f"{len(classes)}: {_listed(classes)}"))
+        properties.append(("classes", f"{len(classes)}: {_listed(classes)}"))
     if contents.class_key is not None:
         counts = np.bincount(contents.class_key.label, minlength=len(contents.class_key.classes))
         pairs = [f"{name} {count:,}" for name, count in zip(contents.class_key.classes, counts, strict=True)]
-        facts.append(("segments of each class", _listed(pairs)))
+        properties.append(("segments of each class", _listed(pairs)))
     if contents.quality is not None:
         for side in ("enroll", "test"):
-            _describe_quality(side, getattr(contents.quality, side), facts)
-    _describe_quality("segments", contents.segment_quality, facts)
+            _describe_quality(side, getattr(contents.quality, side), properties)
+    _describe_quality("segments", contents.segment_quality, properties)
     if contents.id_map is not None:
-        facts.append(("id map", f"{len(contents.id_map):,} pairs"))
+        properties.append(("id map", f"{len(contents.id_map):,} pairs"))
 
 
-def _describe_quality(what: str, quality: SegmentQuality | None, facts: Facts) -> None:
+def _describe_quality(what: str, quality: SegmentQuality | None, properties: Properties) -> None:
     if quality is not None:
         measures = _listed(quality.measures)
-        facts.append((f"quality of {what}", f"{len(quality):,} names, {len(quality.measures)} measures: {measures}"))
+        properties.append(
+            (f"quality of {what}", f"{len(quality):,} names, {len(quality.measures)} measures: {measures}")
+        )
 
 
 def _listed(words: Sequence[str]) -> str:

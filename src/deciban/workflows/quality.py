@@ -8,14 +8,14 @@ from typing import TypeAlias
 import numpy as np
 
 from deciban.errors import FormatError, InputError
-from deciban.fusion.quality_measures import KINDS, Kind
+from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
 from deciban.io import read_contents
 from deciban.io.source import PathLike, Source
 from deciban.messages import Message, counted
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import FloatArray
 
-QualityFiles: TypeAlias = PathLike | Mapping[Kind, PathLike]
+QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
 """One file for all sides, or one for each."""
 
 
@@ -26,7 +26,7 @@ def quality_paths(quality: QualityFiles | None) -> list[PathLike]:
     return list(quality.values()) if isinstance(quality, Mapping) else [quality]
 
 
-def read_measures(quality: QualityFiles) -> dict[Kind, SegmentQuality]:
+def read_measures(quality: QualityFiles) -> dict[QualitySide, SegmentQuality]:
     """Read quality measures.
 
     Parameters
@@ -50,13 +50,13 @@ def read_measures(quality: QualityFiles) -> dict[Kind, SegmentQuality]:
         raise InputError("quality: measures are not read from standard input (-). Put them into a file, and name it.")
     if not isinstance(quality, Mapping):
         return _sides_of(quality)
-    if not quality or set(quality) - set(KINDS):
-        raise InputError(f"quality: expected a file, or files of {', '.join(KINDS)}; got {dict(quality)}.")
+    if not quality or set(quality) - set(QUALITY_SIDES):
+        raise InputError(f"quality: expected a file, or files of {', '.join(QUALITY_SIDES)}; got {dict(quality)}.")
     return {side: _one_side(path, side) for side, path in quality.items()}
 
 
 def measures_of(
-    measured: Mapping[Kind, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
+    measured: Mapping[QualitySide, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
 ) -> tuple[dict[str, FloatArray], list[Message]]:
     """Quality measures of every trial, as arguments of a fusion.
 
@@ -88,7 +88,7 @@ def measures_of(
     found: dict[str, FloatArray] = {}
     messages = list[Message]()
     lacking = np.zeros(len(trials), np.bool_)
-    wanted = [side for side in KINDS if sides is None or f"{side}_quality" in sides]
+    wanted = [side for side in QUALITY_SIDES if sides is None or f"{side}_quality" in sides]
     for side in (one for one in wanted if one in measured and one in trials.sides):
         values, known = measured[side].align(trials, side)
         if not known.any():
@@ -98,9 +98,9 @@ def measures_of(
         found[f"{side}_quality"] = values
         names = ", ".join(measured[side].measures)
         messages.append(Message("qual", measured[side].origin.name, f"{side}: {names}   {len(measured[side]):,} names"))
-    is_for_any = set(measured) == set(KINDS)  # one list of names, not said of which side
+    is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
-    missing = [side for side in KINDS if f"{side}_quality" in needed and f"{side}_quality" not in found]
+    missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
     if missing or not found:
         raise InputError(_nothing_about(missing or [*measured], measured, trials))
     n_lacking = int(np.count_nonzero(lacking))
@@ -110,7 +110,7 @@ def measures_of(
     return found, messages
 
 
-def _nothing_about(sides: Sequence[Kind], measured: Mapping[Kind, SegmentQuality], trials: Trials) -> str:
+def _nothing_about(sides: Sequence[QualitySide], measured: Mapping[QualitySide, SegmentQuality], trials: Trials) -> str:
     """Say that no trial has measures of these sides."""
     origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
     there = [side for side in sides if side in trials.sides]
@@ -125,17 +125,17 @@ def _nothing_about(sides: Sequence[Kind], measured: Mapping[Kind, SegmentQuality
     )
 
 
-def _sides_of(path: PathLike) -> dict[Kind, SegmentQuality]:
+def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
     if not Source(path).is_binary:
-        return dict.fromkeys(KINDS, _segments(path))
+        return dict.fromkeys(QUALITY_SIDES, _segments(path))
     contents = read_contents(path)
     if contents.quality is None:
-        return dict.fromkeys(KINDS, _segments(path))
-    sides: dict[Kind, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
+        return dict.fromkeys(QUALITY_SIDES, _segments(path))
+    sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
 
 
-def _one_side(path: PathLike, side: Kind) -> SegmentQuality:
+def _one_side(path: PathLike, side: QualitySide) -> SegmentQuality:
     sides = _sides_of(path)
     if side not in sides:
         raise FormatError(f"{path}: holds quality measures of {' and '.join(sides)}, not of {side}.")

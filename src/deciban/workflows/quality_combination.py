@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deciban.errors import FormatError, InputError
 from deciban.fusion import QualityFusion
 from deciban.fusion.quality_combination import matrices_of, plain_combination
-from deciban.fusion.quality_measures import KINDS, Kind
+from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
 from deciban.fusion.quality_parameters import sums_of_measures, weighted_sum
 from deciban.io.source import PathLike, display_name, numbered_lines, read_text
 from deciban.messages import Message
@@ -19,10 +19,10 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
 from deciban.types import FloatArray
 
-Selected: TypeAlias = Sequence[str] | Mapping[Kind, Sequence[str]]
+Selected: TypeAlias = Sequence[str] | Mapping[QualitySide, Sequence[str]]
 """Names or numbers of measures, for all sides or for each."""
 
-Combined: TypeAlias = ArrayLike | PathLike | Mapping[Kind, ArrayLike | PathLike]
+Combined: TypeAlias = ArrayLike | PathLike | Mapping[QualitySide, ArrayLike | PathLike]
 """A matrix, or a file that holds one, for all sides or for each."""
 
 
@@ -54,7 +54,7 @@ def read_combination(path: PathLike) -> FloatArray:
 
 
 def combination_of(
-    measured: Mapping[Kind, SegmentQuality], selected: Selected | None, combined: Combined | None
+    measured: Mapping[QualitySide, SegmentQuality], selected: Selected | None, combined: Combined | None
 ) -> tuple[object, list[Message]]:
     """The setting ``combine`` of a fusion that takes some of the measures, or weighted sums of them.
 
@@ -88,7 +88,7 @@ def combination_of(
         return None, []
     found: dict[str, list[list[float]]] = {}
     messages = list[Message]()
-    for side in (one for one in KINDS if one in measured):
+    for side in (one for one in QUALITY_SIDES if one in measured):
         names = selected.get(side) if isinstance(selected, Mapping) else selected
         rows = np.eye(len(measured[side].measures))
         if names is not None:
@@ -137,13 +137,15 @@ def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
     return product
 
 
-def combination_messages(fusion: ScoreModel, measured: Mapping[Kind, SegmentQuality] | None) -> list[Message]:
+def combination_messages(fusion: ScoreModel, measured: Mapping[QualitySide, SegmentQuality] | None) -> list[Message]:
     """Say which measures of files a trained fusion takes, and how it combines them, if it does not take all."""
     if measured is None or not isinstance(fusion, QualityFusion):
         return []
     matrices, used = matrices_of(fusion.combine), sums_of_measures(fusion)
     found = [
-        _combined_message(measured[side], side, matrices[side]) for side in KINDS if side in matrices and side in used
+        _combined_message(measured[side], side, matrices[side])
+        for side in QUALITY_SIDES
+        if side in matrices and side in used
     ]
     return list(dict.fromkeys(found))
 

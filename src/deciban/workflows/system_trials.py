@@ -14,7 +14,7 @@ from deciban.calibration.cross import cross_validated
 from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.ties import n_tied
 from deciban.errors import InputError, naming_trials
-from deciban.fusion.quality_measures import Kind as Side
+from deciban.fusion.quality_measures import QualitySide
 from deciban.io.source import PathLike
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -65,16 +65,15 @@ class SystemTrials:
         options: Options,
         *,
         model: ScoreModel | None = None,
-        quality: Mapping[Side, SegmentQuality] | None = None,
+        quality: Mapping[QualitySide, SegmentQuality] | None = None,
         trained: bool = False,
-        class_order: Sequence[str] | None = None,
         progress: Progress | None = None,
     ) -> SystemTrials:
         """Read and join them.
 
         Parameters
         ----------
-        scores, key, options, class_order, progress
+        scores, key, options, progress
             As in `read_joined`.
         model : ScoreModel, optional
             What they are for: it may take trials that some system did not score.
@@ -90,8 +89,7 @@ class SystemTrials:
         files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
         refuse_twice(file.path for file in files.scores)
         incomplete = model is not None and model.accepts_missing
-        how: dict[str, Any] = {"incomplete": incomplete, "class_order": class_order, "progress": progress}
-        joined = read_joined(files, None, options, **how)
+        joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)
         sides = model.quality_arguments or None if trained and model is not None else None
         found = cls.of(joined, quality, sides)
         return found.with_counts_of_scores() if incomplete else found
@@ -100,7 +98,7 @@ class SystemTrials:
     def of(
         cls,
         joined: JoinedScores,
-        quality: Mapping[Side, SegmentQuality] | None = None,
+        quality: Mapping[QualitySide, SegmentQuality] | None = None,
         sides: tuple[str, ...] | None = None,
     ) -> SystemTrials:
         """Put together systems on the same trials, and the quality of these trials."""

@@ -11,8 +11,7 @@ from typing import Any
 from deciban.analysis import Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
-from deciban.fusion.quality_measures import KINDS
-from deciban.fusion.quality_measures import Kind as Side
+from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
@@ -140,8 +139,9 @@ def train_files(
     every = None
     if test_scores is not None or test_key is not None:
         other = measured if test_quality is None else read_measures(test_quality)
-        how: Any = {"model": made, "quality": other, "trained": True, "class_order": read.classes, "progress": progress}
-        every = SystemTrials.read(test_scores or (), test_key, chosen.lenient(), **how)
+        how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
+        others = ScoreFiles.of(test_scores or (), test_key, chosen.reading, read.classes)
+        every = SystemTrials.read(others, None, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
         mapped(made, every.choose(taken).counting)  # figures would refuse the same trials, without their names
     say("evaluating")
@@ -221,7 +221,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
 def _combining(
     model: ScoreModel,
     read: SystemTrials,
-    measured: Mapping[Side, SegmentQuality] | None,
+    measured: Mapping[QualitySide, SegmentQuality] | None,
     measures: Selected | None,
     combine: Combined | None,
 ) -> tuple[ScoreModel, list[Message]]:
@@ -230,7 +230,7 @@ def _combining(
         return model, []
     if measured is None or not model.takes_quality:
         raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
-    used = {kind: measured[kind] for kind in KINDS if f"{kind}_quality" in read.data.quality}
+    used = {kind: measured[kind] for kind in QUALITY_SIDES if f"{kind}_quality" in read.data.quality}
     setting, messages = combination_of(used, measures, combine)
     return type(model)(**{**model.settings, "combine": setting}), messages
 

@@ -60,7 +60,7 @@ class Trained:
         return self.model.scores_kind
 
     @property
-    def facts(self) -> tuple[str, ...]:
+    def message_lines(self) -> tuple[str, ...]:
         """What was read and assumed, a line each."""
         return tuple(map(str, self.messages))
 

@@ -29,7 +29,7 @@ def inspect_command(
         table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(style="bold")
         table.add_column(overflow="fold")
-        for what, value in inspection.facts:
+        for what, value in inspection.properties:
             table.add_row(what, Text(value))
         out.print(Text(inspection.name, style="bold underline"))
         out.print(table)

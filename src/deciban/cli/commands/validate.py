@@ -40,8 +40,8 @@ def validate_command(
     with working(f"validating {submission}"):
         found = validate(submission, trials, **reading)
     if not quiet:
-        for fact in found.facts:
-            click.echo(fact, err=True)
+        for line in found.lines:
+            click.echo(line, err=True)
     for fault in found.faults:
         click.echo(fault)
     if not quiet:

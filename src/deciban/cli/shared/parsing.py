@@ -64,13 +64,13 @@ def parse_labels(text: str | None) -> dict[str, str] | None:
 
 def parse_quality(given: tuple[str, ...], option: str = "--quality") -> Any:
     """Turn ``FILE`` or several ``SIDE=FILE`` into the files of quality measures; None if there are none."""
-    from deciban.fusion.quality_measures import KINDS
+    from deciban.fusion.quality_measures import QUALITY_SIDES
 
     pairs = [text.partition("=") for text in given]
     for text, (side, equals, _) in zip(given, pairs, strict=True):
-        if equals and side.isidentifier() and side not in KINDS and not Path(text).exists():
-            raise click.BadParameter(f"{text!r}: {side!r} is none of {', '.join(KINDS)}.", param_hint=option)
-    named = [side in KINDS and bool(path) for side, _, path in pairs]
+        if equals and side.isidentifier() and side not in QUALITY_SIDES and not Path(text).exists():
+            raise click.BadParameter(f"{text!r}: {side!r} is none of {', '.join(QUALITY_SIDES)}.", param_hint=option)
+    named = [side in QUALITY_SIDES and bool(path) for side, _, path in pairs]
     if len(given) < 2 and not any(named):
         return given[0] if given else None
     sides = {side: path for side, _, path in pairs}
@@ -81,7 +81,7 @@ def parse_quality(given: tuple[str, ...], option: str = "--quality") -> Any:
 
 def parse_measures(given: tuple[str, ...]) -> Any:
     """Turn ``NAME,NAME`` or several ``SIDE=NAME,NAME`` into names of quality measures; None if there are none."""
-    from deciban.fusion.quality_measures import KINDS
+    from deciban.fusion.quality_measures import QUALITY_SIDES
 
     pairs = [text.rpartition("=") for text in given]
     chosen = {side: [name.strip() for name in names.split(",")] for side, _, names in pairs}
@@ -89,7 +89,7 @@ def parse_measures(given: tuple[str, ...]) -> Any:
         return None
     if list(chosen) == [""] and len(given) == 1:
         return chosen[""]
-    if set(chosen) - set(KINDS) or len(chosen) < len(given):
+    if set(chosen) - set(QUALITY_SIDES) or len(chosen) < len(given):
         raise click.BadParameter("write NAME,NAME, or SIDE=NAME,NAME once for each side.", param_hint="--measures")
     return chosen
 

@@ -37,13 +37,13 @@ from deciban.io.columns.headers import (
     roles_of,
     some_of,
 )
-from deciban.io.contents import Contents, Kind, Written
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import Options
 from deciban.trials import ClassKey, Origin, TrialTable
 from deciban.trials.frames.columns import is_text_or_bytes, of_strings
 from deciban.trials.frames.to_frames import description, to_arrow
 
-READS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")
+READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 """What these formats hold, reading and writing."""
 
 _HARMLESS = 1 << 25

@@ -28,7 +28,7 @@ from typing import IO, Any
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.contents import Contents, Kind, Written
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.matrices.from_tables import (
     QualitySide,
@@ -49,7 +49,7 @@ from deciban.io.source import Source
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
 
 NAME = "bosaris-hdf5"
-KINDS: tuple[Kind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
+KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 
 _GRID = places("/ID/row_ids", "/ID/column_ids")
 _MATRICES = places("/scores", "/trial_mask", "/target_mask", "/nontarget_mask", "/modelQ", "/segQ")

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written
+from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.from_tables import (
@@ -47,7 +47,7 @@ from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQu
 from deciban.types import AnyArray, BoolArray
 
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
-KINDS: tuple[Kind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
+KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
 
@@ -193,7 +193,7 @@ _READERS: dict[str, Callable[[_Struct, Options], Contents]] = {
     "qual": _read_quality,
     "idmap": _read_id_map,
 }
-_VARIABLE_OF: dict[Kind, str] = {
+_VARIABLE_OF: dict[ContentKind, str] = {
     "index": "ndx",
     "key": "key",
     "scores": "scr",

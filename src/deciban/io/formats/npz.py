@@ -35,7 +35,7 @@ from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.arrays.archives import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
-from deciban.io.contents import Contents, Kind, Written
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
@@ -58,7 +58,7 @@ def _read(source: Source, options: Options) -> Contents:
         return Reader(archive, options).contents()
 
 
-_KINDS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")
+_KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 
 
 def _write(contents: Contents, stream: IO[bytes]) -> Written:

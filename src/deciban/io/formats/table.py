@@ -18,10 +18,10 @@ logarithms.
 
 from __future__ import annotations
 
-from deciban.io.contents import Kind
+from deciban.io.contents import ContentKind
 from deciban.io.format import TextFormat
 
-_KINDS: tuple[Kind, ...] = ("scores", "key", "index", "class-scores", "class-key")
+_KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 
 FORMATS = (
     TextFormat(

@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, Contents, Item, Kind, Written, require
+from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
 from deciban.trials import Key, Quality, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames.to_frames import check_same_trials
 from deciban.trials.names.codes import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 
-def item_to_write(contents: Contents, kinds: Sequence[Kind], format_name: str) -> Item:
+def item_to_write(contents: Contents, kinds: Sequence[ContentKind], format_name: str) -> Item:
     """The one table that goes into a file with room for one: the scores if there are any, else the key, and so on.
 
     Raises

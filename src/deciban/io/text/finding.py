@@ -9,12 +9,12 @@ from itertools import product
 
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, identity_of, role_of, roles_of
-from deciban.io.contents import Kind
+from deciban.io.contents import ContentKind
 from deciban.io.format import Options, TextFormat
 from deciban.io.formats import text_formats
+from deciban.io.text.given_columns import layout_of_given
 from deciban.io.text.labels import Vocabulary
 from deciban.io.text.layout import DELIMITERS, NEEDED_ROLE, Layout, is_number, looks_numeric, mostly, split
-from deciban.io.text.named import named_layout
 from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
@@ -44,7 +44,7 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     rows_by = {d: [split(line, d, quoted=quoted and d == "\t") for line in sample] for d in DELIMITERS}
     delimiters = _delimiters(rows_by, format)
     if options.columns is not None:
-        layout = named_layout(sample, rows_by, delimiters, name, options, format)
+        layout = layout_of_given(sample, rows_by, delimiters, name, options, format)
     else:
         if format is None:
             refuse_semicolons(sample, name)
@@ -60,7 +60,7 @@ def _found(
     format: TextFormat | None,  # noqa: A002
 ) -> Layout:
     """The one layout that rows, cut in several ways, are in."""
-    needs: tuple[Kind, ...] = (
+    needs: tuple[ContentKind, ...] = (
         (options.need,) if options.need else ("scores", "key", "class-scores", "class-key", "index")
     )
     for find in (_with_header, _without_header):  # a header says more than what lines look like
@@ -83,7 +83,7 @@ def _of_other_kind(
     format: TextFormat | None,  # noqa: A002
 ) -> Layout | None:
     """The one layout of scores where a key was asked for, or the other way round; None if there is none."""
-    other: Kind | None = {"scores": "key", "class-scores": "key", "key": "scores"}.get(options.need or "")  # type: ignore[assignment]
+    other: ContentKind | None = {"scores": "key", "class-scores": "key", "key": "scores"}.get(options.need or "")  # type: ignore[assignment]
     if other is None or format is not None:
         return None
     for find, (delimiter, rows) in product((_with_header, _without_header), tables.items()):
@@ -126,7 +126,7 @@ def _delimiters(rows_by: Mapping[str, Sequence[Sequence[str]]], format: TextForm
 
 def _with_header(
     rows: Sequence[Sequence[str]],
-    need: Kind,
+    need: ContentKind,
     delimiter: str,
     name: str,
     options: Options,
@@ -159,7 +159,7 @@ def _with_header(
     return found
 
 
-def _is_free_header(fields: Sequence[str], need: Kind, delimiter: str) -> bool:
+def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) -> bool:
     """Whether a first line can be the header of a plain table, and not the names of a first trial."""
     known = [role_of(field)[0] != CONDITION for field in fields]
     if need == "index" and delimiter == " ":
@@ -176,7 +176,7 @@ def _without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def _has_values(
-    roles: Sequence[str], rows: Sequence[Sequence[str]], need: Kind, delimiter: str, vocabulary: Vocabulary
+    roles: Sequence[str], rows: Sequence[Sequence[str]], need: ContentKind, delimiter: str, vocabulary: Vocabulary
 ) -> bool:
     """Whether the columns of values below a header without names of trials are what they are called.
 
@@ -241,7 +241,7 @@ def _with_classes(roles: Sequence[str], headers: Sequence[str], rows: Sequence[S
 
 def _without_header(
     rows: Sequence[Sequence[str]],
-    need: Kind,
+    need: ContentKind,
     delimiter: str,
     name: str,  # noqa: ARG001  # nothing is refused here
     options: Options,
@@ -269,13 +269,13 @@ def _candidates(format: TextFormat | None) -> list[TextFormat]:  # noqa: A002
     return [one for one in text_formats().values() if one.guessed and one.verified]
 
 
-def _one_choice(format: TextFormat, roles: tuple[str, ...], need: Kind | None) -> bool:  # noqa: A002
+def _one_choice(format: TextFormat, roles: tuple[str, ...], need: ContentKind | None) -> bool:  # noqa: A002
     """Whether a format has no other line of as many columns that holds what is asked for, if anything is."""
     lines = [tuple(line.split()) for line in format.lines]
     return sum(len(line) == len(roles) and (need is None or _holds(format, line, need)) for line in lines) == 1
 
 
-def _holds(format: TextFormat, roles: tuple[str, ...], need: Kind) -> bool:  # noqa: A002
+def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:  # noqa: A002
     """Whether a table with these columns holds what is needed."""
     if need == "index":
         return format.derive is not None or bool(identity_of(roles))

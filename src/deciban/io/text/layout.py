@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deciban.io.columns.headers import CONDITION, IGNORED, identity_of, some_of
-from deciban.io.contents import Kind
+from deciban.io.contents import ContentKind
 from deciban.io.format import TextFormat
 from deciban.io.source import BLANKS
 
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
-NEEDED_ROLE: dict[Kind | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
+NEEDED_ROLE: dict[ContentKind | None, str] = {
+    "scores": "score",
+    "class-scores": "score",
+    "key": "label",
+    "class-key": "class",
+}
 """The column without which a table does not hold what it should; for an index the names are enough."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII)
@@ -32,7 +37,7 @@ class Layout:
     roles: tuple[str, ...]
     delimiter: str
     header: tuple[str, ...] | None = None
-    holds: Kind | None = None
+    holds: ContentKind | None = None
     quoted: bool = False
 
     @property

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from deciban.errors import FormatError
-from deciban.io.contents import Kind
+from deciban.io.contents import ContentKind
 from deciban.io.format import TextFormat
 from deciban.io.text.layout import NEEDED_ROLE, Layout, mostly, shortened
 
@@ -25,7 +25,7 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str) -> str:
 
 def undecided(
     sample: Sequence[str],
-    need: Kind,
+    need: ContentKind,
     name: str,
     format: TextFormat | None,  # noqa: A002
     swapped: Layout | None,

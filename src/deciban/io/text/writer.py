@@ -9,7 +9,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_words
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
-from deciban.io.contents import Contents, Kind, Written, require
+from deciban.io.contents import ContentKind, Contents, Written, require
 from deciban.io.format import TextFormat
 from deciban.io.text.columns import Column, columns_of, undone
 from deciban.io.text.escaping import check_names, quoted
@@ -23,7 +23,7 @@ _BLOCK = 1 << 23
 _SAMPLED = 999
 """Rows that the reader looks at before it decides what a column is; the header is its first line."""
 
-_KINDS: dict[str, Kind] = {"score": "scores", "label": "key", "class": "class-key", "classes": "class-scores"}
+_KINDS: dict[str, ContentKind] = {"score": "scores", "label": "key", "class": "class-key", "classes": "class-scores"}
 """What the columns of these roles say of trials."""
 
 _Line: TypeAlias = list[tuple[str, Column]]
@@ -88,7 +88,7 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
         fields = (column.cells.rows(start, stop) for column in columns)
         stream.write(joined(pc.binary_join_element_wise(*fields, constant(format.delimiter)), "\n"))
         stream.write(b"\n")
-    kinds: set[Kind] = {_KINDS[role] for role in roles_written if role in _KINDS}
+    kinds: set[ContentKind] = {_KINDS[role] for role in roles_written if role in _KINDS}
     names = {role.removeprefix(CONDITION) for role in roles_written if role.startswith(CONDITION)}
     return Written(frozenset(kinds | {"index"}), frozenset(names))
 

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from deciban import _validate, multiclass
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
+from deciban.sklearn.argument_names import renaming_arguments
 from deciban.sklearn.labels import listed
-from deciban.sklearn.relay import relayed
 from deciban.types import AnyArray, FloatArray
 
 
@@ -79,7 +79,7 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         self._prior(len(classes))  # a wrong prior is an error now, not at the first decision
         names = inspect.signature(self.model_class).parameters
         model = self.model_class(**{name: getattr(self, name) for name in names})
-        with relayed(loglik="X", features="X", label="y"):
+        with renaming_arguments(loglik="X", features="X", label="y"):
             model.fit(
                 self._scores(checked[0], len(classes)), label, sample_weight=sample_weight, classes=_names(classes)
             )
@@ -122,7 +122,7 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self)
         checked = validate_data(self, X, reset=False, **self._finite())
         _require_numbers(checked)
-        with relayed(loglik="X", features="X"):
+        with renaming_arguments(loglik="X", features="X"):
             return np.asarray(self.model_.transform(self._scores(checked, len(self.classes_))))
 
     def decision_function(self, X: ArrayLike) -> FloatArray:

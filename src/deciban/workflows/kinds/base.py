@@ -12,7 +12,7 @@ import numpy as np
 from deciban.analysis.names import names_apart
 from deciban.errors import InputError
 from deciban.io import Contents
-from deciban.io.contents import Kind as ContentsKind
+from deciban.io.contents import ContentKind
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.messages import Message
@@ -32,9 +32,9 @@ class Kind(ABC):
     name: ClassVar[KindName]
     noun: ClassVar[str]
     """What a trial is called."""
-    need: ClassVar[ContentsKind]
+    need: ClassVar[ContentKind]
     """What a score file has to hold."""
-    need_of_key: ClassVar[ContentsKind]
+    need_of_key: ClassVar[ContentKind]
     """What a key has to hold."""
     filled: ClassVar[str] = ""
     """Where a score goes that is filled in, if it is not the only one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deciban.errors import InputError
-from deciban.io.contents import Kind as Held
+from deciban.io.contents import ContentKind
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.sniff import is_stream, readable_as
 from deciban.io.source import PathLike, display_name
@@ -77,7 +77,7 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     return _shown(recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels), truth)
 
 
-_TRUTHS: tuple[Held, ...] = ("key", "class-key")
+_TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
 
 
 def _shown(scores: Recognized, key: Recognized | None) -> KindName:

@@ -12,7 +12,7 @@ from deciban.io.text.labels import Vocabulary
 from deciban.io.text.layout import NEEDED_ROLE, Layout, is_number
 
 
-def named_layout(
+def layout_of_given(
     sample: Sequence[str],
     rows_by: Mapping[str, Sequence[Sequence[str]]],
     delimiters: Sequence[str],

@@ -10,7 +10,7 @@ from deciban.errors import InputError
 
 
 @contextmanager
-def relayed(**names: str) -> Iterator[None]:
+def renaming_arguments(**names: str) -> Iterator[None]:
     """Rename the arguments with which messages begin."""
     try:
         yield
