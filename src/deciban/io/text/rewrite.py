@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -57,19 +56,9 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     FormatError
         If there are not as many rows any more. What is in the stream by then is of no use.
     """
-    with ThreadPoolExecutor(1) as thread:  # while it writes, the next lines are made
-        written = None
-        for made in _rewritten(source, layout, score):
-            if written is not None:
-                written.result()
-            written = thread.submit(_write, made, stream)
-        if written is not None:
-            written.result()
-
-
-def _write(parts: Sequence[_Bytes], stream: IO[bytes]) -> None:
-    for part in parts:
-        stream.write(part)
+    for made in _rewritten(source, layout, score):
+        for part in made:
+            stream.write(part)
 
 
 def _rewritten(source: Source, layout: Layout, score: ScoreArray) -> Iterator[list[_Bytes]]:
