@@ -172,6 +172,26 @@ def joined(lines: pa.Array, separator: str | bytes) -> pa.Buffer:
     return compute.binary_join(whole, constant(separator))[0].as_buffer()
 
 
+def text_of(words: pa.Array) -> AnyArray:
+    """All texts of a column, one behind the other as they lie in its memory.
+
+    Returns
+    -------
+    (n_bytes,) uint8 array
+
+    Examples
+    --------
+    >>> bytes(text_of(of_words(["ann", "", "bob"])[1:]))
+    b'bob'
+    """
+    kind = np.dtype(np.int64 if pa.types.is_large_string(words.type) else np.int32)
+    _, ends, data = words.buffers()
+    if not len(words) or data is None:
+        return np.empty(0, np.uint8)
+    borders = np.frombuffer(ends, kind, len(words) + 1, words.offset * kind.itemsize)
+    return np.frombuffer(data, np.uint8)[borders[0] : borders[-1]]
+
+
 def _is_plain(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.blocks import FeatureBlock
+from deciban.core.training.blocks import FeatureBlock, dot
 from deciban.core.training.linear_objective import LinearObjective, Trials
 from support.training_reference import gaussian, masses, pulls
 
@@ -62,3 +62,13 @@ def test_no_digits_get_lost_at_any_distance_from_zero(distance, n_systems, matri
         at = objective_of(moved, is_target, center, width, dtype=dtype, matrix=matrix)(point)
         np.testing.assert_allclose(at.gradient, gradient.astype(np.float64), rtol=0, atol=digits)
         np.testing.assert_allclose(at.hessian, hessian.astype(np.float64), rtol=0, atol=digits)
+
+
+@pytest.mark.parametrize("n", [0, 1, 8191, 8192, 8193, 3 * 8192, 40_001])
+@pytest.mark.parametrize("step", [1, 3])
+def test_products_of_long_vectors_are_summed_whole(n, step):
+    """Small whole numbers, whose sums floats hold exactly."""
+    left, right = np.random.default_rng(n).integers(-9, 10, (2, step * n))[:, ::step]
+    expected = sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+    assert dot(left.astype(np.float64), right.astype(np.float64)) == expected
+    assert dot(left.astype(np.float32), right.astype(np.float32)) == expected

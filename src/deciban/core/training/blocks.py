@@ -16,8 +16,29 @@ from deciban.types import AnyArray, FloatArray
 _OFF_CENTER = 10.0
 """Centers beyond this many widths would cancel digits of sums that are standardized afterwards."""
 
+_UNTHREADED = 1 << 13
+"""Length of vectors whose product no BLAS spreads over threads."""
+
 _MAGNITUDES = (1e-15, 1e15)
 """Widths whose squares, and those of the scores, float32 can hold in comfort."""
+
+
+def dot(left: AnyArray, right: AnyArray) -> float:
+    """Sum of the products of two long vectors, on one thread.
+
+    A BLAS spreads long vectors over threads, which have to wait for each other. Where other work keeps the cores busy,
+    that takes a thousand times as long as the sum.
+
+    Examples
+    --------
+    >>> dot(np.arange(20_000.0), np.full(20_000, 0.5))
+    99995000.0
+    """
+    n = len(left) // _UNTHREADED * _UNTHREADED
+    total = float(left[n:] @ right[n:])
+    if n:
+        total += float(np.vecdot(left[:n].reshape(-1, _UNTHREADED), right[:n].reshape(-1, _UNTHREADED)).sum())
+    return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +59,7 @@ class FeatureBlock:
         """Sums over trials of a factor times the product of each pair of features, as a vector."""
         weighted = self.features * factor
         if len(weighted) <= 2:  # one by one is faster than a thin matrix product
-            return np.array([left @ right for left in weighted for right in self.features])
+            return np.array([dot(left, right) for left in weighted for right in self.features])
         products: AnyArray = weighted @ self.features.T
         return products.ravel()
 
@@ -61,13 +82,13 @@ class ColumnBlock:
     def sums(self, factor: AnyArray) -> AnyArray:
         """As `FeatureBlock.sums`."""
         total = float(factor.sum())
-        return np.array([(float(factor @ self.column) - self.center * total) / self.width, total])
+        return np.array([(dot(factor, self.column) - self.center * total) / self.width, total])
 
     def products(self, factor: AnyArray) -> AnyArray:
         """As `FeatureBlock.products`."""
         weighted = factor * self.column
         total, first = float(factor.sum()), float(weighted.sum())
-        second = float(weighted @ self.column)
+        second = dot(weighted, self.column)
         inside = (second - 2.0 * self.center * first + self.center**2 * total) / self.width**2
         border = (first - self.center * total) / self.width
         return np.array([inside, border, border, total])

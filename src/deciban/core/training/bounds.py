@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-_PART = 1 << 15
-"""Numbers whose length together bounds each of them."""
+_PART = 1 << 13
+"""Numbers whose length together bounds each of them; too few for a BLAS to spread them over threads."""
 
 
 @np.errstate(over="ignore", invalid="ignore")

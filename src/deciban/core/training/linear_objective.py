@@ -19,7 +19,7 @@ import numpy as np
 
 from deciban.core.rules.kernels import Terms, kernel, slope_kernel
 from deciban.core.rules.proper import beta_cost_non
-from deciban.core.training.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, suits_raw_block
+from deciban.core.training.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, dot, suits_raw_block
 from deciban.core.training.bounds import length_bound
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
@@ -266,7 +266,7 @@ class LinearObjective:
         if own is None:
             cost = float(terms.linear.sum()) - (0.0 if terms.factor is None else _sum_of_logs(terms.factor))
         else:
-            cost = float(own @ terms.linear) - (0.0 if terms.factor is None else float(own @ np.log(terms.factor)))
+            cost = dot(own, terms.linear) - (0.0 if terms.factor is None else dot(own, np.log(terms.factor)))
         return self.trials.class_weights[kind] * cost
 
     def _joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
