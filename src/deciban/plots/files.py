@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from deciban.errors import DecibanWarning, InputError
+from deciban.plots.layout import lay_out
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
@@ -116,7 +117,7 @@ def _laid_out(figure: Figure) -> Iterator[None]:
     FigureCanvasSVG(figure)
     figure.dpi = _SVG_DPI
     try:
-        engine.execute(figure)
+        lay_out(figure, engine)
         with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
             figure.set_layout_engine(None)
         yield
