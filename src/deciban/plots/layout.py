@@ -92,7 +92,8 @@ def _beyond(ax: Axes, box: Bbox | None) -> FloatArray:
     if box is None:
         return np.zeros((2, 2))
     corners: FloatArray = np.asarray(ax.bbox.get_points()) - box.get_points()
-    return corners * np.array([[1.0], [-1.0]])
+    corners[1] *= -1.0
+    return corners
 
 
 def _ticks(ax: Axes) -> list[list[float]]:
