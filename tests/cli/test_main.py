@@ -56,3 +56,12 @@ def test_so_is_one_before_the_command_line_is_there(tmp_path):
     words = [sys.executable, "-m", "deciban", "--version"]
     found = subprocess.run(words, capture_output=True, text=True, check=False, env={"PYTHONPATH": path})
     assert (found.returncode, found.stdout, found.stderr) == (130, "", "deciban: interrupted\n")
+
+
+def test_nothing_is_searched_for_garbage_at_exit():
+    after = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count()))"
+    code = f"{after}; from deciban.cli import main; assert not gc.get_freeze_count(); main()"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], check=True, capture_output=True, text=True)
+    version, frozen = done.stdout.split("\n", 1)
+    assert version.startswith("deciban ")
+    assert int(frozen) > 10_000

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deciban.analysis import FusionFigures, Selection
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.atomic import atomic_write
@@ -22,7 +21,9 @@ from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
-from deciban.workflows.training_rows import TrainingSets, rows_of_model
+
+if TYPE_CHECKING:
+    from deciban.analysis import FusionFigures, Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +247,8 @@ def _worth(
     progress: Progress | None,
 ) -> tuple[FusionFigures, Selection | None]:
     """What each system is worth to a fusion, and which of them help."""
+    from deciban.workflows.training_rows import TrainingSets, rows_of_model  # all of training
+
     every = train.trials
     sets = TrainingSets(every, test.trials, tuple(range(len(every.systems))))
     figures = rows_of_model(model, sets, options.figures)

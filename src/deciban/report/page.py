@@ -5,28 +5,27 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from deciban import plots
 from deciban._version import __version__
-from deciban.calibration import Calibrator, rule_weighting
 from deciban.evaluation import Evaluation, Results
 from deciban.evaluation.results import CONVENTIONS
-from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report import text as words
 from deciban.report.comparison import compare, matched
-from deciban.report.fusion import FusionSection
-from deciban.report.model_card import record_of
 from deciban.report.rendering import Page
+
+if TYPE_CHECKING:
+    from deciban.models import Model
 
 
 def two_class_page(shown: Page) -> str:
     """The page of results of two classes; see `deciban.report.render`."""
-    results, before, train, model = shown.results, shown.before, shown.train, shown.model
+    results, before, train = shown.results, shown.before, shown.train
     systems = results.systems
     colors = plots.system_colors(len(systems))
     named = list(zip((system.name for system in systems), colors, systems, strict=True))
@@ -36,7 +35,6 @@ def two_class_page(shown: Page) -> str:
         sides.insert(
             0, ("training", Results(matched(train, results, "training"), messages=train.messages), shown.train_before)
         )
-    fusion = model if model is not None and _is_fusion(model) else None
     return template("page.html").render(
         title=shown.title or _title(systems),
         message_lines=shown.message_lines or _join(results),
@@ -45,9 +43,7 @@ def two_class_page(shown: Page) -> str:
         summary=tables.summary(systems, colors),
         comparison=comparison,
         blocks=comparison.blocks(colors) if comparison else [],
-        record=record_of(model) if model else [],
-        fusion=None if fusion is None else FusionSection.of(fusion, shown.figures, shown.selection),
-        model_figures=_of_model(model, sides, results) if model else [],
+        **_of_model(shown, sides),
         notes=[(name, color, system.notes) for name, color, system in named if system.notes],
         errors=tables.errors(systems, colors),
         scarce=[(name, color, words.scarce_errors(system)) for name, color, system in named],
@@ -60,8 +56,20 @@ def two_class_page(shown: Page) -> str:
     )
 
 
-def _is_fusion(model: Model) -> bool:
-    return isinstance(model, ScoreModel) and model.is_fusion
+def _of_model(shown: Page, sides: Sequence[Side]) -> dict[str, Any]:
+    """What the page says of a model, if there is one."""
+    model = shown.model
+    if model is None:
+        return {"record": [], "fusion": None, "model_figures": []}
+    from deciban.report.fusion import FusionSection  # with all of training behind them: other pages do without
+    from deciban.report.model_card import record_of
+
+    is_fusion = isinstance(model, ScoreModel) and model.is_fusion
+    return {
+        "record": record_of(model),
+        "fusion": FusionSection.of(model, shown.figures, shown.selection) if is_fusion else None,
+        "model_figures": _drawn_of_model(model, sides, shown.results),
+    }
 
 
 def template(name: str) -> Template:
@@ -113,8 +121,10 @@ def _figure(results: Results, kind: str, before: Results | None, side: str) -> d
     return picture(drawing, title, side, caption, f"of {names}")
 
 
-def _of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dict[str, str]]:
+def _drawn_of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dict[str, str]]:
     """Draw what the model does to scores, and which thresholds it was trained for."""
+    from deciban.calibration import Calibrator, rule_weighting
+
     figures = []
     for side, _, before in sides:
         if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:

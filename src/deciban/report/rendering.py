@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deciban.analysis import FusionFigures, Selection
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.models import Model
+
+if TYPE_CHECKING:
+    from deciban.analysis import FusionFigures, Selection
+    from deciban.models import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from deciban.evaluation.multiclass.groups import evaluate_groups
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.io import Contents
 from deciban.io.reader import Input
-from deciban.io.rewrite import write_rescored_classes
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
@@ -162,6 +161,8 @@ class Multiclass(Kind):
             fields = {name: getattr(found.contents, name) for name in ("index", "class_key")}
             taken = {name: one.take(rows) for name, one in fields.items() if one is not None}
             found = replace(found, contents=replace(found.contents, **taken))
+        from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
+
         return [*messages, *write_rescored_classes(found, scores, target, to=to)]
 
 

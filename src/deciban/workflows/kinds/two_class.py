@@ -15,7 +15,6 @@ from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
 from deciban.io import Contents
 from deciban.io.reader import Input
-from deciban.io.rewrite import write_rescored
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
@@ -116,6 +115,8 @@ class TwoClass(Kind):
 
     def written(self, found: Input, scores: Scores, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with llrs."""
+        from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
+
         return list(write_rescored(found, scores, target, to=to))
 
 
