@@ -105,16 +105,35 @@ class ClassModel(ScoreModel):
         """What tables call that which it makes of a system; transformations are no calibrations."""
         return f"{systems[0]}, transformed"
 
-    def parameter_lines(self) -> list[str]:
-        """The numbers of a map that has a scale for all classes and an offset for each."""
-        parts = list[str]()
+    def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
+        """The numbers of a map that has a scale or weights for all classes, and an offset for each.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            What classes are called if the model does not know.
+
+        Returns
+        -------
+        list of (what, of whom, value)
+            ``"scale"`` of nobody in particular, ``"weight"`` of each system, ``"offset"`` of each class in nats.
+        """
         scale, offset = getattr(self, "scale_", None), getattr(self, "offset_", None)
-        if scale is not None and np.ndim(scale) == 0:
-            parts.append(f"scale {scale:.6g}")
-        parts += [f"weight of {name} {weight:.6g}" for name, weight in self._system_weights()]
-        if isinstance(offset, np.ndarray) and offset.ndim == 1 and self.classes_ is not None:
-            pairs = zip(self.classes_, offset.tolist(), strict=True)
-            parts.append("offsets in nats: " + ", ".join(f"{name} {value:z.3f}" for name, value in pairs))
+        found = [("scale", "", float(scale))] if scale is not None and np.ndim(scale) == 0 else []
+        found += [("weight", name, weight) for name, weight in self._system_weights()]
+        names = self.classes_ or tuple(classes)
+        if isinstance(offset, np.ndarray) and offset.ndim == 1 and names:
+            found += [("offset", name, value) for name, value in zip(names, offset.tolist(), strict=True)]
+        return found
+
+    def parameter_lines(self) -> list[str]:
+        """The same in a line."""
+        numbers = self.parameter_numbers()
+        parts = [
+            f"{what} of {whom} {x:.6g}" if whom else f"{what} {x:.6g}" for what, whom, x in numbers if what != "offset"
+        ]
+        offsets = ", ".join(f"{whom} {x:z.3f}" for what, whom, x in numbers if what == "offset")
+        parts += [f"offsets in nats: {offsets}"] if offsets else []
         return ["; ".join(parts)] if parts else []
 
     def _system_weights(self) -> list[tuple[str, float]]:

@@ -171,20 +171,11 @@ def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:
     """Scale or weights, and the offset of each class in nats, of models that have them."""
-    rows = []
-    scale = getattr(model, "scale_", None)
-    if isinstance(scale, float):
-        rows.append(("scale", number(scale, 5)))
-    systems = () if model.training_ is None else model.training_.systems
-    weights = getattr(model, "weights_", None)
-    if isinstance(weights, np.ndarray) and weights.ndim == 1:
-        named = systems or tuple(f"system {k}" for k in range(len(weights)))
-        rows += [(f"weight of {name}", number(w, 5)) for name, w in zip(named, weights.tolist(), strict=True)]
-    offset = getattr(model, "offset_", None)
-    if isinstance(offset, np.ndarray) and offset.ndim == 1:
-        named = model.classes_ or tuple(classes)
-        rows += [(f"offset of {name}", number(b)) for name, b in zip(named, offset.tolist(), strict=True)]
-    return rows
+    digits = {"scale": 5, "weight": 5}
+    return [
+        (f"{what} of {whom}" if whom else what, number(value, digits.get(what, 3)))
+        for what, whom, value in model.parameter_numbers(classes)
+    ]
 
 
 def _figures(results: ClassResults, before: ClassResults | None) -> list[dict[str, str]]:

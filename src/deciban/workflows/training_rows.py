@@ -111,8 +111,8 @@ def _plain_rows(
     def row(role: Role, name: str, values: Sequence[Any]) -> FigureRow:
         say(f"evaluating {name}")
         found = [
-            None if one is None or value is None else one.evaluated(value, called, figures)
-            for one, value, called in zip(sets, values, (name, name), strict=True)
+            None if one is None or value is None else one.evaluated(value, name, figures)
+            for one, value in zip(sets, values, strict=True)
         ]
         return FigureRow(name=name, role=role, dev=found[0], eval=found[1])
 

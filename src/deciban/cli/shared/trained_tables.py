@@ -26,7 +26,8 @@ def print_trained(done: Trained, out: Console) -> None:
         _print_selection(done.selection, out)
         out.print()
     noun = "Segments" if done.kind == "classes" else "Trials"
-    rows, is_table = done.model.parameter_rows(), bool(done.model.parameter_rows())
+    rows = done.model.parameter_rows()
+    is_table = bool(rows)
     sets = [(f"{noun} of training", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval")]
     for heading, results, part in sets:
         if results is not None:
