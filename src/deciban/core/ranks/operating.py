@@ -46,9 +46,9 @@ class OperatingPoint:
     def __post_init__(self) -> None:
         if _validate.prior_log_odds(self.p_target, None).ndim:
             raise InputError(f"p_target: an operating point has one prior, got {self.p_target!r}.")
-        checked = (float(self.p_target), *_validate.costs(self.c_miss, self.c_fa))
-        for name, value in zip(("p_target", "c_miss", "c_fa"), checked, strict=True):
-            object.__setattr__(self, name, value)
+        _validate.costs(self.c_miss, self.c_fa)
+        for name in ("p_target", "c_miss", "c_fa"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name)).item())  # which may be a NumPy scalar
 
     @property
     def log_odds(self) -> float:
