@@ -51,6 +51,14 @@ def test_whatever_differs_makes_them_different(changed):
     assert line() != line(**changed)
 
 
+def test_mappings_are_compared_by_what_they_hold_in_whatever_order():
+    one, two = line(parts=({"a": np.arange(2), "b": np.nan},)), line(parts=({"b": np.nan, "a": np.arange(2)},))
+    assert one == two
+    assert hash(one) == hash(two)
+    for parts in ({"a": np.arange(2)}, {"a": np.arange(2), "c": np.nan}, {"a": np.array([0, 2]), "b": np.nan}, "ab"):
+        assert one != line(parts=(parts,))
+
+
 def test_other_classes_are_never_equal():
     assert line() != Other("a", np.array([1.0, np.nan]), (np.arange(2), ("b", np.nan)))
     assert line() != "a"

@@ -64,7 +64,7 @@ def test_parts_add_up_to_the_whole_to_the_bit(kind, parts, seed, way):
     together = {
         "all": lambda: merged(pieces),
         "left": lambda: functools.reduce(operator.add, pieces),
-        "right": lambda: functools.reduce(lambda one, two: two.merge(one), pieces),
+        "right": lambda: functools.reduce(lambda one, two: two + one, pieces),
     }[way]()
     weights = {} if weight is None else {"tar_weights": weight[label], "non_weights": weight[~label]}
     whole = evaluate(score[label], score[~label], operating_points=FIGURES, **weights)

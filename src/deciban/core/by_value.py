@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def _are_equal(one: Any, two: Any) -> bool:
         return np.array_equal(one, two, equal_nan=one.dtype.kind == two.dtype.kind == "f")
     if isinstance(one, tuple) and isinstance(two, tuple):
         return len(one) == len(two) and all(_are_equal(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
+        return one.keys() == two.keys() and all(_are_equal(value, two[key]) for key, value in one.items())
     if isinstance(one, float) and isinstance(two, float):
         return one == two or (one != one and two != two)  # noqa: PLR0124  # NaN is what differs from itself
     return bool(one == two)
@@ -59,6 +62,8 @@ def _hashed(value: Any) -> Any:
         return value.shape
     if isinstance(value, tuple):
         return tuple(map(_hashed, value))
+    if isinstance(value, Mapping):
+        return frozenset((key, _hashed(one)) for key, one in value.items())
     if isinstance(value, float) and value != value:  # noqa: PLR0124  # hashes of NaN are those of their objects
         return "nan"
     return value

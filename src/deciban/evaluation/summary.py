@@ -32,8 +32,8 @@ from deciban.types import FloatArray
 class Summary:
     """What is known of the scores of one system for two classes.
 
-    ``a + b`` and `merge` give the summary of the trials of both, as if all had been sorted at once: counts and all
-    figures of ranks to the bit, sums of costs to about 1e-16 (and with fractional weights everything up to the
+    ``a + b`` (and `merged` of many) is the summary of the trials of both, as if all had been sorted at once: counts and
+    all figures of ranks to the bit, sums of costs to about 1e-16 (and with fractional weights everything up to the
     rounding of their sums). A part may lack a class; an evaluation needs both.
 
     Attributes
@@ -118,18 +118,8 @@ class Summary:
         """Misses and false alarms at any thresholds; a score equal to a threshold is accepted."""
         return self.ranks.error_counts(thresholds)
 
-    def merge(self, other: Summary) -> Summary:
-        """Summarize the trials of both.
-
-        Raises
-        ------
-        InputError
-            If they were asked for different things.
-        """
-        return merged([self, other])
-
     def __add__(self, other: object) -> Summary:
-        return self.merge(other) if isinstance(other, Summary) else NotImplemented
+        return merged([self, other]) if isinstance(other, Summary) else NotImplemented
 
 
 def summarize(

@@ -113,14 +113,18 @@ def checked_out_of_set(p_out_of_set: float, p_target: FloatArray, n_classes: int
     if n_classes < 3:
         raise InputError("p_out_of_set: needs at least three classes, two targets and one out of set.")
     largest = float(p_target.max(initial=0.0))
-    below_one = float(np.nextafter(1.0, 0.0))
-    share = _validate.in_range(p_out_of_set, "p_out_of_set", 1e-12, below_one, "It is above 0 and below 1")
+    share = out_of_set_prior(p_out_of_set)
     if share >= 1.0 - largest:
         raise InputError(
             f"p_out_of_set: {share:.12g} and a target prior of {largest:.12g} leave nothing for the other non-targets; "
             f"target priors (p_target, --p-target) must be below {1.0 - share:.12g}."
         )
     return share
+
+
+def out_of_set_prior(value: float) -> float:
+    """Check that it is one prior, whatever the classes and the priors of a target."""
+    return _validate.in_range(value, "p_out_of_set", 1e-12, float(np.nextafter(1.0, 0.0)), "It is above 0 and below 1")
 
 
 def c_avg_of(detectors: Detectors, log_odds: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 import operator
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -81,6 +82,38 @@ def test_parts_add_up_to_the_whole(problem, is_open, way):
         else:
             np.testing.assert_array_equal(value, expected[name], err_msg=name)
     np.testing.assert_allclose(found.cllr, whole.cllr, rtol=1e-14)
+
+
+@pytest.mark.parametrize("more", [{}, {"p_out_of_set": 0.2}, {"pairs": False}])
+def test_problems_that_are_made_in_turn_are_those_that_are_kept(more):
+    loglik, label = trials(n=300)
+    at_once = evaluate_classes(loglik, label, p_target=[0.5, 0.1, 0.3], **more)
+    kept = class_evaluation_of(summarize_classes(loglik, label, figures=ClassFigures(p_target=[0.5, 0.1, 0.3], **more)))
+    expected = numbers(at_once)
+    for name, value in numbers(kept).items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_classes", "more", "limit"),
+    [
+        (40_000, 10, {"subsets": False}, 2.6),
+        (20_000, 20, {"p_target": [0.5, 0.1, 0.01], "p_out_of_set": 0.2}, 2.8),
+    ],
+)
+def test_memory_beside_the_scores_is_that_of_one_problem_at_a_time(n, n_classes, more, limit):
+    rng = np.random.default_rng(3)
+    label = np.arange(n) % n_classes
+    loglik = rng.normal(size=(n, n_classes)) + 2.0 * np.eye(n_classes)[label]
+    evaluate_classes(loglik[:400], label[:400], **more)  # what is imported late is there from now on
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        evaluate_classes(loglik, label, **more)
+        in_use = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert in_use < limit * loglik.nbytes
 
 
 def test_merged_trials_lack_what_needs_all_of_them_and_say_so():

@@ -47,6 +47,8 @@ class OperatingPoint:
         if _validate.prior_log_odds(self.p_target, None).ndim:
             raise InputError(f"p_target: an operating point has one prior, got {self.p_target!r}.")
         _validate.costs(self.c_miss, self.c_fa)
+        for name in ("p_target", "c_miss", "c_fa"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name)).item())  # which may be a NumPy scalar
 
     @property
     def log_odds(self) -> float:

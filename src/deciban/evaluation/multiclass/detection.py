@@ -14,6 +14,7 @@ from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import detection_analysis_of
 from deciban.multiclass.detection import c_avg_of, open_set_cost
+from deciban.multiclass.tables import Detectors
 from deciban.types import FloatArray
 
 
@@ -26,11 +27,11 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     """
     points = summary.figures.p_target
     axis = prior_axis(summary.figures.thresholds)
-    found = _analysis(summary, 0, np.append(points, expit(axis)))
+    found, costs = _first(summary, axis)
     each = [found.at(k) for k in range(len(points))]
-    if len(summary.detectors) > 1:
-        each[1:] = [_analysis(summary, k, np.array([p])).at(0) for k, p in enumerate(points[1:], start=1)]
-    costs = _c_avg(summary)
+    if summary.accepted is not None:
+        more = enumerate(points[1:], start=1)
+        each[1:] = [_analysis(summary, summary.problems.detectors(k), np.array([p])).at(0) for k, p in more]
     curves = ClassCurves(
         prior_log_odds=summary.places,
         c_avg=costs[len(points) :],
@@ -46,21 +47,27 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
     return at_points, each[0], curves
 
 
-def _c_avg(summary: ClassSummary) -> FloatArray:
-    """Average detection costs at the points, and at the places of the curve."""
-    priors = np.append(summary.figures.p_target, expit(summary.places))
+def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, FloatArray]:
+    """What the detectors at the first point say, which are gone when the next ones are made.
+
+    An analysis at the points and at the places of the curves of detectors, and average detection costs at the points
+    and at the places of their own curve.
+    """
+    points, detectors = summary.figures.p_target, summary.problems.detectors(0)
+    priors = np.append(points, expit(summary.places))
     if summary.accepted is None:
-        return c_avg_of(summary.detectors[0], np.asarray(logit(priors)))
-    assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
-    return open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
+        costs = c_avg_of(detectors, np.asarray(logit(priors)))
+    else:
+        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
+        costs = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
+    return _analysis(summary, detectors, np.append(points, expit(axis))), costs
 
 
-def _analysis(summary: ClassSummary, at: int, p_target: FloatArray) -> DetectionAnalysis:
+def _analysis(summary: ClassSummary, detectors: Detectors, p_target: FloatArray) -> DetectionAnalysis:
     """One set of detectors, without that of a class that is out of set."""
     n_classes = len(summary.classes)
-    found = detection_analysis_of(
-        summary.detectors[at], p_target, np.asarray(logit(p_target)), np.ones(n_classes), summary.classes
-    )
+    log_odds = np.asarray(logit(p_target))
+    found = detection_analysis_of(detectors, p_target, log_odds, np.ones(n_classes), summary.classes)
     if summary.figures.p_out_of_set is None:
         return found
     names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr")

@@ -146,7 +146,7 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         counts=summary.counts,
         n_infinite=summary.n_infinite,
         prior=prior,
-        cross_entropy=mixed(summary.surprise, prior) / np.log(2.0),
+        cross_entropy=mixed(summary.surprise, prior) / math.log(2),
         prior_entropy=float(-(prior @ np.log2(prior))),
         brier=mixed(summary.quadratic, prior),
         default_brier=float(1.0 - prior @ prior),
@@ -158,7 +158,7 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         points=costs,
         p_out_of_set=summary.figures.p_out_of_set,
         detection=detection,
-        pairwise=None if summary.pairs is None else PairwiseAnalysis(summary.classes, *summary.pairs.cllr()),
+        pairwise=_pairwise(summary),
         subsets=None if summary.whole is None else summary.whole.subsets,
         notes=(),
         curves=curves,
@@ -166,6 +166,11 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         no_pairs=summary.figures.why_no_pairs(n_classes),
     )
     return replace(result, notes=class_notes(result, summary.looks))
+
+
+def _pairwise(summary: ClassSummary) -> PairwiseAnalysis | None:
+    pairs = summary.problems.pairs()
+    return None if pairs is None else PairwiseAnalysis(summary.classes, *pairs.cllr())
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban import _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
-from deciban.multiclass.detection import checked_out_of_set
+from deciban.multiclass.detection import checked_out_of_set, out_of_set_prior
 from deciban.multiclass.subsets import MOST_CLASSES
 from deciban.types import FloatArray
 
@@ -64,7 +66,8 @@ class ClassFigures(ByValue):
     Raises
     ------
     InputError
-        If a prior of a target is not inside (0, 1), or there is none.
+        If a prior of a target or of the class that is out of set is not inside (0, 1), there is no prior of a target,
+        or priors are no numbers or no list of them.
 
     Examples
     --------
@@ -91,15 +94,9 @@ class ClassFigures(ByValue):
         groups: Groups | None = None,
         pairs: bool | None = None,
     ) -> None:
-        given = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
-        points = tuple(dict.fromkeys(given))
-        if not points:
-            raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
-        for point in points:
-            OperatingPoint(point)  # which refuses what is no prior
-        listed = prior if prior is None or isinstance(prior, str | Mapping) else tuple(np.asarray(prior).tolist())
-        kept = {"prior": listed, "p_target": points, "p_out_of_set": p_out_of_set}
-        for name, value in {**kept, "subsets": subsets, "groups": groups, "pairs": pairs}.items():
+        out_of_set = None if p_out_of_set is None else out_of_set_prior(p_out_of_set)
+        kept = {"prior": _listed(prior), "p_target": _points(p_target), "p_out_of_set": out_of_set}
+        for name, value in {**kept, "subsets": subsets, "groups": _frozen(groups), "pairs": pairs}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -165,6 +162,36 @@ class ClassFigures(ByValue):
             name: getattr(self, name) for name in ("prior", "p_target", "p_out_of_set", "subsets", "groups", "pairs")
         }
         return ", ".join(f"{name} {value}" for name, value in kept.items() if value is not None)
+
+
+def _points(p_target: float | Sequence[float]) -> tuple[float, ...]:
+    """Priors of a target, each once."""
+    given = np.atleast_1d(_validate.finite(p_target, "p_target"))
+    if given.ndim > 1:
+        raise InputError(f"p_target: expected a prior of a target or a list of them, got shape {given.shape}.")
+    points = tuple(dict.fromkeys(given.tolist()))
+    if not points:
+        raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
+    for point in points:
+        OperatingPoint(point)  # which refuses what is no prior
+    return points
+
+
+def _listed(prior: Prior | ArrayLike | None) -> Any:
+    """A prior of classes as it is kept: what it must be for which classes is checked when they are known."""
+    if prior is None or isinstance(prior, str | Mapping):
+        return _frozen(prior)
+    given = _validate.finite(prior, "prior")
+    if given.ndim != 1:
+        raise InputError(f"prior: shape {given.shape}. Give one probability per class, in a list or by name.")
+    return tuple(given.tolist())
+
+
+def _frozen(value: Any) -> Any:
+    """A copy that does not change with what the caller still holds."""
+    if isinstance(value, Mapping):
+        return {name: _frozen(one) for name, one in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def why_no_subsets(n_classes: int, *, wanted: bool | None, p_out_of_set: float | None, uneven: str = "") -> str:

@@ -21,12 +21,12 @@ from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.looks import Looks
+from deciban.evaluation.multiclass.problems import InTurn, Kept, Problems
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.identification import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
-from deciban.multiclass.tables import Detectors, Pairs
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _DRAWN = 1000
@@ -90,11 +90,10 @@ class ClassSummary:
         Costs of each class: the logarithmic one at the prior and at the flat prior, in nats, and the quadratic one.
     confusion : (n_classes, n_classes) array
         Decisions at the prior.
-    detectors : tuple of Detectors
-        Each class against the rest: one for all points, or one for each where a class is out of set.
+    problems : InTurn or Kept
+        Each class against the rest, and pairs. They are kept only where parts may be merged.
     accepted : (n_priors, n_targets, n_classes) array or None
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
-    pairs : Pairs or None
     looks : Looks
         What the scores look like.
     is_weighted : bool
@@ -110,9 +109,8 @@ class ClassSummary:
     flat_surprise: tuple[MeanCost, ...]
     quadratic: tuple[MeanCost, ...]
     confusion: CountArray
-    detectors: tuple[Detectors, ...]
+    problems: Problems
     accepted: CountArray | None
-    pairs: Pairs | None
     looks: Looks
     is_weighted: bool
     whole: OfAllTrials | None = None
@@ -126,6 +124,7 @@ class ClassSummary:
         figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
         rivals = [flat] if out_of_set is None else [_rivals(len(classes), p, out_of_set) for p in figures.p_target]
         flat_surprise = surprises(trials, flat)
+        in_turn = InTurn(trials, tuple(rivals), not figures.why_no_pairs(len(classes)))
         return cls(
             figures=figures,
             classes=classes,
@@ -136,9 +135,8 @@ class ClassSummary:
             flat_surprise=flat_surprise,
             quadratic=quadratic_costs(trials, prior),
             confusion=confusion_of(trials, prior),
-            detectors=tuple(Detectors.of(trials, one) for one in rivals),
+            problems=in_turn if whole else in_turn.kept(),
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
-            pairs=None if figures.why_no_pairs(len(classes)) else Pairs.of(trials),
             looks=Looks.of(trials),
             is_weighted=trials.weights is not None,
             whole=OfAllTrials.of(trials, figures, mixed(flat_surprise, flat)) if whole else None,
@@ -248,9 +246,8 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         flat_surprise=_sums(all_of(lambda part: part.flat_surprise)),
         quadratic=_sums(all_of(lambda part: part.quadratic)),
         confusion=_total(all_of(lambda part: part.confusion)),
-        detectors=tuple(map(Detectors.merged, zip(*all_of(lambda part: part.detectors), strict=True))),
+        problems=Kept.merged(all_of(lambda part: part.problems)),
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
-        pairs=None if first.pairs is None else Pairs.merged([x for x in all_of(lambda p: p.pairs) if x is not None]),
         looks=functools.reduce(Looks.__add__, all_of(lambda part: part.looks)),
         is_weighted=any(part.is_weighted for part in parts),
     )
