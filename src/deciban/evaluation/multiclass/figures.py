@@ -91,13 +91,16 @@ class ClassFigures(ByValue):
         groups: Groups | None = None,
         pairs: bool | None = None,
     ) -> None:
-        given = np.atleast_1d(np.asarray(p_target, np.float64)).tolist()
-        points = tuple(dict.fromkeys(given))
+        points = tuple(dict.fromkeys(_numbers(p_target)))
         if not points:
             raise InputError("p_target: none given. Name at least one prior of a target, such as 0.5.")
         for point in points:
             OperatingPoint(point)  # which refuses what is no prior
-        listed = prior if prior is None or isinstance(prior, str | Mapping) else tuple(np.asarray(prior).tolist())
+        listed = (
+            prior
+            if prior is None or isinstance(prior, str | Mapping)
+            else tuple(np.atleast_1d(np.asarray(prior)).tolist())
+        )
         kept = {"prior": listed, "p_target": points, "p_out_of_set": p_out_of_set}
         for name, value in {**kept, "subsets": subsets, "groups": groups, "pairs": pairs}.items():
             object.__setattr__(self, name, value)
@@ -200,3 +203,15 @@ def why_no_subsets(n_classes: int, *, wanted: bool | None, p_out_of_set: float |
     if obstacle or wanted or (wanted is None and n_classes <= _QUICK):
         return obstacle
     return "they were not asked for. Pass subsets=True to evaluate_classes (--subsets)."
+
+
+def _numbers(p_target: float | Sequence[float]) -> list[float]:
+    """The priors of a target, one or several."""
+    words = f"p_target: got {p_target!r}. It is a number between 0 and 1, or a list of such numbers."
+    try:
+        found = np.atleast_1d(np.asarray(p_target, np.float64))
+    except (TypeError, ValueError):
+        raise InputError(words) from None
+    if found.ndim > 1:
+        raise InputError(words)
+    return [float(value) for value in found]
