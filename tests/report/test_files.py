@@ -79,5 +79,5 @@ def test_a_model_of_the_other_kind_is_named_as_its_file(both):
     (both.folder / "other").mkdir()
     other = MADE[both.other](both.folder / "other")
     other.calibrator().fit(other.values[0], other.truth).save(both.folder / "mm.json")
-    with pytest.raises(InputError, match=r"a\.csv: scores of .* model of kind .* \(.*mm\.json\) is for"):
+    with pytest.raises(InputError, match=r"mm\.json: a model of kind .* is for .*, but the scores are of"):
         report_files(both.paths[0], both.key, both.folder / "page.html", model=both.folder / "mm.json")

@@ -19,7 +19,7 @@ from deciban.workflows.evaluate import ModelEvaluation, evaluate_joined, evaluat
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import kind_of
-from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, require_kind, trained_model
+from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.training_rows import TrainingSets, rows_of_model
@@ -172,10 +172,9 @@ def write_report(
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
     files = files or ScoreFiles.of(request.scores, request.key, options.reading)
-    if loaded is None or model is None:
-        chosen = replace(options, kind=kind_of(files.scores[0], files.key, options).name)
-    else:
-        chosen = require_kind(model, files.scores[0], files.key, options, shown=loaded.shown)
+    chosen = replace(options, kind=kind_of(files.scores[0], files.key, options).name)
+    if loaded is not None:
+        trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
     if not request.train and (request.train_key is not None or request.select):
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")

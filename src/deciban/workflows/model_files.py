@@ -90,18 +90,8 @@ def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 
 
-def require_kind(
-    model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options, *, shown: str | None = None
-) -> Options:
+def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options) -> Options:
     """Options with the kind of the model, whose scores files have to hold.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    scores, key : Recognized
-    options : Options
-    shown : str, optional
-        What the user calls the model.
 
     Raises
     ------
@@ -117,7 +107,7 @@ def require_kind(
     if found is not None and found != model.scores_kind:
         raise InputError(
             f"{display_name(scores.path)}: scores of {_ABOUT[found]}, but a model of kind {model.kind!r} "
-            f"({shown or type(model).__name__}) is for {_ABOUT[model.scores_kind]}."
+            f"({type(model).__name__}) is for {_ABOUT[model.scores_kind]}."
         )
     return replace(options, kind=model.scores_kind)
 
