@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from deciban.evaluation import ClassEvaluation, ClassResults, Evaluation, Results, evaluate, evaluate_classes
     from deciban.io import read_index, read_key, read_scores, write
     from deciban.models import load_model
+    from deciban.recipes import calibrate_files, fuse_files
     from deciban.report import report_files
     from deciban.trials import Index, Key, Scores, align
     from deciban.workflows import apply_files, evaluate_files, train_files
     from deciban.workflows.evaluate import evaluate_class_files
-    from deciban.workflows.train import calibrate_files, fuse_files
 else:
     # `import deciban` alone costs nothing. Of the modules, ``sklearn`` is not among the names below: it needs a package
     # that ``from deciban import *`` does without.
@@ -59,11 +59,11 @@ else:
             ),
             "deciban.io": ("read_index", "read_key", "read_scores", "write"),
             "deciban.models": ("load_model",),
+            "deciban.recipes": ("calibrate_files", "fuse_files"),
             "deciban.report": ("report_files",),
             "deciban.trials": ("Index", "Key", "Scores", "align"),
             "deciban.workflows": ("apply_files", "evaluate_files", "train_files"),
             "deciban.workflows.evaluate": ("evaluate_class_files",),
-            "deciban.workflows.train": ("calibrate_files", "fuse_files"),
         },
         modules=(
             "calibration",

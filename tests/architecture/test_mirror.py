@@ -99,7 +99,6 @@ FROM_ABOVE = {
     "plots/test_files.py": ["plots/fonts.py"],
     "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
     "report/test_multiclass.py": ["report/multiclass_text.py"],
-    "report/test_page.py": ["report/rendering.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
     "sklearn_api/test_scoring.py": ["sklearn/labels.py"],
     "sklearn_api/multiclass/test_calibrators.py": [
@@ -121,7 +120,7 @@ FROM_ABOVE = {
     "trials/test_tables.py": ["trials/base.py", "trials/conditions.py", "trials/criteria.py"],
 }
 
-NO_LOGIC = ["recipes.py", "types.py"]
+NO_LOGIC = ["types.py"]
 """Other names of what is elsewhere."""
 
 ANY_OF_THE_FOLDER = ("analysis", "cli", "evaluation", "workflows")

@@ -173,7 +173,7 @@ def test_inspection_counts_repeated_trials(tmp_path):
     path = tmp_path / "key.txt"
     path.write_text("a x target\na x target\nb x nontarget\n")
     found = inspect_file(path)
-    assert ("trials", "3") in found.message_lines
+    assert ("trials", "3") in found.properties
     assert found.remarks == (f"1 rows repeat a trial that is there already, the first: {path}:1 and {path}:2.",)
 
 

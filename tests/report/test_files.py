@@ -73,3 +73,11 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(both):
         report_files(both.paths[0], both.key, page, model=train_files(both.paths, both.key, both.fusion()).model)
     assert page.read_text() == "old"
     assert sorted(path.name for path in both.folder.iterdir()) == ["a.csv", "b.csv", "key.csv", "page.html"]
+
+
+def test_a_model_of_the_other_kind_is_named_as_its_file(both):
+    (both.folder / "other").mkdir()
+    other = MADE[both.other](both.folder / "other")
+    other.calibrator().fit(other.values[0], other.truth).save(both.folder / "mm.json")
+    with pytest.raises(InputError, match=r"mm\.json: a model of kind .* is for .*, but the scores are of"):
+        report_files(both.paths[0], both.key, both.folder / "page.html", model=both.folder / "mm.json")

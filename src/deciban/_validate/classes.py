@@ -290,6 +290,8 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
     InputError
         If a class is in two groups or in none, a group has no class of positive prior, or there is one group only.
     """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"groups: got {values!r}. Give the classes of each group: {{'name': [class, ...], ...}}.")
     named = isinstance(values, Mapping)
     listed = list(values.values()) if isinstance(values, Mapping) else list(values)
     titles = tuple(map(str, values)) if isinstance(values, Mapping) else None

@@ -49,7 +49,7 @@ class TwoClassFigures:
     @classmethod
     def of(cls, asked: TwoClassFigures | Iterable[PointLike]) -> TwoClassFigures:
         """From operating points, or what was made of some already."""
-        return asked if isinstance(asked, cls) else cls(asked)  # type: ignore[arg-type]  # the rest are points
+        return asked if isinstance(asked, TwoClassFigures) else cls(asked)
 
     def __str__(self) -> str:
         return f"operating points {'; '.join(map(str, self.operating_points))}"

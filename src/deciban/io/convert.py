@@ -13,7 +13,7 @@ from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.format import Format
 from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import read_contents
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, require_one_stream
 from deciban.io.writing import put, target_name
 from deciban.messages import Message, counted
 from deciban.trials import Key
@@ -73,6 +73,7 @@ def convert(
     >>> [message.kind for message in convert(path, path.with_suffix(".h5"))]
     ['read', 'wrote']
     """
+    require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
     own, contents = contents.key, contents if what is None else _only(contents, what)

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -87,6 +87,34 @@ def require_file_name(path: PathLike) -> None:
         raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
     if "\0" in str(path):
         raise InputError(f"{display_name(path)}: no file name holds NUL.")
+
+
+def require_one_stream(paths: Iterable[object]) -> None:
+    """Refuse to read standard input twice: who comes second would find it empty.
+
+    Parameters
+    ----------
+    paths : iterable
+        All that a call reads; what is no name, such as None, is no file.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> require_one_stream(["-", None, "key.txt"])
+    >>> require_one_stream(["-", "-"])
+    Traceback (most recent call last):
+    deciban.errors.InputError: standard input (-) can be read only once, but 2 inputs are to come from it. Put all but
+    one into files, and name these.
+    """
+    n_streams = [str(path) for path in paths if isinstance(path, str | os.PathLike)].count("-")
+    if n_streams > 1:
+        raise InputError(
+            f"standard input (-) can be read only once, but {n_streams} inputs are to come from it. Put all but one "
+            "into files, and name these."
+        )
 
 
 def files_of(path: PathLike) -> list[PathLike]:

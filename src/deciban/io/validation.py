@@ -11,7 +11,7 @@ import numpy as np
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.reader import read_contents, text_faults
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, require_one_stream
 from deciban.messages import counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
@@ -68,6 +68,7 @@ def validate(
     FormatError, InputError, OSError
         If the list cannot be read. What is wrong with the submission is returned.
     """
+    require_one_stream([submission, trials])
     index = read_contents(trials, need="index", format=trials_format, columns=trials_columns, labels=labels).index
     assert index is not None  # noqa: S101  # an index was asked for
     lines = [f"trials  {index.trials.origin.name}   {index.trials.origin.reading}   {counted(len(index), 'trial')}"]

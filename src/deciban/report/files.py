@@ -9,7 +9,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.atomic import atomic_write
 from deciban.io.outputs import refuse_overwriting
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, require_one_stream
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page
@@ -18,7 +18,7 @@ from deciban.workflows.evaluate import ModelEvaluation, evaluate_joined, evaluat
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import kind_of
-from deciban.workflows.model_files import trained_model
+from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
 
@@ -39,7 +39,7 @@ class ReportRequest:
     scores: Paths
     key: PathLike | None
     output: PathLike
-    model: PathLike | Model | None = None
+    model: AnyModel | None = None
     quality: QualityFiles | None = None
     train: Paths = field(default=())
     train_key: PathLike | None = None
@@ -49,15 +49,16 @@ class ReportRequest:
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
 
-    def refuse_overwriting(self) -> None:
-        """Refuse to write onto an input.
+    def check_files(self) -> None:
+        """Refuse to write onto an input, and to read standard input twice.
 
         Raises
         ------
         InputError
         """
         read = [*paths_of(self.scores), self.key, *(paths_of(self.train) if self.train else ()), self.train_key]
-        read += [None if isinstance(self.model, Model) else self.model]
+        read += [path_of_model(self.model)]
+        require_one_stream(read)
         refuse_overwriting([self.output], [*read, *quality_paths(self.quality), *quality_paths(self.train_quality)])
 
 
@@ -150,7 +151,7 @@ def report_files(
         n_folds=n_folds,
         title=title,
     )
-    request.refuse_overwriting()
+    request.check_files()
     chosen = Options.of("report_files", options)
     return write_report(request, chosen, progress).results
 
@@ -168,11 +169,13 @@ def write_report(
     files : ScoreFiles, optional
         Scores and key of the request, where they were opened already.
     """
-    model = None if request.model is None else trained_model(request.model)
+    held = HoldOut(request.cross_validate, request.n_folds)
+    loaded = None if request.model is None else LoadedModel.of(request.model)
+    model = None if loaded is None else trained_model(loaded)
     files = files or ScoreFiles.of(request.scores, request.key, options.reading)
     chosen = replace(options, kind=kind_of(files.scores[0], files.key, options).name)
-    if model is not None:
-        trained_model(model, chosen.kind)
+    if loaded is not None:
+        trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
     if not request.train and (request.train_key is not None or request.select):
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
@@ -191,7 +194,7 @@ def write_report(
         title=request.title,
     )
     if train is not None and model is not None and model.is_fusion and chosen.kind == "two-class":
-        figures, selection = _worth(request, model, test, train, chosen, progress)
+        figures, selection = _worth(model, test, train, chosen, held if request.select else None, progress)
         page = replace(page, figures=figures, selection=selection)
     text = render_page(page)
     with atomic_write(request.output) as stream:
@@ -239,11 +242,11 @@ def _before(model: ScoreModel | None, results: Results[Any]) -> Results[Any] | N
 
 
 def _worth(
-    request: ReportRequest,
     model: ScoreModel,
     test: ModelEvaluation,
     train: ModelEvaluation,
     options: Options,
+    held: HoldOut | None,
     progress: Progress | None,
 ) -> tuple[FusionFigures, Selection | None]:
     """What each system is worth to a fusion, and which of them help."""
@@ -252,9 +255,8 @@ def _worth(
     every = train.trials
     sets = TrainingSets(every, test.trials, tuple(range(len(every.systems))))
     figures = rows_of_model(model, sets, options.figures)
-    if not request.select:
+    if held is None:
         return figures, None
     from deciban.workflows.train import selection_of
 
-    held = HoldOut(request.cross_validate, request.n_folds)
     return figures, selection_of(model, every, held, progress or (lambda _words: None))

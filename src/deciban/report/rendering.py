@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.models import Model
 
+_ABOUT = {"two-class": "two classes", "classes": "many classes"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
@@ -34,9 +36,9 @@ def render(
     *,
     title: str | None = None,
     message_lines: Sequence[str] = (),
-    train: Results[Any] | None = None,
-    before: Results[Any] | None = None,
-    train_before: Results[Any] | None = None,
+    train: Any = None,
+    before: Any = None,
+    train_before: Any = None,
     model: Model | None = None,
     figures: FusionFigures | None = None,
     selection: Selection | None = None,
@@ -51,9 +53,9 @@ def render(
         Heading of the page; by default it names the systems.
     message_lines : sequence of str
         Lines that say what was read and assumed; by default those of ``results``.
-    train : Results, optional
+    train : Results or evaluations, optional
         The same systems on the trials of training: shown side by side with ``results``.
-    before, train_before : Results, optional
+    before, train_before : Results or evaluations, optional
         The same before calibration; of many classes also before fusion. By default ``results.before``.
     model : Model, optional
         What calibrated or fused the scores: the page shows its settings, its parameters and how training went.
@@ -70,7 +72,8 @@ def render(
     Raises
     ------
     InputError
-        If there is no system in ``results``, it is something else, or the others do not have as many.
+        If there is no system in ``results``, it is something else, some are of two classes and some of many, or the
+        others do not have as many.
 
     Examples
     --------
@@ -79,14 +82,17 @@ def render(
     >>> "<h1>First try</h1>" in page, "16.67 %" in page
     (True, True)
     """
-    shown = _as_results(results)
+    shown = _as_results(results, "results")
+    _require_model(model, shown.kind)
+    others = {"train": train, "before": before, "train_before": train_before}
+    found = {name: None if one is None else _as_results(one, name) for name, one in others.items()}
     page = Page(
         results=shown,
         title=title,
         message_lines=tuple(message_lines),
-        train=train,
-        before=before if before is not None else shown.before,
-        train_before=train_before,
+        train=found["train"],
+        before=shown.before if found["before"] is None else found["before"],
+        train_before=found["train_before"],
         model=model,
         figures=figures,
         selection=selection,
@@ -98,6 +104,7 @@ def render_page(page: Page) -> str:
     """Write a page; see `render`."""
     if not page.results.systems:
         raise InputError("results: there is no system to report on.")
+    _require_one_kind(page)
     complete = replace(page, message_lines=page.message_lines or page.results.message_lines)
     if page.results.kind == "classes":
         from deciban.report.multiclass import multiclass_page
@@ -111,7 +118,7 @@ def render_page(page: Page) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _as_results(given: Any) -> Results[Any]:
+def _as_results(given: Any, name: str) -> Results[Any]:
     """Results out of what a user passed."""
     if isinstance(given, Results):
         return given
@@ -119,9 +126,38 @@ def _as_results(given: Any) -> Results[Any]:
     for one in systems:
         if not hasattr(one, "kind") or not hasattr(one, "to_dict") or not hasattr(one, "notes"):
             raise InputError(
-                f"results: got {type(one).__name__}. Pass what evaluate, evaluate_classes or evaluate_files returned."
+                f"{name}: got {type(one).__name__}. Pass what evaluate, evaluate_classes or evaluate_files returned."
             )
     return Results(systems)
+
+
+def _require_model(model: Any, kind: str) -> None:
+    """Refuse what has no parameters to show, or is for scores of the other kind."""
+    if model is None:
+        return
+    from deciban.models import Model
+    from deciban.models.score_model import ScoreModel
+
+    if not isinstance(model, Model):
+        raise InputError(f"model: got {type(model).__name__}. Pass the model: deciban.load_model reads its file.")
+    if isinstance(model, ScoreModel) and model.scores_kind != kind:
+        raise InputError(
+            f"model: a model of kind {model.kind!r} is for {_ABOUT[model.scores_kind]}, but the results are of "
+            f"{_ABOUT[kind]}. Leave it out."
+        )
+    model.require_fitted()
+
+
+def _require_one_kind(page: Page) -> None:
+    """Refuse systems of two classes beside systems of many: nothing that a page shows could be compared."""
+    for name in ("results", "before", "train", "train_before"):
+        shown: Results[Any] | None = getattr(page, name)
+        systems = () if shown is None else shown.systems
+        for one in (one for one in systems if one.kind != page.results.kind):
+            raise InputError(
+                f"{name}: {one.name} is of {_ABOUT[one.kind]}, and {page.results.systems[0].name} of "
+                f"{_ABOUT[page.results.kind]}. A page is about one kind of scores: write a page for each."
+            )
 
 
 render_classes = render

@@ -27,6 +27,8 @@ def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], wh
     InputError
         If there is no criterion, or a side, condition column or condition value does not exist or is not given as text.
     """
+    if not isinstance(where, Mapping):
+        raise InputError(f"where: got {where!r}. Write the values of each condition column: {{'gender': 'f'}}.")
     meets = []
     for side, wanted in names.items():
         if wanted is None:

@@ -19,7 +19,6 @@ from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import target_name
 from deciban.messages import Message, counted
-from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
 from deciban.trials.joining.lookup import Wanted
@@ -30,7 +29,14 @@ from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyScores, Kind, kind_called
 from deciban.workflows.kinds.base import apart
 from deciban.workflows.meeting import meet
-from deciban.workflows.model_files import model_message, require_kind, require_quality, trained_model
+from deciban.workflows.model_files import (
+    AnyModel,
+    model_message,
+    path_of_model,
+    require_kind,
+    require_quality,
+    trained_model,
+)
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, measures_of, quality_paths, read_measures
 from deciban.workflows.quality_combination import combination_messages
@@ -39,7 +45,7 @@ from deciban.workflows.system_trials import naming_scores
 
 
 def apply_files(
-    model: PathLike | Model,
+    model: AnyModel,
     scores: Paths,
     out: PathLike,
     *,
@@ -115,7 +121,8 @@ def apply_files(
     trial,score,gender
     """
     chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
-    paths = paths_of(scores, also=("" if isinstance(model, Model) else model,))
+    model_path = path_of_model(model)
+    paths = paths_of(scores, also=(model_path,))
     loaded = trained_model(model, chosen.kind)
     kind = kind_called(loaded.scores_kind)
     _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
@@ -124,7 +131,7 @@ def apply_files(
     targets = output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
-    read = [*paths, *quality_paths(quality), None if isinstance(model, Model) else model]
+    read = [*paths, *quality_paths(quality), model_path]
     refuse_overwriting(targets, read, made=out if is_folder(out) else None)
     kind.refuse_reading(chosen.reading)
     inputs = [_read(one, loaded, kind, chosen, say) for one in ScoreFiles.of(paths, None, chosen.reading).scores]
@@ -132,7 +139,7 @@ def apply_files(
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
     ready = [_applied(loaded, group, kind, chosen, measured) for group in groups]
-    messages = [*model_message(model, loaded), *(message for _, _, notes in ready for message in notes)]
+    messages = [*model_message(model_path, loaded), *(message for _, _, notes in ready for message in notes)]
     if len(targets) > 1 or is_folder(out):
         Path(out).mkdir(exist_ok=True)
     for (found, values, _), target in zip(ready, targets, strict=True):

@@ -12,7 +12,7 @@ from deciban.messages import Message, counted
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.types import FloatArray, Progress
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 
 
@@ -75,8 +75,9 @@ def evaluate_files(
     """
     chosen = Options.of("evaluate_files", options)
     if model is not None:
-        from deciban.workflows.model_files import trained_model
+        from deciban.workflows.model_files import path_of_model, trained_model
 
+        scores = paths_of(scores, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
         how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
         return evaluate_model(loaded, scores, key, chosen, **how).results

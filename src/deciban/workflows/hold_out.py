@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban.errors import InputError
 from deciban.messages import Message
 from deciban.trials import Trials
 from deciban.trials.conditions import as_text
@@ -36,6 +37,24 @@ class HoldOut:
     by: int | str | tuple[str, str]
     n_folds: int = DEFAULT_FOLDS
 
+    def __post_init__(self) -> None:
+        """Refuse what says nothing about trials.
+
+        Raises
+        ------
+        InputError
+        """
+        object.__setattr__(self, "n_folds", _folds(self.n_folds, "n_folds", _WHOLE))
+        by: Any = self.by
+        by = tuple(by) if isinstance(by, list) else by
+        if not isinstance(by, str | tuple):
+            by = _folds(by, "cross_validate", f"{_WHOLE}, a column of the key or side of trials, or a pair of these")
+        elif isinstance(by, tuple) and not (len(by) in (1, 2) and all(isinstance(name, str) for name in by)):
+            raise InputError(
+                f"cross_validate: got {by!r}. Name one column of the key or side of trials, or two, one for each side."
+            )
+        object.__setattr__(self, "by", by)
+
     @property
     def parts(self) -> int:
         """The number of folds."""
@@ -61,6 +80,15 @@ class HoldOut:
         return Message(
             "folds", "", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}"
         )
+
+
+_WHOLE = "a whole number of folds (2 or more)"
+
+
+def _folds(value: object, name: str, expected: str) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 2:
+        raise InputError(f"{name}: got {value!r}. It is {expected}.")
+    return int(value)
 
 
 def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> HeldOutGroups:

@@ -13,7 +13,7 @@ from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.reader import read_input
 from deciban.io.recognition import Recognized, recognize
-from deciban.io.source import PathLike, display_name
+from deciban.io.source import PathLike, display_name, require_one_stream
 from deciban.messages import Message
 from deciban.trials import AlignedClasses
 from deciban.trials.criteria import criteria
@@ -61,6 +61,11 @@ class ScoreFiles:
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
         opened = tuple(recognize(path, **how) for path in paths)
         return cls(opened, None if key is None else recognize(key, **of_key), class_order)
+
+    @property
+    def paths(self) -> list[PathLike]:
+        """The files, the key last."""
+        return [file.path for file in (*self.scores, *(() if self.key is None else (self.key,)))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,8 +189,16 @@ def read_joined(
     return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
 
 
-def paths_of(scores: Paths, *, also: Sequence[object] = ()) -> list[PathLike]:
-    """The files that are named, one or several; ``also`` are others of which standard input may be one.
+def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike]:
+    """The files that are named, one or several.
+
+    Parameters
+    ----------
+    scores : sequence of paths, or one path
+    also : sequence
+        What else is read, of which standard input may be one.
+    name : str
+        What the user calls them.
 
     Raises
     ------
@@ -194,9 +207,8 @@ def paths_of(scores: Paths, *, also: Sequence[object] = ()) -> list[PathLike]:
     """
     paths: list[PathLike] = [scores] if isinstance(scores, str | os.PathLike) else list(scores)
     if not paths:
-        raise InputError("scores: no file given. At least one is needed.")
-    if [*map(str, paths), *map(str, also)].count("-") > 1:
-        raise InputError("scores: standard input (-) can be read only once.")
+        raise InputError(f"{name}: no file given. At least one is needed.")
+    require_one_stream([*paths, *also])
     return paths
 
 

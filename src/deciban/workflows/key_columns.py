@@ -38,7 +38,8 @@ def complete_column(
     InputError
         If there is no such column, or a trial has no value.
     """
-    if name not in trials.conditions:
+    asked: object = name
+    if not isinstance(asked, str) or name not in trials.conditions:
         there = ", ".join((*others, *trials.conditions)) or "none"
         raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
     values = trials.condition(name)

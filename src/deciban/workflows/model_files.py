@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized
@@ -15,12 +16,55 @@ from deciban.workflows.kinds import kind_of
 from deciban.workflows.options import KindName, Options
 
 
-def trained_model(model: PathLike | Model, kind: KindName | None = None) -> ScoreModel:
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """A model and the file that it came from, loaded once: to find out what it is for, and then to use it.
+
+    Attributes
+    ----------
+    model : Model
+    path : path or None
+        None if it was given as an object.
+    """
+
+    model: Model
+    path: PathLike | None
+
+    @classmethod
+    def of(cls, model: AnyModel) -> LoadedModel:
+        """Load a model, unless it is there.
+
+        Raises
+        ------
+        FormatError, OSError
+            As in `deciban.load_model`.
+        """
+        if isinstance(model, LoadedModel):
+            return model
+        return cls(model, None) if isinstance(model, Model) else cls(load_model(model), model)
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return type(self.model).__name__ if self.path is None else display_name(self.path)
+
+
+AnyModel: TypeAlias = PathLike | Model | LoadedModel
+
+
+def path_of_model(model: AnyModel | None) -> PathLike | None:
+    """The file that a model comes from, if there is one; it is not opened."""
+    if isinstance(model, LoadedModel):
+        return model.path
+    return None if isinstance(model, Model) else model
+
+
+def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
     """A trained model, given or from its file.
 
     Parameters
     ----------
-    model : path or Model
+    model : path, Model or LoadedModel
     kind : {"two-class", "classes"}, optional
         What the scores are about that it is for.
 
@@ -30,18 +74,20 @@ def trained_model(model: PathLike | Model, kind: KindName | None = None) -> Scor
         As in `deciban.load_model`; or if the model does not map scores, is for scores of the other kind, or not
         trained.
     """
-    loaded = model if isinstance(model, Model) else load_model(model)
-    shown = type(model).__name__ if isinstance(model, Model) else display_name(model)
+    given = LoadedModel.of(model)
+    shown, loaded = given.shown, given.model
     if not isinstance(loaded, ScoreModel):
         raise InputError(f"{shown}: a model of kind {loaded.kind!r} does not map scores to log-likelihood ratios.")
     if kind is not None and loaded.scores_kind != kind:
-        about = {"two-class": "two classes", "classes": "many classes"}
         raise InputError(
-            f"{shown}: a model of kind {loaded.kind!r} is for {about[loaded.scores_kind]}, but the scores are of "
-            f"{about[kind]}."
+            f"{shown}: a model of kind {loaded.kind!r} is for {_ABOUT[loaded.scores_kind]}, but the scores are of "
+            f"{_ABOUT[kind]}."
         )
     loaded.require_fitted()
     return loaded
+
+
+_ABOUT = {"two-class": "two classes", "classes": "many classes"}
 
 
 def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options) -> Options:
@@ -52,7 +98,6 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
     InputError
         If the user said otherwise, or the files can hold the other kind only.
     """
-    about = {"two-class": "two classes", "classes": "many classes"}
     found: str | None = options.kind
     if found is None:
         try:
@@ -61,20 +106,20 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
             found = None
     if found is not None and found != model.scores_kind:
         raise InputError(
-            f"{display_name(scores.path)}: scores of {about[found]}, but a model of kind {model.kind!r} "
-            f"({type(model).__name__}) is for {about[model.scores_kind]}."
+            f"{display_name(scores.path)}: scores of {_ABOUT[found]}, but a model of kind {model.kind!r} "
+            f"({type(model).__name__}) is for {_ABOUT[model.scores_kind]}."
         )
     return replace(options, kind=model.scores_kind)
 
 
-def model_message(model: PathLike | Model, loaded: ScoreModel) -> list[Message]:
+def model_message(path: PathLike | None, loaded: ScoreModel) -> list[Message]:
     """Say which model came from a file, and what it was trained on."""
-    if isinstance(model, Model):
+    if path is None:
         return []
     training, words = loaded.training_, loaded.kind
     if training is not None:
         words += f"   trained on {counts_in_words(loaded)}"
-    return [Message("model", display_name(model), words)]
+    return [Message("model", display_name(path), words)]
 
 
 def counts_in_words(model: ScoreModel) -> str:

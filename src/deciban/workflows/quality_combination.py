@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -125,10 +126,11 @@ def _positions(quality: SegmentQuality, names: Sequence[str]) -> list[int]:
 
 
 def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArray:
-    is_file = isinstance(given, str) or hasattr(given, "__fspath__")
-    matrix = read_combination(given) if is_file else np.array(plain_combination(given))  # type: ignore[arg-type]
+    if isinstance(given, str | os.PathLike):
+        matrix, what = read_combination(given), display_name(given)
+    else:
+        matrix, what = np.array(plain_combination(given)), "matrix"
     if matrix.shape[1] != len(rows):
-        what = display_name(given) if is_file else "matrix"  # type: ignore[arg-type]
         raise InputError(
             f"{what}: {matrix.shape[1]} weights in a row for {len(rows)} {side} measures. Give one for each that is "
             "selected, in their order."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,7 @@ from deciban.trials import SegmentQuality
 from deciban.types import Progress
 from deciban.workflows.evaluate import mapped
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
-from deciban.workflows.inputs import Paths, ScoreFiles
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
@@ -117,6 +117,9 @@ def train_files(
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
+    held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
+    scores = scores if isinstance(scores, ScoreFiles) else paths_of(scores, also=(key,))
+    test_scores = _test_paths(scores, key, test_scores, test_key)
     files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, chosen.reading)
     made = _copied(model or _default(files, chosen, quality), with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)
@@ -125,8 +128,7 @@ def train_files(
         read = SystemTrials.read(files, None, chosen, model=made, quality=measured, progress=progress)
     require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
-    held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    selection = selection_of(made, read, held or HoldOut(n_folds), say) if select else None
+    selection = selection_of(made, read, held or HoldOut(n_folds, n_folds), say) if select else None
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
     dev = read.choose(taken)
     say(f"training on {', '.join(dev.systems)}")
@@ -149,6 +151,27 @@ def train_files(
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
     messages = _messages(dev, combining, held, made, every)
     return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, messages)
+
+
+def _test_paths(
+    scores: Sequence[PathLike] | ScoreFiles, key: PathLike | None, test_scores: Paths | None, test_key: PathLike | None
+) -> list[PathLike] | None:
+    """The score files of other trials, if there are any.
+
+    Raises
+    ------
+    InputError
+        If only their key is named, or standard input would be read twice.
+    """
+    if test_scores is None:
+        if test_key is not None:
+            raise InputError(
+                "test_scores: none given, but test_key is, their key. Name score files of the same systems "
+                "(test_scores=, --apply-to), or leave the key out."
+            )
+        return None
+    first = scores.paths if isinstance(scores, ScoreFiles) else [*scores, key]
+    return paths_of(test_scores, also=(*first, test_key), name="test_scores")
 
 
 def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
@@ -253,7 +276,3 @@ def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:
             else "quality: none given, but QualityFusion is there to take it. Name its file, or pass LinearFusion()."
         )
     return copy.deepcopy(model)
-
-
-calibrate_files = fuse_files = train_files
-"""Other names of `train_files`, for scripts that call it by what it trains."""

@@ -396,7 +396,7 @@ BAD = {
     ),
     "one part": (
         "calibrate dev.csv -o o --cross-validate 1",
-        "n_folds: got 1",
+        "cross_validate: got 1",
     ),
     "all to stdout": (
         "calibrate dev.csv -o - --json",

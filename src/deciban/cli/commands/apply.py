@@ -64,19 +64,18 @@ def apply_command(
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
     from deciban.cli.shared.asked import refuse_options
-    from deciban.models import load_model
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import apply_files
+    from deciban.workflows.model_files import LoadedModel
 
     files = parse_quality(quality)
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
-    loaded = load_model(model)
-    of_many = isinstance(loaded, ScoreModel) and loaded.scores_kind == "classes"
+    loaded = LoadedModel.of(model)
+    of_many = isinstance(loaded.model, ScoreModel) and loaded.model.scores_kind == "classes"
     other = ("quality", "labels") if of_many else ("classes", "posterior_prior", "detection_llr", "write_as")
     refuse_options(other, of_many=of_many)
-    named: Any = loaded if model == "-" else model  # a stream is gone once it was read
     with working() as say:
         how: dict[str, Any] = {"quality": files, **writing, **reading}
-        messages = apply_files(named, list(scores), output, progress=say, **how)
+        messages = apply_files(loaded, list(scores), output, progress=say, **how)
     tell(messages, quiet=quiet)

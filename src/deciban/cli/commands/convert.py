@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from deciban.cli.shared.options import reading_options
@@ -24,7 +26,7 @@ _KINDS = ("scores", "key", "index", "class-scores", "class-key", "quality", "seg
 @click.option("--key-format", metavar="NAME", help="Like --format, for the key.")
 @click.option("--key-columns", metavar="ROLES", help="Like --columns, for the key: enroll,test,label.")
 @reading_options
-def convert_command(source: str, target: str, *, what: str | None, quiet: bool, **given: object) -> None:
+def convert_command(source: str, target: str, *, quiet: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
 
     \b
@@ -36,7 +38,7 @@ def convert_command(source: str, target: str, *, what: str | None, quiet: bool, 
     from deciban.io.source import display_name
 
     with working(f"converting {display_name(source)}"):
-        messages = convert(source, target, what=what, **given)  # type: ignore[arg-type]
+        messages = convert(source, target, **given)
     if not quiet:
         for message in messages:
             click.echo(str(message), err=True)

@@ -21,8 +21,10 @@ def inspect_command(
     from rich.text import Text
 
     from deciban.cli.shared.tables import console
+    from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
 
+    require_one_stream(files)
     out = console()
     for path in files:
         inspection = inspect_file(path, format=format_, columns=columns, labels=parse_labels(labels), log10=log10)

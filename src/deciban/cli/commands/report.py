@@ -87,7 +87,7 @@ def report_command(
         )
     if given["cross_validate"] is not None and not request.select:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
-    request.refuse_overwriting()
+    request.check_files()
     require_writable(output, endings=(".html", ".htm"))
     files = asked.files(scores, key)
     options = asked.about(files, of_two=("quality", "train_quality", "select", "cross_validate"))

@@ -63,6 +63,7 @@ class TrainingRequest:
         InputError
         """
         from deciban.io.outputs import refuse_overwriting
+        from deciban.io.source import require_one_stream
         from deciban.workflows.quality import quality_paths
 
         for output in (self.output, *([self.llrs] if self.llrs else [])):
@@ -77,7 +78,9 @@ class TrainingRequest:
         named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
         files = [path for one in named for path in quality_paths(one)]
         outputs = [self.output, *([self.llrs] if self.llrs else [])]
-        refuse_overwriting(outputs, [*self.scores, self.key, *self.apply_to, self.apply_key, *files])
+        read = [*self.scores, self.key, *self.apply_to, self.apply_key, *files]
+        require_one_stream(read)
+        refuse_overwriting(outputs, read)
 
 
 def train(request: TrainingRequest, model: ScoreModel, options: Options, files: ScoreFiles) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from deciban.errors import FormatError, InputError
 
@@ -130,6 +130,7 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
                 f"columns: {columns!r} mixes names and positions. Write enroll,test,score or score=llr,..."
             )
         columns = parts if not all(mixed) else _merged(named)
+    _require_words(columns)
     in_order = not isinstance(columns, Mapping)
     role_counts = Counter(list(columns))
     for role in role_counts:
@@ -141,6 +142,16 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
                 "- for a column to ignore, and =NAME for one to keep under that name."
             )
     return dict(columns) if isinstance(columns, Mapping) else list(columns)
+
+
+def _require_words(columns: Any) -> None:
+    """Refuse columns that are neither roles in order nor a mapping of roles to names or numbers of columns."""
+    listed = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
+    if not isinstance(listed, Iterable) or not all(isinstance(word, str) for word in listed):
+        raise InputError(
+            f"columns: got {columns!r}. Write the roles in order, as 'enroll,test,score', or the column of each role, "
+            "by name or number: {'trial': 'utt', 'score': '3'}."
+        )
 
 
 def _merged(named: Sequence[Sequence[str]]) -> dict[str, str]:

@@ -112,6 +112,9 @@ def by_name(name: str) -> Format:
     InputError
         If there is none.
     """
+    asked: object = name
+    if not isinstance(asked, str):
+        raise InputError(f"format: got {asked!r}. It is the name of a format: {', '.join(formats())}.")
     home = next((module for module, names in _BINARY.items() if name in names), None)
     known = _of_text() if home is None else {one.name: one for one in _formats_of(home)}
     if name not in known:

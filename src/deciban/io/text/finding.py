@@ -83,7 +83,8 @@ def _of_other_kind(
     format: TextFormat | None,  # noqa: A002
 ) -> Layout | None:
     """The one layout of scores where a key was asked for, or the other way round; None if there is none."""
-    other: ContentKind | None = {"scores": "key", "class-scores": "key", "key": "scores"}.get(options.need or "")  # type: ignore[assignment]
+    swapped: dict[ContentKind | None, ContentKind] = {"scores": "key", "class-scores": "key", "key": "scores"}
+    other = swapped.get(options.need)
     if other is None or format is not None:
         return None
     for find, (delimiter, rows) in product((_with_header, _without_header), tables.items()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from deciban.errors import InputError
 
@@ -40,9 +41,14 @@ class Vocabulary:
         """
         if labels is None:
             return cls({**dict.fromkeys(_TARGET, True), **dict.fromkeys(_NONTARGET, False)}, folded=True)
+        words: Any = labels
+        if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
+            raise InputError(
+                f"labels: got {words!r}. Write a mapping of words: {{'target': 'tgt', 'nontarget': 'imp'}}."
+            )
         if set(labels) != {"target", "nontarget"}:
             raise InputError(
-                f"labels: expected words for target and nontarget, got {', '.join(labels) or 'none'}. "
+                f"labels: expected words for target and nontarget, got {', '.join(map(str, labels)) or 'none'}. "
                 "Write for example target=tgt,nontarget=imp; | separates several words."
             )
         target, nontarget = (dict.fromkeys(labels[side].split("|")) for side in ("target", "nontarget"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,9 @@ def called(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
     InputError
         If the file has no such classes, or numbers more or fewer of them.
     """
+    given: object = classes
+    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
+        raise InputError(f"classes: got {given!r}. Write their names in order: ['eng', 'fra'].")
     if classes is None or tuple(classes) == scores.classes:
         return scores
     if not is_numbered(scores.classes) or set(classes) <= set(scores.classes):

@@ -1,0 +1,111 @@
+"""What a call means is looked at before files are: what cannot mean anything is refused by the name of its argument."""
+
+import numpy as np
+import pytest
+
+from deciban import InputError, evaluate_files, read_scores, report_files, train_files
+from deciban.evaluation import ClassFigures
+from deciban.workflows.hold_out import HoldOut
+from support.both_kinds import MADE
+
+WRONG = [
+    ("where", "x"),
+    ("where", 3),
+    ("where", ["sex"]),
+    ("columns", 3),
+    ("columns", [3]),
+    ("columns", {"trial": 1}),
+    ("key_columns", 2.5),
+    ("labels", 3),
+    ("labels", "target=tgt"),
+    ("labels", {"target": 1, "nontarget": 0}),
+    ("format", ["table"]),
+    ("key_format", {"table": 1}),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_options_of_a_type_that_says_nothing(both, name, value):
+    with pytest.raises(InputError, match=f"{name.removeprefix('key_')}: got"):
+        evaluate_files(both.paths[0], both.key, **{name: value})
+
+
+def test_a_column_of_weights_is_named_by_text(both):
+    with pytest.raises(InputError, match=r"no column \['x'\] says how much trials count"):
+        evaluate_files(both.paths[0], both.key, weights=["x"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("groups", 3), ("groups", "ab"), ("classes", 3), ("prior", 3), ("p_target", "x")]
+)
+def test_options_of_many_classes(tmp_path, name, value):
+    files = MADE["classes"](tmp_path)
+    with pytest.raises(InputError, match=f"{name}: "):
+        evaluate_files(files.paths[0], files.key, **{name: value})
+
+
+def test_priors_of_a_target_in_a_table():
+    with pytest.raises(InputError, match=r"p_target: got \[\[0.5\]\]"):
+        ClassFigures(p_target=[[0.5]])
+
+
+def test_columns_and_labels_of_a_file_alone(both):
+    with pytest.raises(InputError, match=r"columns: got 3\. Write the roles in order"):
+        read_scores(both.paths[0], columns=3)
+    with pytest.raises(InputError, match=r"labels: got 3\. Write a mapping"):
+        read_scores(both.paths[0], labels=3)
+
+
+@pytest.mark.parametrize("by", [2.5, True, np.True_, 1, -3, None, {"speaker": 1}])
+def test_what_is_held_out_is_a_number_or_a_name(by):
+    with pytest.raises(InputError, match=r"cross_validate: got .* It is a whole number of folds \(2 or more\)"):
+        HoldOut(by)
+    if by is not None:
+        with pytest.raises(InputError, match="cross_validate: got"):
+            train_files("no.csv", None, cross_validate=by)  # before the file is looked for
+
+
+@pytest.mark.parametrize("by", [(), ("a", "b", "c"), (3, 4), ["a", None]])
+def test_what_is_held_out_is_one_column_or_two(by):
+    with pytest.raises(InputError, match="cross_validate: got .* Name one column"):
+        HoldOut(by)
+
+
+@pytest.mark.parametrize("n_folds", [2.5, True, "x", 1, None])
+def test_numbers_of_folds(both, n_folds):
+    with pytest.raises(InputError, match="n_folds: got"):
+        HoldOut("sex", n_folds)
+    with pytest.raises(InputError, match="n_folds: got"):
+        report_files(both.paths[0], both.key, both.folder / "page.html", n_folds=n_folds)
+    with pytest.raises(InputError, match="n_folds: got"):
+        train_files(both.paths, both.key, select=True, n_folds=n_folds)
+
+
+def test_a_list_of_columns_is_a_pair_and_numbers_of_arrays_are_numbers():
+    assert HoldOut(["spk", "other"]) == HoldOut(("spk", "other"))
+    assert HoldOut(np.int64(4), np.int32(3)) == HoldOut(4, 3)
+    assert HoldOut(np.int64(4)).parts == 4
+
+
+def test_a_key_of_other_trials_without_their_scores(both):
+    with pytest.raises(InputError, match="test_scores: none given, but test_key is"):
+        train_files("no.csv", None, test_key="no.key")
+    with pytest.raises(InputError, match="test_scores: no file given"):
+        train_files(both.paths[0], both.key, both.calibrator(), test_scores=[], test_key=both.key)
+
+
+TWICE = {
+    "model and scores": lambda: evaluate_files("-", "key.csv", model="-"),
+    "model and key": lambda: evaluate_files("a.csv", "-", model="-"),
+    "scores and other scores": lambda: train_files("-", "key.csv", test_scores="-", test_key="key.csv"),
+    "scores and other key": lambda: train_files(["a.csv", "-"], "key.csv", test_scores="b.csv", test_key="-"),
+    "both keys": lambda: train_files("a.csv", "-", test_scores="b.csv", test_key="-"),
+    "scores and scores of training": lambda: report_files("-", "key.csv", train=["b.csv", "-"]),
+    "model and key of training": lambda: report_files("a.csv", model="-", train="b.csv", train_key="-"),
+}
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_standard_input_is_read_once_in_a_call(case):
+    with pytest.raises(InputError, match=r"standard input \(-\) can be read only once, but 2 inputs"):
+        TWICE[case]()
