@@ -120,7 +120,9 @@ class ScoreModel(Model):
         """How training went, in sentences."""
         results = {} if self.training_ is None else dict(self.training_.results)
         lines = [f"training: {results['status']}"] if "status" in results else []
-        return [*lines, objective_line(results)] if "objective" in results else lines
+        if "objective" not in results:
+            return lines
+        return [*lines, objective_line(results, without_llrs=self.scores_kind == "classes")]
 
     @property
     def trained_systems(self) -> tuple[str, ...]:
@@ -129,7 +131,8 @@ class ScoreModel(Model):
         return known or tuple(f"system {k}" for k in range(self.n_systems_))
 
 
-def objective_line(results: dict[str, Any], of_trials: str = "") -> str:
+def objective_line(results: dict[str, Any], of_trials: str = "", *, without_llrs: bool = False) -> str:
     """The objective of training, against that of scores that say nothing."""
     relative = f"{results['objective_relative_to_llr_0']:.4g}"
-    return f"objective {results['objective']:.6g}{of_trials}, {relative} times that of scores that say nothing (llr 0)"
+    silent = "scores that say nothing" + ("" if without_llrs else " (llr 0)")
+    return f"objective {results['objective']:.6g}{of_trials}, {relative} times that of {silent}"

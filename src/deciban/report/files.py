@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.atomic import atomic_write
 from deciban.io.outputs import refuse_overwriting
-from deciban.io.source import PathLike, require_one_stream
+from deciban.io.source import PathLike, display_name, require_one_stream
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page
@@ -24,6 +26,10 @@ from deciban.workflows.quality import QualityFiles, quality_paths
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
+
+
+PAGE_ENDINGS = (".html", ".htm")
+"""How the name of a page ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,12 @@ class ReportRequest:
         read += [path_of_model(self.model)]
         require_one_stream(read)
         refuse_overwriting([self.output], [*read, *quality_paths(self.quality), *quality_paths(self.train_quality)])
+        ending = Path(os.fspath(self.output)).suffix.casefold()
+        if ending not in PAGE_ENDINGS and os.fspath(self.output) != "-":
+            raise InputError(
+                f"output: a page is HTML, and {display_name(self.output)} does not end in {' or '.join(PAGE_ENDINGS)}. "
+                "Name it so; for pictures alone there is deciban.plots."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

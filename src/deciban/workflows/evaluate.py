@@ -163,7 +163,7 @@ def evaluate_model(
     say(f"evaluating {name}")
     after = counting.evaluated(values, name, options.figures)
     what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
-    words = f"{name}: the {what} of all systems" if model.is_fusion else f"figures are those of the {what}"
+    words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
     found = [*trials.all_messages(), *messages, Message("note", "", words)]
     found += trials.seen_before(model, of_training=of_training)
     report = trials.joined.report

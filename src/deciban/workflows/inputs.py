@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -203,9 +203,17 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     Raises
     ------
     InputError
-        If there is none, or standard input would be read twice.
+        If there is none, one is no name of a file, or standard input would be read twice.
     """
-    paths: list[PathLike] = [scores] if isinstance(scores, str | os.PathLike) else list(scores)
+    given: Any = [scores] if isinstance(scores, str | os.PathLike) else scores
+    if not isinstance(given, Iterable):
+        raise InputError(f"{name}: got {type(scores).__name__}. Name a file, or several in a list.")
+    paths: list[Any] = list(given)
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(
+                f"{name}: got {type(path).__name__} for the name of a file. What is in memory, deciban.evaluate takes."
+            )
     if not paths:
         raise InputError(f"{name}: no file given. At least one is needed.")
     require_one_stream([*paths, *also])

@@ -115,11 +115,11 @@ class Trained:
         """What is to be thought of figures of the trials of training."""
         what = "fusion" if self.model.is_fusion else "model"
         words = f"The {what} has seen the {'segments' if self.kind == 'classes' else 'trials'}"
-        words += f" of {self.after.name!r}, which flatters it: " if self.after else ", which flatters it: "
+        words += f" of '{self.after.name}', which flatters it: " if self.after else ", which flatters it: "
         crossed = self.cross_validated
         if crossed is None:
             return f"{words}cross-validate, or evaluate it on others."
-        return f"{words}{crossed.name!r} is what to expect."
+        return f"{words}'{crossed.name}' is what to expect."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban calibrate --json`` and ``deciban fuse --json`` print.

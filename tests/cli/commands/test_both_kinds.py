@@ -69,3 +69,34 @@ def test_a_folder_that_is_not_there_is_told(both, run):
     assert (code, out) == (2, "")
     assert "nodir" in err
     assert not (both.folder / "nodir").exists()
+
+
+def test_names_of_outputs_that_a_terminal_would_obey_are_shown_escaped(both, run, tmp_path):
+    odd = "x\x1b[31m\ny"
+    plot = "det" if both.name == "two-class" else "confusion"
+    for words in (["report", "a.csv"], ["plot", plot, "a.csv"]):
+        code, out, err = run(*words, "--key", "key.csv", "-o", odd + (".html" if words[0] == "report" else ".svg"))
+        assert code == 0, err
+        assert "\x1b" not in out + err
+        assert r"wrote x\x1b[31m\ny." in out + err
+    (tmp_path / odd).write_text((tmp_path / "a.csv").read_text())
+    code, out, err = run("calibrate", odd, "--key", "key.csv", "-o", "m.json")
+    assert code == 0, err
+    assert "\\\\" not in out + err
+
+
+def test_an_option_of_many_classes_is_refused_by_its_own_name(both, run):
+    both.calibrator().fit(both.values[0], both.truth).save(both.folder / "m.json")
+    code, _, err = run("apply m.json a.csv -o out.csv --as detection-llr")
+    if both.name == "classes":
+        assert code == 0, err
+        return
+    assert (code, "--as is for many classes" in " ".join(err.split())) == (2, True), err
+    assert "--kind" not in err
+
+
+def test_scores_that_say_nothing_are_called_what_they_are(both, run):
+    code, out, err = run("calibrate a.csv --key key.csv -o m.json")
+    assert code == 0, err
+    assert ("(llr 0)" in " ".join(out.split())) == (both.name == "two-class")
+    assert "scores that say nothing" in " ".join(out.split())

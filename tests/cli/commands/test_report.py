@@ -69,8 +69,8 @@ def test_an_input_is_not_replaced(files, name):
 
 def test_what_is_calibrated_says_so(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--model", "model.json")
-    assert "figures are those of the llrs that the model (affine) makes of the scores" in done.stderr
-    assert "figures are those of the llrs" in (files / "out.html").read_text()
+    assert ": the llrs that the model (affine) makes of the scores" in done.stderr
+    assert ": the llrs that the model (affine) makes of the scores" in (files / "out.html").read_text()
     assert "llrs that the model" not in run(files, "eval.txt", "--key", "eval.key").stderr
 
 

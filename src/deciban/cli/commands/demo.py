@@ -15,6 +15,7 @@ def demo_command(folder: Path, *, force: bool) -> None:
     from deciban.cli.shared.progress import tell
     from deciban.cli.shared.tables import print_results
     from deciban.io import write_demo
+    from deciban.io.source import display_name
     from deciban.io.synthetic import DEMO_FILES
     from deciban.report.files import ReportRequest, write_report
     from deciban.workflows.options import Options
@@ -30,6 +31,6 @@ def demo_command(folder: Path, *, force: bool) -> None:
     results = write_report(request, Options(kind="two-class")).results
     tell(results.messages)
     print_results(results)
-    files = " ".join(map(str, systems))
-    click.echo(f"\nwrote {page}: open it in a browser. The same with your own files:")
-    click.echo(f"  deciban report {files} --key {key} -o {page}")
+    files = " ".join(map(display_name, systems))
+    click.echo(f"\nwrote {display_name(page)}: open it in a browser. The same with your own files:")
+    click.echo(f"  deciban report {files} --key {display_name(key)} -o {display_name(page)}")

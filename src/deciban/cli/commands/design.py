@@ -70,6 +70,7 @@ def design_command(
     weightings = [rule.weighting(points) for rule in rules]
     if output is not None:
         from deciban import plots
+        from deciban.io.source import display_name
 
         save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
     if as_json:
@@ -78,7 +79,7 @@ def design_command(
     else:
         _show(rules, weightings)
     if output is not None:
-        click.echo(f"wrote {output}", err=True)
+        click.echo(f"wrote {display_name(output)}", err=True)
 
 
 def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float) -> Rule:

@@ -40,6 +40,7 @@ def plot_command(
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
     from deciban.io.outputs import refuse_overwriting
+    from deciban.io.source import display_name
     from deciban.workflows.evaluate import evaluate_joined
     from deciban.workflows.inputs import read_joined
 
@@ -58,7 +59,7 @@ def plot_command(
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if not quiet:
-        click.echo(f"wrote {output}")
+        click.echo(f"wrote {display_name(output)}")
 
 
 def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:

@@ -66,6 +66,7 @@ def report_command(
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
     from deciban.cli.shared.tables import print_results
+    from deciban.io.source import display_name
     from deciban.report.files import ReportRequest, write_report
 
     request = ReportRequest(
@@ -98,4 +99,4 @@ def report_command(
         tell(("training", *done.train.messages), quiet=quiet)
     if not quiet:
         print_results(done.results)
-        click.echo(f"wrote {output}")
+        click.echo(f"wrote {display_name(output)}")

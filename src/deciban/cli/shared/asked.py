@@ -28,7 +28,7 @@ _OF_MANY = (
 _OF_TWO = ("dcf", "labels")
 """Options of all commands that mean nothing for the other kind."""
 
-_WORDS = {"p_targets": "--p-target", "groups": "--group"}
+_WORDS = {"p_targets": "--p-target", "groups": "--group", "write_as": "--as"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,10 @@ def refuse_options(names: Sequence[str], *, of_many: bool) -> None:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if given:
-        held = "many classes (for two, say --kind two-class)" if of_many else "two classes"
-        other = "two classes" if of_many else "many classes (say --kind classes if they are)"
+        has_kind = any(parameter.name == "kind" for parameter in context.command.params)
+        held, other = ("many classes", "two classes") if of_many else ("two classes", "many classes")
+        if has_kind and of_many:
+            held += " (for two, say --kind two-class)"
+        elif has_kind:
+            other += " (say --kind classes if they are)"
         raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} is for {other}.")
