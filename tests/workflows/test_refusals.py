@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from deciban import InputError, evaluate_files, read_scores, report_files, train_files
-from deciban.evaluation import ClassFigures
 from deciban.workflows.hold_out import HoldOut
 from support.both_kinds import MADE
 
@@ -42,11 +41,6 @@ def test_options_of_many_classes(tmp_path, name, value):
     files = MADE["classes"](tmp_path)
     with pytest.raises(InputError, match=f"{name}: "):
         evaluate_files(files.paths[0], files.key, **{name: value})
-
-
-def test_priors_of_a_target_in_a_table():
-    with pytest.raises(InputError, match=r"p_target: got \[\[0.5\]\]"):
-        ClassFigures(p_target=[[0.5]])
 
 
 def test_columns_and_labels_of_a_file_alone(both):
