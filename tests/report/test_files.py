@@ -85,6 +85,6 @@ def test_a_model_of_the_other_kind_is_named_as_its_file(both):
 
 def test_a_page_is_not_written_under_the_name_of_something_else(both):
     for name in ("page.pdf", "page", "page.html.txt"):
-        with pytest.raises(InputError, match=rf"output: a page is HTML, and .*{name} does not end in \.html or \.htm"):
+        with pytest.raises(InputError, match=rf"output: '.*{name}' should end in \.html or \.htm"):
             report_files(both.paths, both.key, both.folder / name)
         assert not (both.folder / name).exists()

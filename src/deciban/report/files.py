@@ -69,8 +69,8 @@ class ReportRequest:
         ending = Path(os.fspath(self.output)).suffix.casefold()
         if ending not in PAGE_ENDINGS and os.fspath(self.output) != "-":
             raise InputError(
-                f"output: a page is HTML, and {display_name(self.output)} does not end in {' or '.join(PAGE_ENDINGS)}. "
-                "Name it so; for pictures alone there is deciban.plots."
+                f"output: '{display_name(self.output)}' should end in {' or '.join(PAGE_ENDINGS)}, for a page is HTML. "
+                "Name it so; for pictures alone there are plots."
             )
 
 

@@ -89,7 +89,7 @@ def report_command(
     if given["cross_validate"] is not None and not request.select:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     request.check_files()
-    require_writable(output, endings=(".html", ".htm"))
+    require_writable(output)
     files = asked.files(scores, key)
     options = asked.about(files, of_two=("quality", "train_quality", "select", "cross_validate"))
     with working() as say:
