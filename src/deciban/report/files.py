@@ -56,7 +56,7 @@ class ReportRequest:
     title: str | None = None
 
     def check_files(self) -> None:
-        """Refuse to write onto an input, and to read standard input twice.
+        """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
 
         Raises
         ------
