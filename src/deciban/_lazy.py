@@ -1,56 +1,63 @@
 """Packages whose names are imported when they are first used (PEP 562), so that nobody pays for what they leave alone.
 
-A package lists where its names live, once for programs and once for type checkers and editors:
+What a package offers stands once, in the stub beside it (``__init__.pyi``), where type checkers and editors look:
 
-    if TYPE_CHECKING:
-        from deciban.evaluation.two_class import evaluate
-    else:
-        __getattr__, __dir__ = late(__name__, {"deciban.evaluation.two_class": ("evaluate",)})
-    __all__ = ["evaluate"]
+    from deciban.evaluation.two_class import evaluate as evaluate
 
-No module of the package may be called like one of these names: importing it would put the module in place of the name.
+and ``__getattr__, __dir__ = late(__name__)`` in the package gives the same names to programs. No module of the package
+may be called like one of these names: importing it would put the module in place of the name.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
-def late(
-    package: str, homes: Mapping[str, Iterable[str]], modules: Iterable[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
     Parameters
     ----------
     package : str
         Its ``__name__``.
-    homes : mapping of str to iterable of str
-        For each module the names that live in it.
-    modules : iterable of str
-        Modules of the package that are names of it, too.
+    beside : iterable of str
+        Modules of the package that are found as well, but are not among what it offers.
 
     Returns
     -------
     two functions
-        The first one imports, and remembers in the package what it found; the second one lists ``__all__``.
+        The first one imports, and remembers in the package what it found; the second one lists ``__all__``, which is
+        all that the stub names.
     """
-    namespace = sys.modules[package].__dict__
-    home_of = {name: home for home, names in homes.items() for name in names}
-    known = frozenset(modules)
+    module = sys.modules[package]
+
+    def homes() -> dict[str, str]:
+        import ast
+
+        path = f"{module.__file__}".removesuffix("c") + "i"
+        stub = ast.parse(module.__spec__.loader.get_data(path))  # type: ignore[union-attr]  # as zipped packages want it
+        found = {name.target.id: "" for name in stub.body if isinstance(name, ast.AnnAssign)}  # type: ignore[union-attr]
+        for node in stub.body:
+            if isinstance(node, ast.ImportFrom):
+                found |= {f"{name.asname}": f"{node.module}" for name in node.names}
+        return found
 
     def get(name: str) -> Any:
-        if name in home_of:
-            namespace[name] = getattr(importlib.import_module(home_of[name]), name)
-            return namespace[name]
-        if name in known:
+        if "__homes__" not in module.__dict__:
+            module.__dict__["__homes__"] = homes()
+        home_of = module.__dict__["__homes__"]
+        if name == "__all__":
+            found: Any = sorted(home_of)
+        elif home_of.get(name) == package or name in beside:
             return importlib.import_module(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        elif name in home_of:
+            found = getattr(importlib.import_module(home_of[name]), name)
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module.__dict__[name] = found
+        return found
 
-    def names() -> list[str]:
-        return list(namespace["__all__"])
-
-    return get, names
+    return get, lambda: list(get("__all__"))

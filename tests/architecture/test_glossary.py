@@ -58,11 +58,7 @@ def printed_keys():
 @pytest.fixture(scope="module")
 def known():
     text = "\n".join(path.read_text() for path in SOURCES)
-    return {
-        "option": set(options()),
-        "key": set(printed_keys()),
-        "name": set(re.findall(r"[A-Za-z_]\w*", text)),
-    }
+    return {"option": set(options()), "key": set(printed_keys()), "name": set(re.findall(r"[A-Za-z_]\w*", text))}
 
 
 @pytest.mark.parametrize("name", NAMES)

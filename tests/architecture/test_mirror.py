@@ -21,10 +21,7 @@ FROM_ABOVE = {
     "calibration/multiclass/test_transformations.py": ["calibration/multiclass/base.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
     "core/classes/test_transforms.py": ["core/training/transform_objective.py"],
-    "core/training/test_linear_training.py": [
-        "core/training/fit.py",
-        "core/training/linear_objective.py",
-    ],
+    "core/training/test_linear_training.py": ["core/training/fit.py", "core/training/linear_objective.py"],
     "core/training/test_multiclass_training.py": ["core/training/multiclass_moments.py"],
     "decisions/test_application.py": ["decisions/points.py"],
     "fusion/test_quality.py": [
@@ -155,7 +152,8 @@ def places():
 def named(path):
     """Modules of deciban that a file imports, anywhere in it, or names in a string that is imported late."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    stub = path.with_suffix(".pyi")
+    for node in ast.walk(ast.parse(path.read_text() + (stub.read_text() if stub.exists() else ""))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

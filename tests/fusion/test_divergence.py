@@ -21,10 +21,7 @@ def by_definition(llr, is_target, p_target, one, other):
     return (p_target * trial[is_target].mean() + (1 - p_target) * trial[~is_target].mean()) / np.log(2)
 
 
-@given(
-    st.lists(st.lists(st.floats(-8, 8), min_size=3, max_size=3), min_size=5, max_size=5),
-    st.floats(0.01, 0.99),
-)
+@given(st.lists(st.lists(st.floats(-8, 8), min_size=3, max_size=3), min_size=5, max_size=5), st.floats(0.01, 0.99))
 def test_it_is_the_mean_of_both_kullback_leibler_divergences(llr, p_target):
     llr = np.array(llr)
     found = posterior_divergence(llr, IS_TARGET, p_target=p_target)

@@ -19,7 +19,7 @@ from scipy.special import expit, log_softmax, logit, logsumexp
 
 FOLDER = Path(__file__).parent
 NOT_RECOMPUTED = {
-    "fusion_with_elementwise_square": "what one program made of a sum of squares: no optimum of any objective",
+    "fusion_with_elementwise_square": "what one program made of a sum of squares: no optimum of any objective"
 }
 
 

@@ -110,10 +110,7 @@ def test_swapping_flips_the_prior(sets, x):
     for normalize in (False, True):
         swapped = metrics.cross_entropy(-non, -tar, prior_log_odds=-x, normalize=normalize)
         assert_close(swapped, metrics.cross_entropy(tar, non, prior_log_odds=x, normalize=normalize))
-    assert_close(
-        metrics.min_dcf(-non, -tar, prior_log_odds=-x),
-        metrics.min_dcf(tar, non, prior_log_odds=x),
-    )
+    assert_close(metrics.min_dcf(-non, -tar, prior_log_odds=-x), metrics.min_dcf(tar, non, prior_log_odds=x))
 
 
 @given(classes(), log_odds)

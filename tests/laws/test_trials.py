@@ -9,19 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import InputError, KeyMismatchError
-from deciban.trials import (
-    ClassKey,
-    ClassScores,
-    IdMap,
-    Index,
-    Key,
-    Scores,
-    Trials,
-    align,
-    align_classes,
-    merge,
-    stack,
-)
+from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Scores, Trials, align, align_classes, merge, stack
 from deciban.trials.joining import lookup, ordering
 from support import joins
 

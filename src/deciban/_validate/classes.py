@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 

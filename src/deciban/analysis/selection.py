@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.analysis.data import LabelledData
 from deciban.analysis.fusion import system_names
 from deciban.analysis.selection_search import Criterion, Search, SelectionStep, Untrained

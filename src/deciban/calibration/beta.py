@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import log_expit
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import TrainedByRule, results_of
@@ -86,11 +86,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     c_: float
 
     def __init__(
-        self,
-        *,
-        p_target: float = 0.5,
-        ridge: float = 0.0,
-        scores: Literal["probability", "log_odds"] = "probability",
+        self, *, p_target: float = 0.5, ridge: float = 0.0, scores: Literal["probability", "log_odds"] = "probability"
     ) -> None:
         self._set_rule(p_target=p_target, alpha=1.0, beta=1.0, ridge=ridge)
         self.scores = scores

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn

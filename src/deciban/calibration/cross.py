@@ -10,7 +10,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folds_of, held_out, splits
 from deciban.errors import InputError
 from deciban.models.quality_arrays import ARGUMENTS, measure_table, missing_measures_are_known, tell_missing

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.calibration.fit_record import outcome
 from deciban.errors import InputError, warn
 from deciban.models.calibrator import Calibrator, Labelled

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.pav import block_llr, pool
@@ -97,11 +97,7 @@ class PavCalibrator(Calibrator):
     """What warnings call it; by default by its class."""
 
     def __init__(
-        self,
-        *,
-        interpolation: Literal["linear", "step"] = "linear",
-        smoothing: float = 0.0,
-        bound: float | None = None,
+        self, *, interpolation: Literal["linear", "step"] = "linear", smoothing: float = 0.0, bound: float | None = None
     ) -> None:
         self.interpolation = interpolation
         self.smoothing = smoothing

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, expit, logit
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.calibration.rule_weightings import RuleWeighting, rule_weighting
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.core.rules.threshold_mass import ThresholdMass

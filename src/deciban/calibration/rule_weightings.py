@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.rules.threshold_mass import ThresholdMass
 from deciban.types import FloatArray

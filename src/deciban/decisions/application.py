@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.decisions.actions import least_cost_actions

@@ -76,10 +76,7 @@ def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
     n_fa, n_miss = corners(table.n_tar, table.n_non)
     lines = ndtr(np.linspace(-6.0, 6.0, 4097))
     crossed = np.concatenate(
-        (
-            np.searchsorted(n_miss, lines * n_miss[-1]),
-            len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]),
-        )
+        (np.searchsorted(n_miss, lines * n_miss[-1]), len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]))
     )
     kept = np.unique(np.clip(np.concatenate((crossed - 1, crossed, [0, len(n_fa) - 1])), 0, len(n_fa) - 1))
     return n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]

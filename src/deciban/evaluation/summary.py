@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.rules.expected import log_cost, mixed

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.rules.sums import MeanCost
 from deciban.fusion.fuser import LabelledSystems
 from deciban.types import FloatArray

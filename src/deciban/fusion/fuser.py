@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.training.bounds import length_bound
 from deciban.core.training.fit import Fit
 from deciban.errors import InputError, TrialError
@@ -36,12 +36,7 @@ class LabelledSystems(LabelledTrials):
 
     @classmethod
     def of(
-        cls,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        missing: bool = False,
+        cls, scores: ArrayLike, is_target: ArrayLike, sample_weight: ArrayLike | None = None, *, missing: bool = False
     ) -> LabelledSystems:
         """Check what a user passed; with ``missing``, NaN stands for a score that is not there.
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
 from deciban.models.by_rule import results_of

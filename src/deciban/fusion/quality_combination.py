@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.types import FloatArray, ScoreArray

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.fuser import LabelledSystems, combined, require_systems

@@ -55,11 +55,7 @@ def wanted_subsets(complete: Subset, occurring: Mapping[Subset, IntArray], max_m
 
 
 def require_known(
-    occurring: Mapping[Subset, IntArray],
-    known: Collection[Subset],
-    way_out: str,
-    *,
-    called: Callable[[Subset], str],
+    occurring: Mapping[Subset, IntArray], known: Collection[Subset], way_out: str, *, called: Callable[[Subset], str]
 ) -> None:
     """Refuse trials with scores of a set of systems for which there is no fusion.
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.pav import pool

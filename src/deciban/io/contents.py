@@ -9,18 +9,7 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.trials import (
-    ClassKey,
-    ClassScores,
-    IdMap,
-    Index,
-    Key,
-    Origin,
-    Quality,
-    Scores,
-    SegmentQuality,
-    TrialTable,
-)
+from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, TrialTable
 from deciban.trials.frames.to_frames import check_same_trials
 
 ContentKind: TypeAlias = Literal[

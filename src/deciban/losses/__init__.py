@@ -8,31 +8,6 @@ names end in ``_and_gradient`` return both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from deciban._lazy import late
 
-if TYPE_CHECKING:
-    from deciban.losses.rules import cllr, cllr_and_gradient, scoring_rule_cost, scoring_rule_cost_and_gradient
-    from deciban.losses.terms import CostAndGradient
-else:
-    __getattr__, __dir__ = late(
-        __name__,
-        {
-            "deciban.losses.rules": (
-                "cllr",
-                "cllr_and_gradient",
-                "scoring_rule_cost",
-                "scoring_rule_cost_and_gradient",
-            ),
-            "deciban.losses.terms": ("CostAndGradient",),
-        },
-    )
-
-__all__ = [
-    "CostAndGradient",
-    "cllr",
-    "cllr_and_gradient",
-    "scoring_rule_cost",
-    "scoring_rule_cost_and_gradient",
-]
+__getattr__, __dir__ = late(__name__)

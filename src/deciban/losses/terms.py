@@ -10,7 +10,7 @@ import array_api_compat
 import numpy as np
 from scipy.special import expit
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.losses import autograd, kernels
 from deciban.losses.trials import LossTrials, both_classes
 

@@ -9,7 +9,7 @@ from typing import Any
 import array_api_compat
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.losses.kernels import on_host
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.metrics.counted_scores import CountedScores
 from deciban.metrics.sorted_scores import SortedScores

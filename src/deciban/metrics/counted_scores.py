@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.ranks.unsorted import UnsortedClass, counted

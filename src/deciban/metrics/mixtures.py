@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
 from deciban.metrics.counted_scores import CountedScores

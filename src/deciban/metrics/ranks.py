@@ -9,11 +9,7 @@ from deciban.metrics.sorted_scores import Roc, SortedScores
 
 
 def eer(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> float:
     """Equal error rate on the convex hull of the ROC, a fraction (BOSARIS paper eq. 26).
 
@@ -87,11 +83,7 @@ def uer(
 
 
 def prbep(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> float:
     """Precision-recall break-even point: the number of misses where it equals that of false alarms.
 
@@ -121,11 +113,7 @@ def prbep(
 
 
 def auc(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> float:
     """Probability that a target scores above a non-target, ties counting half (the ML convention).
 
@@ -155,11 +143,7 @@ def auc(
 
 
 def roc_error_area(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> float:
     """Area under the ROC as miss rate over false-alarm rate (the convention of the thesis).
 
@@ -190,11 +174,7 @@ def roc_error_area(
 
 
 def pav(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> Pav:
     """Pool adjacent violators: the best monotone recalibration of these scores (thesis appendix C).
 
@@ -228,11 +208,7 @@ def pav(
 
 
 def rocch(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> Rocch:
     """Convex hull of the ROC (BOSARIS paper section 2.6, thesis appendix C).
 
@@ -264,11 +240,7 @@ def rocch(
 
 
 def roc(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> Roc:
     """The steppy ROC: error rates at every corner of the staircase.
 

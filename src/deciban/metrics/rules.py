@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.rules.proper import threshold_density
 from deciban.metrics.scored_trials import ScoredTrials
 from deciban.metrics.sorted_scores import SortedScores
@@ -13,11 +13,7 @@ from deciban.types import FloatArray
 
 
 def cllr(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> float:
     """Cost of log-likelihood ratios in bits (BOSARIS paper eq. 18).
 
@@ -50,11 +46,7 @@ def cllr(
 
 
 def min_cllr(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
 ) -> float:
     """Cllr after the best monotone recalibration of the same scores, in bits: the discrimination loss.
 

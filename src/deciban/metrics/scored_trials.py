@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.rules import expected
 from deciban.metrics.counted_scores import checked
 from deciban.types import CountArray, FloatArray, ScoreArray
@@ -34,11 +34,7 @@ class ScoredTrials:
         return expected.cross_entropy(self.tar, self.non, 0.0) / math.log(2)
 
     def cross_entropy(
-        self,
-        *,
-        p_target: ArrayLike | None = None,
-        prior_log_odds: ArrayLike | None = None,
-        normalize: bool = False,
+        self, *, p_target: ArrayLike | None = None, prior_log_odds: ArrayLike | None = None, normalize: bool = False
     ) -> float | FloatArray:
         """See `deciban.metrics.cross_entropy`."""
         cost = expected.normalized_cross_entropy if normalize else expected.cross_entropy
@@ -46,12 +42,7 @@ class ScoredTrials:
         return _at_each(log_odds, lambda x: cost(self.tar, self.non, x))
 
     def scoring_rule_cost(
-        self,
-        alpha: float,
-        beta: float,
-        *,
-        p_target: ArrayLike | None = None,
-        prior_log_odds: ArrayLike | None = None,
+        self, alpha: float, beta: float, *, p_target: ArrayLike | None = None, prior_log_odds: ArrayLike | None = None
     ) -> float | FloatArray:
         """See `deciban.metrics.scoring_rule_cost`."""
         alpha, beta = _validate.rule(alpha, beta)

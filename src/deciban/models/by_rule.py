@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import WeightedScores, scoring_rule_cost
 from deciban.core.training.fit import Fit
 from deciban.core.training.linear_training import LinearFit, train

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import ScoreModel
 from deciban.models.weighted_scores import LabelledTrials

@@ -45,11 +45,7 @@ def parsed(data: bytes, name: str) -> Any:
 
     try:
         content: Any = json.loads(
-            data.decode("utf-8"),
-            parse_constant=refuse,
-            parse_float=finite,
-            parse_int=fitting,
-            object_pairs_hook=unique,
+            data.decode("utf-8"), parse_constant=refuse, parse_float=finite, parse_int=fitting, object_pairs_hook=unique
         )
         json.dumps(content, ensure_ascii=False).encode()  # an escaped half of a character could never be written again
     except UnicodeDecodeError as error:

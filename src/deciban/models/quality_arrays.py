@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import DecibanWarning, InputError, warn
 from deciban.types import BoolArray, ScoreArray
 

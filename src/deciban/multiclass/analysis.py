@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
@@ -185,11 +185,7 @@ def _mean(costs: FloatArray) -> float | FloatArray:
 
 
 def pairwise_analysis(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
 ) -> PairwiseAnalysis:
     """Analyse every pair of classes (paper 001 section 4.2).
 

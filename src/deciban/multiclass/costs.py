@@ -82,11 +82,7 @@ def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
 
 
 def cllr(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
 ) -> float:
     """Cost of log-likelihoods in bits, also known as Cmxe (paper 001 eq. 17).
 

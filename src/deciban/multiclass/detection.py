@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.classes.counts import Passes, accepted
 from deciban.core.classes.open_set import accepted_open_set, non_target_priors
 from deciban.core.ranks.operating import detection_cost

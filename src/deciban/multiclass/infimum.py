@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban._validate import all_finite
+from deciban._validate.arrays import all_finite
 from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
 from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.multiclass_separation import Escape

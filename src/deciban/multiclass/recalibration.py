@@ -76,11 +76,7 @@ def _saved(before: float, after: float) -> float:
 
 
 def min_cllr(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
 ) -> float:
     """`cllr` after the best scale and offsets on the same trials, in bits (paper 001 section 4.1).
 

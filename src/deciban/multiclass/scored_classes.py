@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.counts import ordered_by_class, tally
 from deciban.core.classes.loglik import detection_llr, prior_ratio, relative, row_blocks

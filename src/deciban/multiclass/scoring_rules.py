@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.counts import chosen, log_weights, tally
 from deciban.core.classes.loglik import difference, relative, row_blocks

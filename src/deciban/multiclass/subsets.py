@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class
 from deciban.core.by_value import ByValue
@@ -81,11 +81,7 @@ class SubsetCosts(ByValue):
 
 
 def subset_c_avg(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    p_target: float = 0.5,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, classes: Sequence[str] | None = None
 ) -> SubsetCosts:
     """`c_avg` of every subset of two or more classes: its trials only, its columns only (thesis figure 8.3).
 

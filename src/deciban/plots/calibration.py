@@ -22,10 +22,7 @@ _PAV: Style = {"color": "0.55", "linewidth": 1.2, "zorder": 2.2}
 
 
 def calibration_map(
-    result: Evaluation,
-    calibrators: Calibrator | Mapping[str, Calibrator],
-    ax: Axes | None = None,
-    **line_kw: Any,
+    result: Evaluation, calibrators: Calibrator | Mapping[str, Calibrator], ax: Axes | None = None, **line_kw: Any
 ) -> Axes:
     """Draw the log-likelihood ratios that calibrators give to scores, with the PAV reference behind them.
 

@@ -7,6 +7,8 @@ names, and without scikit-learn, the same calibrators are in `deciban.calibratio
 
 from __future__ import annotations
 
+from deciban._lazy import late
+
 try:
     from sklearn.utils.validation import validate_data as _since_version_1_6  # noqa: F401
 except ImportError as error:
@@ -15,54 +17,4 @@ except ImportError as error:
         "extra: pip install 'deciban[sklearn]'."
     ) from error
 
-from deciban.sklearn.bounds import BoundCalibrator, ElubCalibrator
-from deciban.sklearn.calibrators import (
-    AffineCalibrator,
-    BetaCalibrator,
-    GaussianCalibrator,
-    PavCalibrator,
-    ScaleCalibrator,
-    ShiftCalibrator,
-)
-from deciban.sklearn.estimator import ScoreCalibrator
-from deciban.sklearn.multiclass.calibrators import (
-    GaussianBackend,
-    MulticlassCalibrator,
-    MulticlassFusion,
-    MulticlassScaleCalibrator,
-    MulticlassShiftCalibrator,
-)
-from deciban.sklearn.multiclass.estimator import ClassEstimator
-from deciban.sklearn.multiclass.transformations import (
-    ClassScaleTransformation,
-    DetectionPavTransformation,
-    MatrixTransformation,
-)
-from deciban.sklearn.scoring import cllr_score, cllr_scorer, dcf, min_cllr_score, min_cllr_scorer, scorer
-
-__all__ = [
-    "AffineCalibrator",
-    "BetaCalibrator",
-    "BoundCalibrator",
-    "ClassEstimator",
-    "ClassScaleTransformation",
-    "DetectionPavTransformation",
-    "ElubCalibrator",
-    "GaussianBackend",
-    "GaussianCalibrator",
-    "MatrixTransformation",
-    "MulticlassCalibrator",
-    "MulticlassFusion",
-    "MulticlassScaleCalibrator",
-    "MulticlassShiftCalibrator",
-    "PavCalibrator",
-    "ScaleCalibrator",
-    "ScoreCalibrator",
-    "ShiftCalibrator",
-    "cllr_score",
-    "cllr_scorer",
-    "dcf",
-    "min_cllr_score",
-    "min_cllr_scorer",
-    "scorer",
-]
+__getattr__, __dir__ = late(__name__)

@@ -81,11 +81,7 @@ class ElubCalibrator(ScoreCalibrator):
     turns_round = False
 
     def __init__(
-        self,
-        *,
-        n_misleading: float = 1.0,
-        prior: float | None = None,
-        column: int | str | None = None,
+        self, *, n_misleading: float = 1.0, prior: float | None = None, column: int | str | None = None
     ) -> None:
         self.n_misleading = n_misleading
         self.prior = prior

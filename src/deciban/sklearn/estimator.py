@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.calibration import Calibrator
 from deciban.errors import InputError
 from deciban.sklearn.labels import listed, two_classes

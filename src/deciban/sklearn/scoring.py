@@ -8,7 +8,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
-from deciban import _validate, metrics
+from deciban import metrics
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.sklearn.labels import listed, two_classes
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.conditions import NO_CONDITIONS
 from deciban.trials.frozen import owned

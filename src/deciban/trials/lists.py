@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban import _validate
 from deciban._arrow import of_numpy
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.trials.conditions import NO_CONDITIONS, condition_column
 from deciban.trials.frozen import Frozen, owned, read_only

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from deciban import _validate
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.trials.frozen import Frozen, owned
 from deciban.trials.lists import Origin, Trials
@@ -44,12 +44,7 @@ class SegmentQuality(Frozen):
 
     @classmethod
     def of(
-        cls,
-        names: NamesLike,
-        values: ArrayLike,
-        *,
-        measures: Sequence[str] | None = None,
-        origin: Origin | None = None,
+        cls, names: NamesLike, values: ArrayLike, *, measures: Sequence[str] | None = None, origin: Origin | None = None
     ) -> SegmentQuality:
         """Make quality measures from names and numbers.
 

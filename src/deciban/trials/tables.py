@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.trials.base import TrialTable
 from deciban.trials.conditions import NO_CONDITIONS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from deciban import _validate
 from deciban._arrow import compute as pc
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.text.layout import is_number
 from deciban.trials import ClassKey, Key, Trials

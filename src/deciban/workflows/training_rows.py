@@ -208,12 +208,7 @@ def _on_all_trials(
 
 
 def _analysis(
-    model: Any,
-    dev: SystemTrials,
-    test: SystemTrials | None,
-    points: list[OperatingPoint],
-    *,
-    trained: Any,
+    model: Any, dev: SystemTrials, test: SystemTrials | None, points: list[OperatingPoint], *, trained: Any
 ) -> FusionAnalysis | None:
     """Analyse a fusion; None if no trials of both classes were scored by all systems."""
     if not dev.labelled.complete.has_both_classes:

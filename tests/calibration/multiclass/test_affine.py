@@ -393,8 +393,7 @@ def test_offsets_of_scores_however_far_apart(lead, label, scale):
 
 
 @pytest.mark.parametrize(
-    ("loglik", "prior"),
-    [([[1, 0], [0, 1]], [0.1, 0.9]), ([[1, 0], [0.1, 0], [0, 0.1], [0, 2]], [0.05, 0.95])],
+    ("loglik", "prior"), [([[1, 0], [0, 1]], [0.1, 0.9]), ([[1, 0], [0.1, 0], [0, 0.1], [0, 2]], [0.05, 0.95])]
 )
 def test_scores_that_separate_are_refused_at_any_prior(loglik, prior):
     label = [0, 1] if len(loglik) == 2 else [0, 0, 1, 1]

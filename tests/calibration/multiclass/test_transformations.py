@@ -6,12 +6,7 @@ from scipy.special import expit
 
 import deciban
 from deciban import multiclass
-from deciban.calibration import (
-    BetaCalibrator,
-    ClassScaleTransformation,
-    MatrixTransformation,
-    MulticlassCalibrator,
-)
+from deciban.calibration import BetaCalibrator, ClassScaleTransformation, MatrixTransformation, MulticlassCalibrator
 from deciban.errors import FormatError, InputError
 from support.many_classes import problem
 

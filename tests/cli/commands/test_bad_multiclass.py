@@ -85,10 +85,7 @@ BAD = {
     "one file twice": ("fuse sysA.csv sysA.csv --key key.csv -o f.json", "given twice"),
     "apply two-class option": ("apply model.json sysA.csv -o o.csv --labels target=a,nontarget=b", "--labels is for"),
     "apply to others": ("apply model.json other.csv -o o.csv", "the model was trained on 3 classes (cat, dog, eel)"),
-    "apply to two classes": (
-        "apply model.json two.csv -o o.csv",
-        "scores of two classes, but a model",
-    ),
+    "apply to two classes": ("apply model.json two.csv -o o.csv", "scores of two classes, but a model"),
     "two-class model": ("report sysA.csv --key key.csv --model two.json -o r.html", "is for two classes"),
     "output is input": ("calibrate sysA.csv --key key.csv -o key.csv", "is an input"),
     "page is input": ("report sysA.csv --key key.csv -o sysA.csv", "is an input"),

@@ -68,7 +68,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     lines = out.splitlines()
     before, after = lines[1].split(), lines[2].split()
     assert lines[0].split() == [
-        *("system", "EER", "(ROCCH)", "minDCF", "actDCF", "Cllr", "min", "Cllr", "calibration", "loss", "AUC"),
+        *("system", "EER", "(ROCCH)", "minDCF", "actDCF", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
     ]
     assert (before[0], after[:2]) == ("dev", ["dev,", "calibrated"])
     # An increasing map moves neither the EER nor any minimum, and this one lowers Cllr.
@@ -258,110 +258,32 @@ def test_standard_input_through_apply(run):
 
 SEPARATED = "".join(f"t{i} {i}.5 {'target' if i > 4 else 'nontarget'}\n" for i in range(10))
 BAD = {
-    "no model": (
-        "apply none.json dev.txt -o out.txt",
-        "none.json: No such file or directory",
-    ),
-    "no json": (
-        "apply dev.txt dev.txt -o out.txt",
-        "dev.txt:1: no JSON",
-    ),
-    "other json": (
-        "apply list.json dev.txt -o out.txt",
-        "list.json: JSON, but no model",
-    ),
-    "other kind": (
-        "apply kind.json dev.txt -o out.txt",
-        "a model of kind 'neural' is not known",
-    ),
-    "NaN in a model": (
-        "apply nan.json dev.txt -o out.txt",
-        "nan.json:12: NaN is no number",
-    ),
-    "truncated model": (
-        "apply short.json dev.txt -o out.txt",
-        "no JSON",
-    ),
-    "later model": (
-        "apply later.json dev.txt -o out.txt",
-        "model layout 99",
-    ),
-    "NaN score": (
-        "apply model.json nan.txt -o out.txt",
-        "nan.txt:2: the score is NaN",
-    ),
-    "NaN in training": (
-        "calibrate nan.txt --key dev.key -o out.json",
-        "nan.txt:2: the score is NaN",
-    ),
-    "no scores": (
-        "apply model.json dev.key -o out.txt",
-        "Are scores and key swapped?",
-    ),
-    "output is input": (
-        "apply model.json dev.txt -o ./dev.txt",
-        "dev.txt: is an input",
-    ),
-    "output is model": (
-        "apply model.json dev.txt -o model.json",
-        "model.json: is an input",
-    ),
-    "output is link": (
-        "apply model.json dev.txt -o link.txt",
-        "link.txt: is an input",
-    ),
-    "model is input": (
-        "calibrate dev.csv -o dev.csv",
-        "dev.csv: is an input",
-    ),
-    "model is key": (
-        "calibrate dev.txt --key dev.key -o dev.key",
-        "dev.key: is an input",
-    ),
-    "llrs are input": (
-        "calibrate dev.csv -o out.json --llrs dev.csv",
-        "dev.csv: is an input",
-    ),
-    "both in one": (
-        "calibrate dev.csv -o out --llrs ./out",
-        "would be written twice",
-    ),
-    "no folder": (
-        "apply model.json dev.txt -o no/out.txt",
-        "there is no folder 'no'",
-    ),
-    "no folder for the model": (
-        "calibrate dev.csv -o no/m.json --llrs o.csv",
-        "there is no folder 'no'",
-    ),
-    "several to one": (
-        "apply model.json dev.txt dev.csv -o out.txt",
-        "Name a folder to write them to",
-    ),
-    "two of a name": (
-        "apply model.json dev.txt sub/dev.txt -o out/",
-        "would be written twice",
-    ),
-    "one of several is bad": (
-        "apply model.json dev.txt nan.txt -o out/",
-        "the score is NaN",
-    ),
-    "several systems": (
-        "apply model.json two.csv -o out.csv",
-        "holds the scores of 2 systems: a_score, b_score",
-    ),
-    "systems in training": (
-        "calibrate two.csv -o m.json",
-        "holds the scores of 2 systems: a_score, b_score",
-    ),
-    "one class": (
-        "calibrate dev.txt --key tar.key -o out.json",
-        "no non-target trial among",
-    ),
-    "separated": (
-        "calibrate apart.txt -o out.json",
-        "the classes are separated",
-    ),
+    "no model": ("apply none.json dev.txt -o out.txt", "none.json: No such file or directory"),
+    "no json": ("apply dev.txt dev.txt -o out.txt", "dev.txt:1: no JSON"),
+    "other json": ("apply list.json dev.txt -o out.txt", "list.json: JSON, but no model"),
+    "other kind": ("apply kind.json dev.txt -o out.txt", "a model of kind 'neural' is not known"),
+    "NaN in a model": ("apply nan.json dev.txt -o out.txt", "nan.json:12: NaN is no number"),
+    "truncated model": ("apply short.json dev.txt -o out.txt", "no JSON"),
+    "later model": ("apply later.json dev.txt -o out.txt", "model layout 99"),
+    "NaN score": ("apply model.json nan.txt -o out.txt", "nan.txt:2: the score is NaN"),
+    "NaN in training": ("calibrate nan.txt --key dev.key -o out.json", "nan.txt:2: the score is NaN"),
+    "no scores": ("apply model.json dev.key -o out.txt", "Are scores and key swapped?"),
+    "output is input": ("apply model.json dev.txt -o ./dev.txt", "dev.txt: is an input"),
+    "output is model": ("apply model.json dev.txt -o model.json", "model.json: is an input"),
+    "output is link": ("apply model.json dev.txt -o link.txt", "link.txt: is an input"),
+    "model is input": ("calibrate dev.csv -o dev.csv", "dev.csv: is an input"),
+    "model is key": ("calibrate dev.txt --key dev.key -o dev.key", "dev.key: is an input"),
+    "llrs are input": ("calibrate dev.csv -o out.json --llrs dev.csv", "dev.csv: is an input"),
+    "both in one": ("calibrate dev.csv -o out --llrs ./out", "would be written twice"),
+    "no folder": ("apply model.json dev.txt -o no/out.txt", "there is no folder 'no'"),
+    "no folder for the model": ("calibrate dev.csv -o no/m.json --llrs o.csv", "there is no folder 'no'"),
+    "several to one": ("apply model.json dev.txt dev.csv -o out.txt", "Name a folder to write them to"),
+    "two of a name": ("apply model.json dev.txt sub/dev.txt -o out/", "would be written twice"),
+    "one of several is bad": ("apply model.json dev.txt nan.txt -o out/", "the score is NaN"),
+    "several systems": ("apply model.json two.csv -o out.csv", "holds the scores of 2 systems: a_score, b_score"),
+    "systems in training": ("calibrate two.csv -o m.json", "holds the scores of 2 systems: a_score, b_score"),
+    "one class": ("calibrate dev.txt --key tar.key -o out.json", "no non-target trial among"),
+    "separated": ("calibrate apart.txt -o out.json", "the classes are separated"),
     "foreign option": (
         "calibrate dev.csv -o o --method pav --ridge 1",
         "--ridge is no option of the method pav, which takes --bound, --interpolation, --smoothing. It belongs to",
@@ -370,50 +292,20 @@ BAD = {
         "calibrate dev.csv -o o --separate-variances",
         "--separate-variances is no option of the method affine",
     ),
-    "unknown method": (
-        "calibrate dev.csv -o o --method magic",
-        "'magic' is none. There are affine, pav",
-    ),
-    "bad prior": (
-        "calibrate dev.csv -o o --p-target 1",
-        "p_target",
-    ),
-    "bad alpha": (
-        "calibrate dev.csv -o o --alpha 0",
-        "alpha",
-    ),
+    "unknown method": ("calibrate dev.csv -o o --method magic", "'magic' is none. There are affine, pav"),
+    "bad prior": ("calibrate dev.csv -o o --p-target 1", "p_target"),
+    "bad alpha": ("calibrate dev.csv -o o --alpha 0", "alpha"),
     "no column": (
         "calibrate dev.csv -o o --cross-validate age",
         "no column 'age' says which trials to hold out together; there are enroll, test, speaker",
     ),
-    "three columns": (
-        "calibrate dev.csv -o o --cross-validate a,b,c",
-        "write COLUMN, COLUMN,COLUMN",
-    ),
-    "too many parts": (
-        "calibrate dev.csv -o o --cross-validate speaker:99",
-        "99 folds of 10 groups",
-    ),
-    "one part": (
-        "calibrate dev.csv -o o --cross-validate 1",
-        "cross_validate: got 1",
-    ),
-    "all to stdout": (
-        "calibrate dev.csv -o - --json",
-        "can go to standard output",
-    ),
-    "apply-to alone": (
-        "calibrate dev.csv -o o --apply-to dev.txt",
-        "Name it, or leave them out",
-    ),
-    "unknown format": (
-        "apply model.json dev.txt -o out --to nope",
-        "'nope' is not known",
-    ),
-    "no room": (
-        "apply model.json dev.txt -o out --to voxceleb",
-        "voxceleb holds key",
-    ),
+    "three columns": ("calibrate dev.csv -o o --cross-validate a,b,c", "write COLUMN, COLUMN,COLUMN"),
+    "too many parts": ("calibrate dev.csv -o o --cross-validate speaker:99", "99 folds of 10 groups"),
+    "one part": ("calibrate dev.csv -o o --cross-validate 1", "cross_validate: got 1"),
+    "all to stdout": ("calibrate dev.csv -o - --json", "can go to standard output"),
+    "apply-to alone": ("calibrate dev.csv -o o --apply-to dev.txt", "Name it, or leave them out"),
+    "unknown format": ("apply model.json dev.txt -o out --to nope", "'nope' is not known"),
+    "no room": ("apply model.json dev.txt -o out --to voxceleb", "voxceleb holds key"),
 }
 
 

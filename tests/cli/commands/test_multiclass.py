@@ -291,10 +291,7 @@ def test_calibrate_finds_the_optimum_and_apply_writes_it(files, run):
             "--method gaussian --smoothing 0.25",
             "GaussianBackend(covariance='smoothed', smoothing=0.25, ridge=0.0, prior=None)",
         ),
-        (
-            "--method class-matrix --ridge 0.1",
-            "MatrixTransformation(prior=None, ridge=0.1, toward_calibration=0.0)",
-        ),
+        ("--method class-matrix --ridge 0.1", "MatrixTransformation(prior=None, ridge=0.1, toward_calibration=0.0)"),
         (
             "--method class-scale --toward-calibration 0.5",
             "ClassScaleTransformation(prior=None, ridge=0.0, toward_calibration=0.5)",

@@ -96,10 +96,7 @@ def test_problems_that_are_made_in_turn_are_those_that_are_kept(more):
 
 @pytest.mark.parametrize(
     ("n", "n_classes", "more", "limit"),
-    [
-        (40_000, 10, {"subsets": False}, 2.6),
-        (20_000, 20, {"p_target": [0.5, 0.1, 0.01], "p_out_of_set": 0.2}, 2.8),
-    ],
+    [(40_000, 10, {"subsets": False}, 2.6), (20_000, 20, {"p_target": [0.5, 0.1, 0.01], "p_out_of_set": 0.2}, 2.8)],
 )
 def test_memory_beside_the_scores_is_that_of_one_problem_at_a_time(n, n_classes, more, limit):
     rng = np.random.default_rng(3)

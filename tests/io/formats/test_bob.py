@@ -27,10 +27,7 @@ def test_five_columns():
     assert contents.origin.reading == "bob5 '=claimed_id enroll =real_id test score'"
     assert names_of(contents.scores.trials) == list(zip(["model_1", "model_1", "model_2"], PROBES, strict=True))
     assert contents.key.is_target.tolist() == [True, False, True]
-    assert conditions_of(contents.key.trials) == {
-        "claimed_id": ["ann", "ann", "bob"],
-        "real_id": ["ann", "bob", "bob"],
-    }
+    assert conditions_of(contents.key.trials) == {"claimed_id": ["ann", "ann", "bob"], "real_id": ["ann", "bob", "bob"]}
 
 
 def test_tables_with_a_header():

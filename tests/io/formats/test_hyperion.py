@@ -3,18 +3,7 @@
 import numpy as np
 import pytest
 
-from support.hdf5_files import (
-    ALL_PAIRS,
-    IDS,
-    KEY,
-    MASK,
-    MASKED_PAIRS,
-    SCORES,
-    h5,
-    pairs,
-    read,
-    refused,
-)
+from support.hdf5_files import ALL_PAIRS, IDS, KEY, MASK, MASKED_PAIRS, SCORES, h5, pairs, read, refused
 
 
 @pytest.mark.parametrize("home", ["", "ID/"])

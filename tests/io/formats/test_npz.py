@@ -190,10 +190,7 @@ def test_tables_of_other_trials():
 
 
 REFUSED = {
-    "objects": (
-        {"score": np.array([1.0, None])},
-        "score: it holds Python objects, and deciban never loads pickles",
-    ),
+    "objects": ({"score": np.array([1.0, None])}, "score: it holds Python objects, and deciban never loads pickles"),
     "names as objects": ({"trial": np.array(["a", None]), "score": [1, 2]}, "trial: .*never loads pickles"),
     "NaN": ({"score": [1.0, np.nan]}, "score: 1 of 2 scores are NaN, the first in row 1"),
     "lengths": ({"trial": ["a", "b"], "score": [1.0]}, r"score: has shape \(1,\), expected 2 values, one per trial"),

@@ -11,16 +11,7 @@ from deciban.io.contents import Contents
 from deciban.io.formats import by_name, text_formats
 from deciban.io.text import writer as lines
 from deciban.trials import Index, Key, Scores, SegmentQuality, Trials
-from support.text_formats import (
-    again,
-    any_double,
-    assert_same,
-    bits,
-    conditions_of,
-    names_of,
-    read_bytes,
-    written,
-)
+from support.text_formats import again, any_double, assert_same, bits, conditions_of, names_of, read_bytes, written
 
 PAIR = {"enroll": ["a", "a"], "test": ["x", "y"]}
 

@@ -39,10 +39,7 @@ SAME = [
     (GaussianBackend(covariance="smoothed", smoothing=0.2, ridge=0.1, prior=PRIOR), calibration.GaussianBackend),
     (MulticlassScaleCalibrator(prior=PRIOR, ridge=0.01), calibration.MulticlassScaleCalibrator),
     (MulticlassShiftCalibrator(prior=PRIOR), calibration.MulticlassShiftCalibrator),
-    (
-        ClassScaleTransformation(prior=PRIOR, ridge=0.01, toward_calibration=0.1),
-        calibration.ClassScaleTransformation,
-    ),
+    (ClassScaleTransformation(prior=PRIOR, ridge=0.01, toward_calibration=0.1), calibration.ClassScaleTransformation),
     (MatrixTransformation(prior=PRIOR, ridge=0.01, toward_calibration=0.1), calibration.MatrixTransformation),
     (
         DetectionPavTransformation(prior=PRIOR, interpolation="step", smoothing=2.0, bound=4.0),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.multiclass.covariance_checks import require_regular
 from deciban.core.classes.gaussian import ClassMoments, is_singular, log_densities

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.loglik import row_blocks

@@ -31,13 +31,7 @@ if TYPE_CHECKING:
 @joining_options(costs=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def calibrate_command(
-    scores: str,
-    *,
-    key: str | None,
-    asked: Asked,
-    method: str,
-    apply_to: str | None,
-    **given: Any,
+    scores: str, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
     """Train a map from the SCORES of one system to log-likelihood ratios, and save it as a model.
 

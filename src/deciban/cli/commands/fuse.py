@@ -101,11 +101,7 @@ def fuse_command(
     own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json")
     extra = _quality(given, has_others=bool(apply_to))
     request = TrainingRequest(
-        scores=list(scores),
-        key=key,
-        apply_to=list(apply_to),
-        extra=extra,
-        **{name: given.pop(name) for name in own},
+        scores=list(scores), key=key, apply_to=list(apply_to), extra=extra, **{name: given.pop(name) for name in own}
     )
     request.check()
     files = asked.files(scores, key)

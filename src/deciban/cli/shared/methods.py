@@ -75,10 +75,7 @@ _OPTIONS = [
         help="Of gaussian: one variance for all classes, or one for each.",
     ),
     click.option(
-        "--scores-are",
-        "scores_are",
-        type=click.Choice(["probability", "log_odds"]),
-        help="What beta is given.",
+        "--scores-are", "scores_are", type=click.Choice(["probability", "log_odds"]), help="What beta is given."
     ),
 ]
 _ARGUMENTS = {"scores_are": "scores"}

@@ -171,7 +171,7 @@ _COSTS = [
     ),
 ]
 _TRAINING = [
-    class_option("--prior", metavar="PRIOR", help=_PRIOR_HELP.format(training=", and of the objective of training")),
+    class_option("--prior", metavar="PRIOR", help=_PRIOR_HELP.format(training=", and of the objective of training"))
 ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban._validate import all_finite
+from deciban._validate.arrays import all_finite
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.multiclass_separation import reachable
 from deciban.errors import InputError, TrialError

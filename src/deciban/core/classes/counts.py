@@ -51,11 +51,7 @@ def confusion(label: IntArray, decision: IntArray, n_classes: int, weights: Coun
 
 
 def accepted(
-    loglik: ScoreArray,
-    label: IntArray,
-    weights: CountArray | None,
-    prior: FloatArray,
-    thresholds: FloatArray,
+    loglik: ScoreArray, label: IntArray, weights: CountArray | None, prior: FloatArray, thresholds: FloatArray
 ) -> CountArray:
     """How often trials of every class were accepted as every class, at thresholds on detection llrs.
 

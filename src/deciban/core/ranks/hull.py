@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, corners
 from deciban.core.ranks.operating import detection_cost, effective_log_odds

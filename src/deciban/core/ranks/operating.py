@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.types import FloatArray
 

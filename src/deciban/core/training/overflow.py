@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deciban._validate import all_finite
+from deciban._validate.arrays import all_finite
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, BoolArray, FloatArray
 

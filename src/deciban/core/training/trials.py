@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from deciban._validate import all_finite
+from deciban._validate.arrays import all_finite
 from deciban.core.training.linear_objective import Trials, amount
 from deciban.errors import InputError, TrialError
 from deciban.types import FloatArray

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from deciban._validate import all_finite
+from deciban._validate.arrays import all_finite
 from deciban.core.classes.certainty import ruled_out
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.training.multiclass_objective import ClassTrials

@@ -71,10 +71,7 @@ def assemble(
     found = [i for i, role in enumerate(roles) if role == "score"]
     systems = tuple(
         Scores(
-            trials,
-            _numbers(columns[i]),
-            system if len(found) == 1 or headers is None else headers[i],
-            options.log10,
+            trials, _numbers(columns[i]), system if len(found) == 1 or headers is None else headers[i], options.log10
         )
         for i in found
     )

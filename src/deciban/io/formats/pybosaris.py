@@ -37,9 +37,5 @@ def _read(source: Source, options: Options) -> Contents:
 
 
 FORMAT = BinaryFormat(
-    name=NAME,
-    summary="PyBOSARIS HDF5: key and scores",
-    reads=("scores", "key"),
-    recognizes=_recognizes,
-    read=_read,
+    name=NAME, summary="PyBOSARIS HDF5: key and scores", reads=("scores", "key"), recognizes=_recognizes, read=_read
 )

@@ -160,10 +160,7 @@ def parse(data: bytes | pa.NativeFile, layout: Layout) -> list[pa.ChunkedArray]:
             delimiter=layout.delimiter, quote_char='"' if layout.delimiter == "," or layout.quoted else False
         ),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(wanted),
-            null_values=[],
-            strings_can_be_null=False,
+            column_types=types, include_columns=list(wanted), null_values=[], strings_can_be_null=False
         ),
     )
     return [column.unify_dictionaries() for column in table.columns]

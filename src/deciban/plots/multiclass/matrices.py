@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from deciban import _validate
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults

@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from deciban import _validate, multiclass
+from deciban import multiclass
+from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
 from deciban.sklearn.argument_names import renaming_arguments

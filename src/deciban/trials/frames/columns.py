@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deciban import _validate
 from deciban._arrow import compute as pc
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.trials.frames.to_frames import LABELS
 from deciban.trials.names.codes import encode

@@ -20,12 +20,7 @@ _ORIGIN = Origin("data frame")
 
 
 def index_from(
-    frame: Any,
-    *,
-    enroll: str | None = None,
-    test: str | None = None,
-    side: str | None = None,
-    trial: str | None = None,
+    frame: Any, *, enroll: str | None = None, test: str | None = None, side: str | None = None, trial: str | None = None
 ) -> Index:
     """Make an index from a data frame.
 
@@ -137,13 +132,7 @@ def key_from(
     return Key(_trials(table, _given(enroll, test, side, trial), used=(is_target,)), truth)
 
 
-def class_scores_from(
-    frame: Any,
-    classes: Sequence[str],
-    *,
-    trial: str = "trial",
-    name: str = "system",
-) -> ClassScores:
+def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial", name: str = "system") -> ClassScores:
     """Make class scores from a data frame with one column per class.
 
     Parameters

@@ -1,0 +1,13 @@
+from deciban.io.atomic import atomic_write as atomic_write
+from deciban.io.contents import Contents as Contents
+from deciban.io.read import read_class_key as read_class_key
+from deciban.io.read import read_class_scores as read_class_scores
+from deciban.io.read import read_id_map as read_id_map
+from deciban.io.read import read_index as read_index
+from deciban.io.read import read_key as read_key
+from deciban.io.read import read_quality as read_quality
+from deciban.io.read import read_scores as read_scores
+from deciban.io.read import read_segment_quality as read_segment_quality
+from deciban.io.reader import read_contents as read_contents
+from deciban.io.synthetic import write_demo as write_demo
+from deciban.io.writing import write as write

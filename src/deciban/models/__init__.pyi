@@ -1,0 +1,3 @@
+from deciban.models.loading import load_model as load_model
+from deciban.models.model import Model as Model
+from deciban.models.model import Training as Training

@@ -1,0 +1,23 @@
+from deciban.plots.axes import system_colors as system_colors
+from deciban.plots.calibration import calibration_map as calibration_map
+from deciban.plots.det_roc import det as det
+from deciban.plots.det_roc import roc as roc
+from deciban.plots.files import FORMATS as FORMATS
+from deciban.plots.files import save as save
+from deciban.plots.multiclass.ape import class_ape as class_ape
+from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
+from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg
+from deciban.plots.multiclass.losses import class_losses as class_losses
+from deciban.plots.multiclass.matrices import confusion as confusion
+from deciban.plots.multiclass.matrices import pairwise_loss as pairwise_loss
+from deciban.plots.multiclass.simplex import simplex as simplex
+from deciban.plots.prior_curves import ape as ape
+from deciban.plots.prior_curves import bayes_error as bayes_error
+from deciban.plots.prior_curves import ece as ece
+from deciban.plots.rule_weightings import omega as omega
+from deciban.plots.score_plots import histogram as histogram
+from deciban.plots.score_plots import pav as pav
+from deciban.plots.score_plots import tippett as tippett
+
+KINDS: tuple[str, ...]
+CLASS_KINDS: tuple[str, ...]
