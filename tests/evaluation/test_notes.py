@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
-from deciban.evaluation.notes import notes_on
 from deciban.evaluation.summary import summarize
+from deciban.evaluation.two_class import notes_on
 from deciban.workflows.inspection import inspect_file
 
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from deciban import InputError
-from deciban.io.outputs import refuse_overwriting
+from deciban.io.writing import refuse_overwriting
 
 
 def test_an_input_by_any_name_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deciban import InputError, KeyMismatchError
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Scores, Trials, align, align_classes, merge, stack
-from deciban.trials.joining import lookup, ordering
+from deciban.trials.joining import lookup
 from support import joins
 
 PATHS = {"table": 10**9, "sorted": 0}
@@ -241,9 +241,9 @@ def test_classes_are_matched_by_name(scored, keyed, data):
 @given(st.lists(st.integers(-1, 20)), st.sampled_from([21, 2**62]))
 def test_codes_are_ordered_with_their_rows(codes, n_possible):
     """Packed into one integer, or by ``argsort`` where that has no room."""
-    ordered = ordering.in_order(np.array(codes, np.int64), n_possible)
+    ordered = lookup.in_order(np.array(codes, np.int64), n_possible)
     assert list(zip(ordered.codes, ordered.rows, strict=True)) == sorted(zip(codes, range(len(codes)), strict=True))
     wanted = np.array(sorted(set(codes) | {3, 7}), np.int64)
-    place = ordering.place_in(wanted, ordered.codes)
+    place = lookup.place_in(wanted, ordered.codes)
     first = {code: at for at, code in reversed(list(enumerate(sorted(codes))))}
     assert place.tolist() == [first.get(code, -1) for code in wanted]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.models.fingerprint import fingerprint
+from deciban.models.model import fingerprint
 from support.training_reference import gaussian
 
 N = 70_000

@@ -9,7 +9,7 @@ from matplotlib import font_manager, rc_context
 
 from deciban import plots
 from deciban.errors import DecibanWarning, InputError
-from deciban.plots import fonts
+from deciban.plots import files
 from support.evaluated import gaussian
 
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
@@ -81,7 +81,7 @@ def test_unknown_format(drawn):
 def no_other_fonts(monkeypatch):
     """As on a machine that has nothing but matplotlib's own font."""
     own = [entry for entry in font_manager.fontManager.ttflist if entry.name.startswith("DejaVu")]
-    monkeypatch.setattr(fonts.fontManager, "ttflist", own)
+    monkeypatch.setattr(files.fontManager, "ttflist", own)
 
 
 @pytest.mark.usefixtures("no_other_fonts")
@@ -102,7 +102,7 @@ def test_other_warnings_are_passed_on(system, monkeypatch):
 
 def test_fonts_are_added_for_letters_that_the_first_lacks(monkeypatch):
     have = font_manager.FontProperties(size=9).get_family()
-    assert fonts.families_for(["plain"], 9).get_family() == have
+    assert files.families_for(["plain"], 9).get_family() == have
 
     class Font:
         def __init__(self, characters):
@@ -113,7 +113,7 @@ def test_fonts_are_added_for_letters_that_the_first_lacks(monkeypatch):
 
     entries = {"Last Resort HE": "字語", "Useless": "a", "Some": "字", "Both": "字語"}
     listed = [font_manager.FontEntry(fname=name, name=name) for name in entries]
-    monkeypatch.setattr(fonts.fontManager, "ttflist", listed)
-    monkeypatch.setattr(fonts, "findfont", lambda _: "default")
-    monkeypatch.setattr(fonts, "get_font", lambda name: Font(entries.get(name, "abc")))
-    assert fonts.families_for(["ab字", "語"], 9).get_family() == [*have, "Some", "Both"]
+    monkeypatch.setattr(files.fontManager, "ttflist", listed)
+    monkeypatch.setattr(files, "findfont", lambda _: "default")
+    monkeypatch.setattr(files, "get_font", lambda name: Font(entries.get(name, "abc")))
+    assert files.families_for(["ab字", "語"], 9).get_family() == [*have, "Some", "Both"]

@@ -8,8 +8,8 @@ import pytest
 
 from deciban import plots
 from deciban.evaluation import evaluate
-from deciban.evaluation.notes import prior_name
 from deciban.evaluation.results import CONVENTIONS
+from deciban.evaluation.two_class import prior_name
 from deciban.report import text as words
 
 MINUS = "\N{MINUS SIGN}"

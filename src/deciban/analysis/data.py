@@ -15,11 +15,10 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError, TrialError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class import evaluate_labelled
-from deciban.fusion.fuser import LabelledSystems
+from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
-from deciban.models.fusion import Fusion
-from deciban.models.quality_arrays import ARGUMENTS, missing_measures_are_known
-from deciban.models.weighted_scores import LabelledTrials
+from deciban.models.by_rule import Fusion
+from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 

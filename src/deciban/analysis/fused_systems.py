@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from deciban.evaluation.jsonable import plain
 from deciban.evaluation.results import Evaluation, Results
-from deciban.models.fusion import Fusion
+from deciban.models.by_rule import Fusion
 from deciban.types import FloatArray
 
 Role: TypeAlias = Literal[

@@ -18,7 +18,7 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.evaluation.jsonable import plain
 from deciban.fusion import LinearFusion
-from deciban.models.fusion import Fusion
+from deciban.models.by_rule import Fusion
 from deciban.types import Progress
 
 

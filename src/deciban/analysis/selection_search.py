@@ -9,7 +9,7 @@ from deciban.analysis.data import HeldOut, LabelledData, copied
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
-from deciban.models.fusion import Fusion
+from deciban.models.by_rule import Fusion
 from deciban.types import FloatArray, Progress
 
 _SAME = 1e-12

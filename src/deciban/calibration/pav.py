@@ -9,8 +9,7 @@ import numpy as np
 
 from deciban._validate import arrays as _validate
 from deciban.calibration.fit_record import outcome
-from deciban.core.ranks.hull import Pav
-from deciban.core.ranks.pav import block_llr, pool
+from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.errors import InputError, warn
 from deciban.metrics import pav
 from deciban.models.calibrator import Calibrator, Labelled

@@ -13,7 +13,7 @@ from scipy.special import betaincinv, expit, logit
 from deciban._validate import arrays as _validate
 from deciban.calibration.rule_weightings import RuleWeighting, rule_weighting
 from deciban.core.ranks.operating import PointLike, as_operating_point
-from deciban.core.rules.threshold_mass import ThresholdMass
+from deciban.core.rules.proper import ThresholdMass
 from deciban.errors import InputError
 from deciban.types import FloatArray
 

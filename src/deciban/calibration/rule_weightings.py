@@ -16,7 +16,7 @@ import numpy as np
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
-from deciban.core.rules.threshold_mass import ThresholdMass
+from deciban.core.rules.proper import ThresholdMass
 from deciban.types import FloatArray
 
 _DRAWN = 301

@@ -1,8 +1,8 @@
+from deciban.decisions.actions import bayes_threshold as bayes_threshold
+from deciban.decisions.actions import effective_prior as effective_prior
 from deciban.decisions.application import Application as Application
 from deciban.decisions.application import combine_applications as combine_applications
 from deciban.decisions.application import error_costs as error_costs
-from deciban.decisions.points import bayes_threshold as bayes_threshold
-from deciban.decisions.points import effective_prior as effective_prior
 from deciban.decisions.risks import bayes_decisions as bayes_decisions
 from deciban.decisions.risks import decision_counts as decision_counts
 from deciban.decisions.risks import decision_risk as decision_risk

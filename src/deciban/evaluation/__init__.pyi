@@ -1,4 +1,3 @@
-from deciban.evaluation.figures import TwoClassFigures as TwoClassFigures
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.figures import ClassFigures as ClassFigures
@@ -18,6 +17,7 @@ from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
 from deciban.evaluation.summary import Summary as Summary
+from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures
 from deciban.evaluation.summary import merged as merged
 from deciban.evaluation.summary import summarize as summarize
 from deciban.evaluation.two_class import evaluate as evaluate

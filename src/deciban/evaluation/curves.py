@@ -13,7 +13,7 @@ from deciban.core.ranks.operating import detection_cost
 from deciban.core.rules.expected import cross_entropy_curve
 from deciban.evaluation.results import Curves
 from deciban.evaluation.summary import Summary
-from deciban.metrics.scored_trials import ScoredTrials
+from deciban.metrics.scores import ScoredTrials
 from deciban.types import CountArray, FloatArray
 
 _HALF_WIDTH = 7.0

@@ -3,6 +3,8 @@
 It holds what one sort of the scores tells (counts of ranks) and the sums of the costs that are asked for. Where the
 scores come from (arrays, a condition of a key, one part of a data set, later a stream) does not show in it, and what
 stands above it sees nothing else.
+
+What is asked of an evaluation, the operating points, stands here, too.
 """
 
 from __future__ import annotations
@@ -19,13 +21,58 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.rules.expected import log_cost, mixed
-from deciban.core.rules.sums import ErrorCounts, MeanCost
+from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
+from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
-from deciban.evaluation.figures import TwoClassFigures
 from deciban.metrics import SortedScores
-from deciban.metrics.scored_trials import ScoredTrials
+from deciban.metrics.scores import ScoredTrials
 from deciban.types import FloatArray
+
+DEFAULT_POINTS = (OperatingPoint(0.01),)
+"""Where detection costs are reported if nothing is said."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TwoClassFigures:
+    """What is asked of the scores of two classes; checked when it is made, and passed whole.
+
+    Parameters
+    ----------
+    operating_points : iterable
+        Where detection costs are wanted: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+
+    Raises
+    ------
+    InputError
+        If none is given, or one has a prior outside (0, 1) or a cost that is not positive.
+
+    Examples
+    --------
+    >>> TwoClassFigures([0.01, (0.05, 10, 1)]).operating_points[1]
+    OperatingPoint(p_target=0.05, c_miss=10, c_fa=1)
+    >>> TwoClassFigures([0.01]) == TwoClassFigures()
+    True
+    """
+
+    operating_points: tuple[OperatingPoint, ...]
+
+    def __init__(self, operating_points: Iterable[PointLike] = DEFAULT_POINTS) -> None:
+        if not isinstance(operating_points, Iterable):
+            raise InputError(
+                f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}]."
+            )
+        points = tuple(as_operating_point(point) for point in operating_points)
+        if not points:
+            raise InputError("operating_points: none given. Detection costs need at least one.")
+        object.__setattr__(self, "operating_points", points)
+
+    @classmethod
+    def of(cls, asked: TwoClassFigures | Iterable[PointLike]) -> TwoClassFigures:
+        """From operating points, or what was made of some already."""
+        return asked if isinstance(asked, TwoClassFigures) else cls(asked)
+
+    def __str__(self) -> str:
+        return f"operating points {'; '.join(map(str, self.operating_points))}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,23 +1,149 @@
-"""From two sets of scores to every number of a report, with one sort."""
+"""Evaluation of two classes: scores in, results out, with the sentences that must stand beside the numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
-from deciban.evaluation.figures import DEFAULT_POINTS, TwoClassFigures
-from deciban.evaluation.notes import notes_on
-from deciban.evaluation.results import Evaluation, PointResult
-from deciban.evaluation.summary import Summary
+from deciban.evaluation.results import Curves, Evaluation, PointResult
+from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
 from deciban.metrics import SortedScores
-from deciban.types import BoolArray, CountArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
+
+_GAP = 10
+"""Places of the prior axis (a quarter of a nat): bad intervals that are no further apart are one."""
+
+_SHOWN = 4
+"""Operating points, or intervals of priors, that a note names one by one."""
+
+
+def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) -> tuple[str, ...]:
+    """Return the notes for one system, the most serious first."""
+    auc = summary.table.auc()
+    notes = []
+    if auc < 0.5:
+        notes.append(
+            f"Scores look reversed: only {auc:.1%} of target/non-target pairs have the target on top. Larger scores "
+            "must favour target; flip the sign of the scores, or check which label means target."
+        )
+    if not summary.n_infinite and summary.finite_range:
+        notes.extend(probabilities(*summary.finite_range))
+    notes.extend(_infinite(summary))
+    notes.extend(_few_errors(summary.rocch.few_errors(FEW_ERRORS), points))
+    notes.extend(_badly_calibrated(points, curves))
+    return tuple(notes)
+
+
+def probabilities(lowest: float, highest: float) -> list[str]:
+    """Say that scores look like probabilities if all lie in [0, 1]; never more than a remark.
+
+    Examples
+    --------
+    >>> probabilities(0.02, 0.97)
+    ['All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats.']
+    >>> probabilities(-0.2, 0.97)
+    []
+    """
+    if not 0.0 <= lowest <= highest <= 1.0:
+        return []
+    return ["All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats."]
+
+
+def _infinite(summary: Summary) -> list[str]:
+    if math.isinf(summary.cllr):
+        return ["Cllr is infinite: at least one trial has infinite evidence for the wrong class, or nearly so."]
+    n_infinite = summary.n_infinite
+    return [f"{n_infinite:,} scores are infinite; all are on the right side."] if n_infinite else []
+
+
+def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult]) -> list[str]:
+    """Which errors are few, counted at the actual threshold, as tables show them, and at the best one."""
+    false_alarms, misses = dr30
+    if false_alarms > misses:
+        neither = f"{FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
+        return [f"Rule of {FEW_ERRORS}: at no prior are there {neither}; all figures are rough."]
+    notes = []
+    for point in points:
+        actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS)
+        best = _kinds(-point.threshold < false_alarms, -point.threshold > misses)
+        where = f"effective prior {prior_name(-point.threshold)}"
+        few = f"fewer than {FEW_ERRORS}"
+        if actual and best and actual != best:
+            notes.append(f"at {where}, {few} {actual} at the actual and {few} {best} at the best threshold.")
+        elif actual or best:
+            thresholds = " and ".join(name for name, kinds in (("the actual", actual), ("the best", best)) if kinds)
+            notes.append(f"{few} {actual or best} at {where}, at {thresholds} threshold.")
+    left = len(notes) - _SHOWN
+    notes = notes[:_SHOWN] + ([f"the same at {left} more points."] if left > 0 else [])
+    return [f"Rule of {FEW_ERRORS}: {note}" for note in notes]
+
+
+def _kinds(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words
+    return " and ".join(["false alarms"] * few_false_alarms + ["misses"] * few_misses)
+
+
+def prior_name(log_odds: float) -> str:
+    """Write the prior with these log odds: two digits of it, or of what it lacks to 1.
+
+    Examples
+    --------
+    >>> prior_name(-7.2), prior_name(0.0), prior_name(9.0), prior_name(-800.0)
+    ('0.00075', '0.5', '1 − 0.00012', 'of log odds −800')
+    """
+    if abs(log_odds) > 700:
+        return f"of log odds {log_odds:.4g}".replace("-", "\N{MINUS SIGN}")
+    share = float(expit(log_odds))
+    return f"{share:.2g}" if share < 0.99 else f"1 \N{MINUS SIGN} {float(expit(-log_odds)):.2g}"
+
+
+def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:
+    """Where actual decisions are worse than none: at the points that were asked for, then in which priors."""
+    bad = curves.act_error > 1.0
+    if bad.all():
+        return ["Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."]
+    asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > 1.0]
+    intervals = _intervals(curves.prior_log_odds, bad)
+    if not asked and not intervals:
+        return []
+    places = [f"at {', '.join(_first(asked, 'points'))}"] if asked else []
+    places += [" and ".join(_first(intervals, "intervals of priors"))] if intervals else []
+    return [f"Badly calibrated {'; '.join(places)}: decisions there are worse than no recognizer."]
+
+
+def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:
+    """Ranges of priors, the widest first; those with little between them are one."""
+    found = np.flatnonzero(bad)
+    if not len(found):
+        return []
+    ends = np.flatnonzero(np.diff(found) > _GAP)
+    first, last = found[np.append(0, ends + 1)], found[np.append(ends, len(found) - 1)]
+    widest = np.argsort(first - last, kind="stable")
+    return [_interval(log_odds, int(first[at]), int(last[at])) for at in widest]
+
+
+def _interval(log_odds: FloatArray, first: int, last: int) -> str:
+    low, high = prior_name(log_odds[first]), prior_name(log_odds[last])
+    if first == 0 and last == len(log_odds) - 1:
+        return "at nearly every prior"
+    if first == 0:
+        return f"below prior {prior_name(log_odds[last + 1])}"
+    if last == len(log_odds) - 1:
+        return f"above prior {prior_name(log_odds[first - 1])}"
+    return f"near prior {low}" if low == high else f"between priors {low} and {high}"
+
+
+def _first(places: Sequence[str], what: str) -> list[str]:
+    more = len(places) - _SHOWN
+    return [*places[:_SHOWN], *([f"{more} more {what}"] if more > 0 else [])]
+
 
 __all__ = ["DEFAULT_POINTS", "evaluate", "evaluate_labelled", "evaluation_of"]
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
-from deciban.core.rules.sums import MeanCost
-from deciban.fusion.fuser import LabelledSystems
+from deciban.core.rules.expected import MeanCost
+from deciban.fusion.linear import LabelledSystems
 from deciban.types import FloatArray
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.core.ranks.hull import Rocch
-from deciban.core.ranks.pav import block_llr, pool
-from deciban.fusion.fuser import LabelledSystems
+from deciban.core.ranks.hull import Rocch, block_llr, pool
+from deciban.fusion.linear import LabelledSystems
 from deciban.metrics import SortedScores
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
+from deciban.core.training.magnitudes import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import train_classes
-from deciban.core.training.overflow import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
-from deciban.fusion.fuser import penalized, require_systems
+from deciban.fusion.linear import penalized, require_systems
 from deciban.models.multiclass import NAMES, VECTOR, ClassModel, require_classes
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 

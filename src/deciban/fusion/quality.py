@@ -10,15 +10,18 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, TrialError
-from deciban.fusion.fuser import LabelledSystems, combined, penalized, require_systems
-from deciban.fusion.linear import LinearFusion
-from deciban.fusion.quality_combination import combined_measures, plain_combination, raw_sizes, require_fitting
+from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
 from deciban.fusion.quality_measures import Measures, with_all_measures
-from deciban.fusion.quality_parameters import rows_of_quality
+from deciban.fusion.quality_parameters import (
+    combined_measures,
+    plain_combination,
+    raw_sizes,
+    require_fitting,
+    rows_of_quality,
+)
 from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
-from deciban.models.by_rule import results_of
+from deciban.models.by_rule import Fusion, results_of
 from deciban.models.content import content_of
-from deciban.models.fusion import Fusion
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.errors import InputError
-from deciban.fusion.fuser import LabelledSystems, with_one_nan
-from deciban.models.quality_arrays import measure_table, tell_missing
+from deciban.fusion.linear import LabelledSystems, with_one_nan
+from deciban.models.score_model import measure_table, tell_missing
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:

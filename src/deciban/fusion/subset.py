@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
-from deciban.fusion.fuser import LabelledSystems, combined, require_systems
-from deciban.fusion.linear import LinearFusion
+from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
+from deciban.models.by_rule import Fusion
 from deciban.models.content import content_of
-from deciban.models.fusion import Fusion
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import ParameterRow

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.hull import Rocch
+from deciban.core.ranks.hull import Rocch, pool
 from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.ranks.pav import pool
 from deciban.errors import InputError
-from deciban.fusion.fuser import LabelledSystems, require_systems
 from deciban.fusion.hull_vertices import HullVertex, RandomizedRule, counts, rocch_of, union_vertices
+from deciban.fusion.linear import LabelledSystems, require_systems
 from deciban.models.loading import NUMBER
 from deciban.models.model import Model, Training
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray

@@ -11,10 +11,9 @@ from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.format import Format
-from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, require_one_stream
-from deciban.io.writing import put, target_name
+from deciban.io.writing import put, refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts

@@ -8,8 +8,8 @@ from typing import IO, TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
+from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.text.labels import Vocabulary
 
 if TYPE_CHECKING:
     from deciban.io.columns.headers import Columns

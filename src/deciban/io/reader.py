@@ -14,8 +14,8 @@ from deciban.io.formats import bare_name
 from deciban.io.multi_file import joined
 from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
 from deciban.io.source import PathLike, Source, display_name, read_text
-from deciban.io.text.fast_reader import parse_plain
 from deciban.io.text.layout import Layout
+from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import faults, line_of_row, parse_table
 from deciban.trials import Origin
 

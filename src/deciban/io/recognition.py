@@ -9,13 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Columns
+from deciban.io.columns.headers import Columns, Vocabulary
 from deciban.io.contents import ContentKind
 from deciban.io.format import BinaryFormat, Format, Options, TextFormat
 from deciban.io.formats import binary_formats, by_name
 from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
 from deciban.io.text.finding import find_layout
-from deciban.io.text.labels import Vocabulary
 from deciban.io.text.layout import Layout
 
 _SAMPLED_LINES = 1000

@@ -27,4 +27,4 @@ from deciban.metrics.rules import min_cross_entropy as min_cross_entropy
 from deciban.metrics.rules import min_scoring_rule_cost as min_scoring_rule_cost
 from deciban.metrics.rules import scoring_rule_cost as scoring_rule_cost
 from deciban.metrics.rules import threshold_weighting as threshold_weighting
-from deciban.metrics.sorted_scores import SortedScores as SortedScores
+from deciban.metrics.scores import SortedScores as SortedScores

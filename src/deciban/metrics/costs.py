@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.metrics.counted_scores import CountedScores
-from deciban.metrics.sorted_scores import SortedScores
+from deciban.metrics.scores import CountedScores, SortedScores
 from deciban.types import FloatArray
 
 

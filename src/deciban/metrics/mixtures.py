@@ -16,8 +16,7 @@ from scipy.special import expit
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
-from deciban.metrics.counted_scores import CountedScores
-from deciban.metrics.sorted_scores import SortedScores
+from deciban.metrics.scores import CountedScores, SortedScores
 from deciban.types import FloatArray
 
 SRE12_POINTS = (OperatingPoint(0.01), OperatingPoint(0.001))

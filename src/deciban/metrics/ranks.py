@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.metrics.sorted_scores import Roc, SortedScores
+from deciban.metrics.scores import Roc, SortedScores
 
 
 def eer(

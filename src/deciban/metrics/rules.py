@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.proper import threshold_density
-from deciban.metrics.scored_trials import ScoredTrials
-from deciban.metrics.sorted_scores import SortedScores
+from deciban.metrics.scores import ScoredTrials, SortedScores
 from deciban.types import FloatArray
 
 

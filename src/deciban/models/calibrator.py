@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.models.model import Plain, Training
-from deciban.models.score_model import ScoreModel
-from deciban.models.weighted_scores import LabelledTrials
+from deciban.models.score_model import LabelledTrials, ScoreModel
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
 
 

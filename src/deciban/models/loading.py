@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import FormatError, InputError
-from deciban.models.content import SCHEMA
-from deciban.models.json_text import parsed
+from deciban.models.content import SCHEMA, parsed
 from deciban.models.model import Model, Training
 
 _HOMES = {

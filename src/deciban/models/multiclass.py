@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.core.training.fit import Fit
+from deciban.core.training.descent import Fit
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
-from deciban.models.fingerprint import fingerprint
-from deciban.models.model import Plain, Training
+from deciban.models.model import Plain, Training, fingerprint
 from deciban.models.score_model import ScoreModel
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 

@@ -1,14 +1,101 @@
-"""The base of all models that turn scores into llrs or log-likelihoods: what workflows ask of them."""
+"""The base of all models of scores, and what they take: labelled trials with weights, quality measures."""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban._validate import arrays as _validate
+from deciban.core.rules.expected import WeightedScores
+from deciban.errors import DecibanWarning, InputError, warn
 from deciban.models.model import Model
-from deciban.types import AnyArray, FloatArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+
+
+class LabelledTrials:
+    """Truth and weights of trials; the base of records that hold their scores as well.
+
+    Attributes
+    ----------
+    is_target : (n_trials,) bool array
+    weight : (n_trials,) array, optional
+        Weight of each trial: whole numbers as int64, else float64.
+    """
+
+    __slots__ = ()
+
+    is_target: BoolArray
+    weight: CountArray | None
+
+    @property
+    def float_weight(self) -> FloatArray | None:
+        """Weights as floats, for sums."""
+        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
+
+    def by_class(self, score: ScoreArray) -> tuple[WeightedScores, WeightedScores]:
+        """Scores of these trials with their weights: of targets and of non-targets."""
+        is_target = self.is_target
+        return (score[is_target], self.tar_weight), (score[~is_target], self.non_weight)
+
+    @property
+    def tar_weight(self) -> CountArray | None:
+        """Weights of targets."""
+        return None if self.weight is None else self.weight[self.is_target]
+
+    @property
+    def non_weight(self) -> CountArray | None:
+        """Weights of non-targets."""
+        return None if self.weight is None else self.weight[~self.is_target]
+
+
+ARGUMENTS = ("enroll_quality", "test_quality", "trial_quality")
+"""What fusions call measures of each side of a trial, and of the trial as a whole."""
+
+
+def measure_table(values: ArrayLike, name: str, n_trials: int) -> ScoreArray:
+    """Return ``values`` as a matrix with a row of finite measures for each trial, or NaN where there is none.
+
+    Raises
+    ------
+    InputError
+        If they are no matrix of real numbers, have too few rows or too many, or one is infinite.
+    """
+    table = _validate.matrix(values, name, "measure")
+    if len(table) != n_trials:
+        raise InputError(f"{name}: {len(table)} rows for {n_trials} trials. Give one row of measures per trial.")
+    for k, column in enumerate(table.T):
+        infinite = np.isinf(column)
+        if infinite.any():
+            raise InputError(
+                f"{name}: measure {k} is infinite in {np.count_nonzero(infinite)} of {n_trials} trials, the first at "
+                f"index {int(np.argmax(infinite))}. Measures are finite; NaN stands for a trial that has none."
+            )
+    return table
+
+
+def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
+    """Warn if trials lack a measure, with the number of them."""
+    lacking = np.flatnonzero(~present)
+    if len(lacking):
+        warn(
+            f"{model}: {len(lacking)} of {len(present)} trials lack quality measures, the first at index {lacking[0]}: "
+            f"{consequence}."
+        )
+
+
+@contextmanager
+def missing_measures_are_known() -> Iterator[None]:
+    """Without that warning, where it is told already how many trials lack measures."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
+        yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
-from deciban.multiclass.scored_classes import ScoredClasses
-from deciban.multiclass.tables import Detectors, Pairs
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 

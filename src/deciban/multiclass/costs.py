@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.classes.loglik import prior_ratio, quadratic_cost, relative, row_blocks
-from deciban.core.rules.expected import log_cost
-from deciban.core.rules.sums import MeanCost
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.core.rules.expected import MeanCost, log_cost
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 

@@ -12,7 +12,7 @@ from deciban._validate.classes import Class
 from deciban.core.classes import loglik as kernels
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray
 
 

@@ -12,8 +12,7 @@ from deciban.core.classes.counts import Passes, accepted
 from deciban.core.classes.open_set import accepted_open_set, non_target_priors
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
-from deciban.multiclass.scored_classes import ScoredClasses
-from deciban.multiclass.tables import Detectors
+from deciban.multiclass.tables import Detectors, ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray
 
 

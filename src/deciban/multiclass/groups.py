@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups
 from deciban.core.classes import loglik as kernels
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from deciban.core.classes.counts import chosen
 from deciban.core.classes.counts import confusion as _confusion
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray
 
 

@@ -1,7 +1,7 @@
 """The least cross-entropy that scale and offsets can reach or come close to, infinities and separated classes included.
 
 Scales are at least 0. A scale above 0 leaves infinite log-likelihoods infinite; scale 0 throws everything away.
-Where the cost falls forever along a direction (`deciban.core.training.multiclass_separation.Escape`), rivals that fall
+Where the cost falls forever along a direction (`deciban.core.training.separation.Escape`), rivals that fall
 behind forever cost nothing in the limit: they are excluded, and what is left has an optimum.
 """
 
@@ -18,11 +18,11 @@ import numpy as np
 from deciban._validate.arrays import all_finite
 from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.training.multiclass_separation import Escape
 from deciban.core.training.multiclass_training import train_classes
+from deciban.core.training.separation import Escape
 from deciban.errors import InputError
 from deciban.multiclass.costs import expected_surprise
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import BoolArray, FloatArray, IntArray
 
 _RIDGE = 1e-12

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deciban.core.by_value import ByValue
 from deciban.multiclass.costs import expected_surprise
 from deciban.multiclass.infimum import CalibrationLimits, entropy
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray
 
 

@@ -17,10 +17,10 @@ from deciban._validate import classes as _validate_classes
 from deciban.core.classes.counts import chosen, log_weights, tally
 from deciban.core.classes.loglik import difference, relative, row_blocks
 from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
+from deciban.core.rules.expected import MeanCost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
-from deciban.core.rules.sums import MeanCost
 from deciban.errors import InputError
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 _LEAST_PAIR = 1.1

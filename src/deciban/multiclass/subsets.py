@@ -14,7 +14,7 @@ from deciban._validate.classes import Class
 from deciban.core.by_value import ByValue
 from deciban.core.classes.subsets import subset_costs
 from deciban.errors import InputError
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 MOST_CLASSES = 20

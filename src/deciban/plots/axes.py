@@ -20,7 +20,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, Results
-from deciban.plots.fonts import families_for
+from deciban.plots.files import families_for
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]

@@ -1,11 +1,11 @@
-"""Plots as files whose bytes depend on nothing but the plot."""
+"""Figures as files, and fonts for names in any script."""
 
 from __future__ import annotations
 
 import io
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
@@ -14,10 +14,27 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from deciban.errors import DecibanWarning, InputError
 from deciban.plots.layout import lay_out
+
+
+def families_for(text: Iterable[str], size: float) -> FontProperties:
+    """Return the default font and, for characters that it lacks, the first installed fonts that have them."""
+    font = FontProperties(size=size)
+    missing = {ord(character) for characters in text for character in characters}
+    missing -= get_font(findfont(font)).get_charmap().keys()
+    families = list(font.get_family())
+    for entry in fontManager.ttflist if missing else ():
+        found = missing & get_font(entry.fname).get_charmap().keys()
+        if found and not entry.name.startswith("Last Resort"):
+            families.append(entry.name)
+            missing -= found
+    font.set_family(families)
+    return font
+
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.atomic import atomic_write
-from deciban.io.outputs import refuse_overwriting
 from deciban.io.source import PathLike, display_name, require_one_stream
+from deciban.io.writing import refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page

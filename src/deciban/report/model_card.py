@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from deciban.models import Model
-from deciban.models.fusion import Fusion
+from deciban.models.by_rule import Fusion
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
 from deciban.report.text import count, typeset

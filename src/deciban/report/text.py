@@ -6,7 +6,7 @@ import math
 
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
-from deciban.evaluation.notes import prior_name
+from deciban.evaluation.two_class import prior_name
 
 MINUS = "\u2212"
 

@@ -1,9 +1,12 @@
-"""What all calibrators share as scikit-learn estimators."""
+"""What the estimators of two classes share; errors of models say ``X`` and ``y`` as scikit-learn does."""
 
 from __future__ import annotations
 
 import inspect
 import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +18,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from deciban._validate import arrays as _validate
 from deciban.calibration import Calibrator
 from deciban.errors import InputError
-from deciban.sklearn.labels import listed, two_classes
-from deciban.sklearn.scoring import cllr_score
+from deciban.sklearn.scoring import cllr_score, listed, two_classes
 from deciban.types import AnyArray, FloatArray
+
+
+@contextmanager
+def renaming_arguments(**names: str) -> Iterator[None]:
+    """Rename the arguments with which messages begin."""
+    try:
+        yield
+    except InputError as error:
+        words = str(error)
+        named = re.match(r"(\w+)(?:\[:, (\d+)\])?(?=[:,])", words)
+        if named is None or named[1] not in names:
+            raise
+        system = "" if named[2] is None else f", system {named[2]}"
+        raise InputError(names[named[1]] + system + words[named.end() :]) from error
+
 
 _SCORES: dict[str, Any] = {"ensure_all_finite": False}
 """Infinite scores are legal; the calibrator itself refuses NaN."""

@@ -11,9 +11,8 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, to_numpy
 from deciban.errors import InputError
-from deciban.trials.conditions import NO_CONDITIONS, as_text
 from deciban.trials.criteria import Where, criteria
-from deciban.trials.frozen import Frozen
+from deciban.trials.frozen import NO_CONDITIONS, Frozen, as_text
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import IdMap, positions
 from deciban.types import AnyArray, BoolArray, IntArray

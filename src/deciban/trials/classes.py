@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
-from deciban.trials.conditions import NO_CONDITIONS
-from deciban.trials.frozen import owned
+from deciban.trials.frozen import NO_CONDITIONS, owned
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, match_by_order, picked
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import NamesLike, encode, plain_names, positions

@@ -11,7 +11,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_words, to_numpy, with_gaps
 from deciban.errors import InputError
-from deciban.trials.conditions import as_text
+from deciban.trials.frozen import as_text
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import plain_names
 from deciban.types import BoolArray

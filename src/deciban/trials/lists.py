@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from deciban._arrow import of_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
-from deciban.trials.conditions import NO_CONDITIONS, condition_column
-from deciban.trials.frozen import Frozen, owned, read_only
+from deciban.trials.frozen import NO_CONDITIONS, Frozen, condition_column, owned, read_only
 from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
 from deciban.trials.origins import Origin
 from deciban.types import AnyArray, BoolArray, IntArray

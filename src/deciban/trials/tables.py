@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.trials.base import TrialTable
-from deciban.trials.conditions import NO_CONDITIONS
-from deciban.trials.frozen import owned
+from deciban.trials.frozen import NO_CONDITIONS, owned
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import NamesLike
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray

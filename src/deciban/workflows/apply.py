@@ -13,11 +13,10 @@ from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QualitySide
 from deciban.io.formats import by_name
-from deciban.io.outputs import refuse_overwriting
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike, display_name
-from deciban.io.writing import target_name
+from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
@@ -38,8 +37,7 @@ from deciban.workflows.model_files import (
     trained_model,
 )
 from deciban.workflows.options import Options
-from deciban.workflows.quality import QualityFiles, measures_of, quality_paths, read_measures
-from deciban.workflows.quality_combination import combination_messages
+from deciban.workflows.quality import QualityFiles, combination_messages, measures_of, quality_paths, read_measures
 from deciban.workflows.system_order import order_of_training, refuse_twice
 from deciban.workflows.system_trials import naming_scores
 

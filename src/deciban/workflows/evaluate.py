@@ -136,8 +136,7 @@ def evaluate_model(
         As in `evaluate_files`.
     """
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
-    from deciban.workflows.quality import read_measures
-    from deciban.workflows.quality_combination import combination_messages
+    from deciban.workflows.quality import combination_messages, read_measures
     from deciban.workflows.system_trials import SystemTrials
 
     say = progress or (lambda _words: None)

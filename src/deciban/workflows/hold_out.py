@@ -12,7 +12,7 @@ from deciban._arrow import compute as pc
 from deciban.errors import InputError
 from deciban.messages import Message
 from deciban.trials import Trials
-from deciban.trials.conditions import as_text
+from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR
 from deciban.types import IntArray
 from deciban.workflows.key_columns import complete_column

@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
-from deciban.evaluation.notes import probabilities
+from deciban.evaluation.two_class import probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike

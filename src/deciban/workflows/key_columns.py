@@ -11,7 +11,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.io.text.layout import is_number
 from deciban.trials import ClassKey, Key, Trials
 from deciban.trials.classes import AlignedClasses
-from deciban.trials.conditions import as_text
+from deciban.trials.frozen import as_text
 from deciban.trials.joining.join import Aligned
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.analysis.data import LabelledData, SystemsData
 from deciban.calibration.cross import cross_validated
 from deciban.calibration.folds import folds_of, held_out
-from deciban.core.ranks.ties import n_tied
+from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError, naming_trials
 from deciban.fusion.quality_measures import QualitySide
 from deciban.io.source import PathLike
@@ -23,10 +23,10 @@ from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray,
 from deciban.workflows.hold_out import HoldOut
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.kinds import AnyScores, Kind
+from deciban.workflows.model_files import seen_before
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import measures_of
 from deciban.workflows.system_order import order_of_training, refuse_twice
-from deciban.workflows.training_trials import seen_before
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,8 +23,7 @@ from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
-from deciban.workflows.quality import QualityFiles, read_measures
-from deciban.workflows.quality_combination import Combined, Selected, combination_of
+from deciban.workflows.quality import Combined, QualityFiles, Selected, combination_of, read_measures
 from deciban.workflows.system_trials import SystemTrials
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training

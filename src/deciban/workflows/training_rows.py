@@ -10,18 +10,17 @@ from typing import Any
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures
 from deciban.analysis.fused_systems import Role
 from deciban.analysis.fusion import analysed
-from deciban.analysis.names import names_apart
-from deciban.analysis.rows import FusionTask
+from deciban.analysis.rows import FusionTask, names_apart
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
 from deciban.types import FloatArray, Progress
 from deciban.workflows.evaluate import mapped
 from deciban.workflows.kinds.two_class import points_of
+from deciban.workflows.model_files import is_of_training
 from deciban.workflows.options import Figures
 from deciban.workflows.system_order import require_same_places
 from deciban.workflows.system_trials import SystemTrials
-from deciban.workflows.training_trials import is_of_training
 
 _LEAST_FOR_LEAVING_OUT = 3
 """Systems from which on a fusion without one of them is not a system alone."""

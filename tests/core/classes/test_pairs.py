@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import metrics, multiclass
-from deciban.core.classes import pairs
-from deciban.core.classes.pairs import Problems, cllrs, min_cllrs
-from deciban.core.ranks import pav
+from deciban.core.classes import counts
+from deciban.core.classes.counts import Problems, cllrs, min_cllrs
+from deciban.core.ranks import hull
 from deciban.multiclass import tables
 from support.class_trials import random_trials
 from support.strategies import classes
@@ -36,14 +36,14 @@ def test_every_problem_is_solved_on_its_own(problems):
 def test_nothing_is_pooled_across_tables(tables, chunk):
     n_tar, n_non = (np.array([group[side] for table in tables for group in table]) for side in (0, 1))
     is_first = np.concatenate([np.arange(len(table)) == 0 for table in tables])
-    before, pav._GROUPS_PER_CHUNK = pav._GROUPS_PER_CHUNK, chunk
+    before, hull._GROUPS_PER_CHUNK = hull._GROUPS_PER_CHUNK, chunk
     try:
-        found = pav.pool(n_tar, n_non, is_first)
+        found = hull.pool(n_tar, n_non, is_first)
     finally:
-        pav._GROUPS_PER_CHUNK = before
+        hull._GROUPS_PER_CHUNK = before
     begins = np.flatnonzero(is_first)
     alone = [
-        begin + pav.pool(n_tar[begin:end], n_non[begin:end])
+        begin + hull.pool(n_tar[begin:end], n_non[begin:end])
         for begin, end in zip(begins, np.append(begins[1:], len(n_tar)), strict=True)
     ]
     np.testing.assert_array_equal(found, np.concatenate(alone))
@@ -56,11 +56,11 @@ def test_sums_are_exact_to_the_last_digit(spread):
     values = np.exp(rng.normal(0.0, spread, sum(lengths)))
     begins = np.cumsum(lengths) - lengths
     exact = [math.fsum(part) for part in np.split(values, begins[1:])]
-    np.testing.assert_allclose(pairs._sums(values, begins), exact, rtol=2.3e-16)
+    np.testing.assert_allclose(counts._sums(values, begins), exact, rtol=2.3e-16)
     values[begins[2]] = np.inf
-    assert np.isinf(pairs._sums(values, begins)).tolist() == [False, False, True, False, False]
-    assert pairs._sums(np.array([1e307, 3e307, 1e300]), np.array([0, 2])).tolist() == [4e307, 1e300]
-    assert pairs._sums(np.zeros(3), np.array([0, 2])).tolist() == [0.0, 0.0]
+    assert np.isinf(counts._sums(values, begins)).tolist() == [False, False, True, False, False]
+    assert counts._sums(np.array([1e307, 3e307, 1e300]), np.array([0, 2])).tolist() == [4e307, 1e300]
+    assert counts._sums(np.zeros(3), np.array([0, 2])).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

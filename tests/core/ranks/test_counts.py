@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks import counts, pav
+from deciban.core.ranks import counts, hull
 from deciban.core.ranks.counts import CountTable, SortedClass
 from support.strategies import classes
 
@@ -85,8 +85,8 @@ def test_random_scores_large_enough_for_every_block():
     values, inverse = np.unique(np.concatenate((tar, non)), return_inverse=True)
     n_tar = np.bincount(inverse[: len(tar)], minlength=len(values))
     n_non = np.bincount(inverse[len(tar) :], minlength=len(values))
-    starts = pav.pool(n_tar, n_non)
-    again = pav.pool(found.n_tar, found.n_non)
+    starts = hull.pool(n_tar, n_non)
+    again = hull.pool(found.n_tar, found.n_non)
     np.testing.assert_array_equal(np.add.reduceat(n_tar, starts), np.add.reduceat(found.n_tar, again))
     np.testing.assert_array_equal(np.add.reduceat(n_non, starts), np.add.reduceat(found.n_non, again))
     assert (found.n_tar.sum(), found.n_non.sum()) == (len(tar), len(non))

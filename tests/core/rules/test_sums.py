@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.rules.expected import mean_log_cost
+from deciban.core.rules.expected import ErrorCounts, MeanCost, mean_log_cost
 from deciban.core.rules.proper import softplus
-from deciban.core.rules.sums import ErrorCounts, MeanCost
 
 
 def exact(costs):

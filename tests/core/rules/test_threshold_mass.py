@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special
 
-from deciban.core.rules.proper import threshold_density
-from deciban.core.rules.threshold_mass import ThresholdMass
+from deciban.core.rules.proper import ThresholdMass, threshold_density
 
 RULES = [
     (1, 1, 0.0),

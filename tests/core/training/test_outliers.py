@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from deciban.core.training.magnitudes import drawn_near, typical_spreads
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.outliers import drawn_near, typical_spreads
 from support.many_classes import problem
 
 

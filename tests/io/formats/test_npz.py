@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError, InputError
+from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import Contents
-from deciban.io.text.labels import Vocabulary
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 from support.tables import (
     again,

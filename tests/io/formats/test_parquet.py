@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError, InputError
+from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.formats import by_name
 from deciban.io.source import Source
-from deciban.io.text.labels import Vocabulary
 from deciban.trials import Index, Key, Scores, Trials
 from support.tables import (
     again,

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.loglik import are_alike, relative, row_blocks
+from deciban.core.training.magnitudes import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit, train_classes
-from deciban.core.training.overflow import overflown, refuse_overflow
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
 from deciban.models.model import Plain

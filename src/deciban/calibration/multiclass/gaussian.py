@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.covariance_checks import require_regular
+from deciban.calibration.multiclass.base import require_regular
 from deciban.core.classes.gaussian import ClassMoments, is_singular, log_densities
 from deciban.errors import InputError
 from deciban.models.model import Plain

@@ -13,7 +13,7 @@ from deciban._validate import classes as _validate_classes
 from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.loglik import row_blocks
 from deciban.core.classes.transforms import TransformFit, train_transform
-from deciban.core.training.overflow import overflown, refuse_overflow
+from deciban.core.training.magnitudes import overflown, refuse_overflow
 from deciban.core.training.transform_objective import normalized
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand, class_option
 from deciban.cli.shared.options import file_options
 from deciban.cli.shared.parsing import parse_quality
-from deciban.cli.shared.progress import tell, working
+from deciban.cli.shared.speech import SectionedCommand, class_option, tell, working
 
 
 @click.command("apply", cls=SectionedCommand)
@@ -63,7 +62,7 @@ def apply_command(
     deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
-    from deciban.cli.shared.asked import refuse_options
+    from deciban.cli.shared.parsing import refuse_options
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import apply_files
     from deciban.workflows.model_files import LoadedModel

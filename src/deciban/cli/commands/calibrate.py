@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.methods import calibrator_of, method_options
 from deciban.cli.shared.options import joining_options
+from deciban.cli.shared.speech import SectionedCommand
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
     from deciban.models.score_model import ScoreModel
 
 
@@ -61,7 +61,7 @@ def calibrate_command(
     options = asked.about(files)
     model: ScoreModel
     if options.kind == "classes":
-        from deciban.cli.shared.multiclass_methods import class_calibrator_of
+        from deciban.cli.shared.methods import class_calibrator_of
 
         model = class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
     else:

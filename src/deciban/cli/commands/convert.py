@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from deciban.cli.shared.options import reading_options
-from deciban.cli.shared.progress import working
+from deciban.cli.shared.speech import working
 
 _KINDS = ("scores", "key", "index", "class-scores", "class-key", "quality", "segment-quality", "id-map")
 

@@ -12,7 +12,7 @@ import click
 @click.option("--force", is_flag=True, help="Replace files of the same names in DIR.")
 def demo_command(folder: Path, *, force: bool) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
-    from deciban.cli.shared.progress import tell
+    from deciban.cli.shared.speech import tell
     from deciban.cli.shared.tables import print_results
     from deciban.io import write_demo
     from deciban.io.source import display_name

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.options import joining_options
-from deciban.cli.shared.progress import tell, working
+from deciban.cli.shared.speech import SectionedCommand, tell, working
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
 
 
 @click.command("eval", cls=SectionedCommand)

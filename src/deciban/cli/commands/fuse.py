@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand, class_option
 from deciban.cli.shared.options import joining_options
 from deciban.cli.shared.parsing import parse_measures, parse_quality
+from deciban.cli.shared.speech import SectionedCommand, class_option
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
     from deciban.models.score_model import ScoreModel
     from deciban.workflows.options import Options
 
@@ -144,7 +144,7 @@ def _fusion(options: Options, policy: str | None, given: Mapping[str, Any], *, w
 
     own = {name: given[name] for name in ("p_target", "alpha", "beta", "ridge") if given[name] is not None}
     if options.kind == "classes":
-        from deciban.cli.shared.multiclass_methods import prior_of_training
+        from deciban.cli.shared.methods import prior_of_training
 
         if policy is not None:
             raise click.UsageError(

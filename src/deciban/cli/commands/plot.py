@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.options import joining_options
 from deciban.cli.shared.outputs import require_writable
-from deciban.cli.shared.progress import tell, working
+from deciban.cli.shared.speech import SectionedCommand, tell, working
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
@@ -39,8 +38,8 @@ def plot_command(
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
-    from deciban.io.outputs import refuse_overwriting
     from deciban.io.source import display_name
+    from deciban.io.writing import refuse_overwriting
     from deciban.workflows.evaluate import evaluate_joined
     from deciban.workflows.inputs import read_joined
 

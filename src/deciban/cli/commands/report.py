@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.grouped_help import SectionedCommand
 from deciban.cli.shared.options import joining_options
 from deciban.cli.shared.outputs import require_writable
 from deciban.cli.shared.parsing import parse_cross_validation, parse_quality
-from deciban.cli.shared.progress import tell, working
+from deciban.cli.shared.speech import SectionedCommand, tell, working
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
 
 
 @click.command("report", cls=SectionedCommand)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.grouped_help import class_option
 from deciban.cli.shared.parsing import (
     parse_classes,
     parse_groups,
@@ -18,10 +17,10 @@ from deciban.cli.shared.parsing import (
     parse_prior,
     parse_where,
 )
-from deciban.cli.shared.progress import tell
+from deciban.cli.shared.speech import class_option, tell
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
     from deciban.evaluation import Preset
 
 _JOINING = [
@@ -220,7 +219,7 @@ _SHOWN = ("dcf", "prior", "p_targets", "out_of_set", "subsets", "pairs", "groups
 
 def _asked(given: Mapping[str, Any]) -> Asked:
     """Options of the library out of what was typed."""
-    from deciban.cli.shared.asked import Asked
+    from deciban.cli.shared.parsing import Asked
     from deciban.workflows.options import Options
 
     named = None

@@ -9,13 +9,15 @@ import click
 
 from deciban.cli.shared.outputs import check_outputs, require_writable
 from deciban.cli.shared.parsing import parse_cross_validation
-from deciban.cli.shared.progress import tell, working
+from deciban.cli.shared.speech import tell, working
+from deciban.cli.shared.trained_tables import print_trained
 
 if TYPE_CHECKING:
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
     from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
+
 
 _READ_AGAIN = ("format", "columns", "labels", "log10", "by_order", "classes", "posterior_prior", "detection_llr")
 """How scores are read that the model is applied to."""
@@ -62,8 +64,8 @@ class TrainingRequest:
         click.UsageError
         InputError
         """
-        from deciban.io.outputs import refuse_overwriting
         from deciban.io.source import require_one_stream
+        from deciban.io.writing import refuse_overwriting
         from deciban.workflows.quality import quality_paths
 
         for output in (self.output, *([self.llrs] if self.llrs else [])):
@@ -114,7 +116,6 @@ def train(request: TrainingRequest, model: ScoreModel, options: Options, files: 
         click.echo(done.to_json())
         return
     from deciban.cli.shared.tables import console
-    from deciban.cli.shared.trained_tables import print_trained
 
     print_trained(done, console(stderr="-" in (request.output, request.llrs)))
 

@@ -10,13 +10,12 @@ from scipy.linalg import helmert, null_space
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.training.descent import Way
-from deciban.core.training.fit import Fit
-from deciban.core.training.multiclass_moments import standardization
+from deciban.core.training.descent import Fit, Way
+from deciban.core.training.magnitudes import require_scales
+from deciban.core.training.moments import standardization
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.multiclass_separation import refuse_infinite
 from deciban.core.training.multiclass_training import sample
-from deciban.core.training.overflow import require_scales
+from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.transform_objective import TransformObjective, normalized
 from deciban.core.training.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
 from deciban.errors import InputError

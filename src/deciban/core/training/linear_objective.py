@@ -20,7 +20,7 @@ import numpy as np
 from deciban.core.rules.kernels import Terms, kernel, slope_kernel
 from deciban.core.rules.proper import beta_cost_non
 from deciban.core.training.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, dot, suits_raw_block
-from deciban.core.training.bounds import length_bound
+from deciban.core.training.magnitudes import length_bound
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 

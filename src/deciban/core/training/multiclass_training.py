@@ -15,14 +15,12 @@ from scipy.linalg import helmert
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.classes.counts import ordered_by_class
-from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Way, search
-from deciban.core.training.fit import Fit
-from deciban.core.training.multiclass_moments import reach_in_widths, standardization
+from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way, search
+from deciban.core.training.magnitudes import drawn_near, require_scales, typical_spreads
+from deciban.core.training.moments import reach_in_widths, standardization
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
-from deciban.core.training.multiclass_separation import SUSPICIOUS, refuse_infinite
-from deciban.core.training.outliers import drawn_near, typical_spreads
-from deciban.core.training.overflow import require_scales
 from deciban.core.training.samples import SAMPLE
+from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
 from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray

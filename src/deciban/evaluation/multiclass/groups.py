@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 
 from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.classes.counts import tally
-from deciban.evaluation.multiclass.evaluate import class_evaluation_of
+from deciban.evaluation.multiclass.evaluate import class_evaluation_of, class_notes
 from deciban.evaluation.multiclass.figures import P_TARGET, UNEVEN, WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.notes import class_notes
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.multiclass import Partition
 from deciban.multiclass.groups import partition_of
 from deciban.multiclass.identification import confusion_of
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray
 
 _ROUNDING = 1e-12

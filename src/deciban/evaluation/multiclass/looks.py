@@ -11,8 +11,11 @@ from deciban._validate.arrays import all_finite
 from deciban.core.classes.certainty import ruled_out
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.multiclass.scored_classes import ScoredClasses
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import AnyArray, FloatArray, ScoreArray
+
+"""How a summary has them."""
+
 
 _LOOKED_AT = 1000
 """Trials that tell what scores look like."""

@@ -1,14 +1,25 @@
-"""Two-class problems of a summary, each as large as the scores: kept to be merged, or made one after the other."""
+"""Two-class problems of a summary, kept to be merged or made one after the other, and average costs of detection."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from deciban.multiclass.scored_classes import ScoredClasses
-from deciban.multiclass.tables import Detectors, Pairs
+import numpy as np
+from scipy.special import expit, logit
+
+from deciban.core.ranks.operating import OperatingPoint
+from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
+from deciban.multiclass import DetectionAnalysis
+from deciban.multiclass.analysis import detection_analysis_of
+from deciban.multiclass.detection import c_avg_of, open_set_cost
+from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
 from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.summary import ClassSummary
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,3 +81,60 @@ class Kept:
 
 Problems: TypeAlias = InTurn | Kept
 """How a summary has them."""
+
+
+def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], DetectionAnalysis, ClassCurves]:
+    """Average costs at each point, the detectors at the first one, and the curves of both.
+
+    Detectors are sorted once for all points and curves. Where a class is out of set, the shares of the rivals depend on
+    the prior of the target: curves of detectors have those of the first point, and each further point needs detectors
+    of its own for its least costs.
+    """
+    points = summary.figures.p_target
+    axis = prior_axis(summary.figures.thresholds)
+    found, costs = _first(summary, axis)
+    each = [found.at(k) for k in range(len(points))]
+    if summary.accepted is not None:
+        more = enumerate(points[1:], start=1)
+        each[1:] = [_analysis(summary, summary.problems.detectors(k), np.array([p])).at(0) for k, p in more]
+    curves = ClassCurves(
+        prior_log_odds=summary.places,
+        c_avg=costs[len(points) :],
+        detector_log_odds=axis,
+        act_error=found.cost[:, len(points) :],
+        min_error=found.min_cost[:, len(points) :],
+        sample=None if summary.whole is None else summary.whole.sample,
+    )
+    at_points = tuple(
+        ClassPoint(p, cost, cost / OperatingPoint(p).default_cost, float(one.mean_min_cost))
+        for p, cost, one in zip(points, costs.tolist(), each, strict=False)
+    )
+    return at_points, each[0], curves
+
+
+def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, FloatArray]:
+    """What the detectors at the first point say, which are gone when the next ones are made.
+
+    An analysis at the points and at the places of the curves of detectors, and average detection costs at the points
+    and at the places of their own curve.
+    """
+    points, detectors = summary.figures.p_target, summary.problems.detectors(0)
+    priors = np.append(points, expit(summary.places))
+    if summary.accepted is None:
+        costs = c_avg_of(detectors, np.asarray(logit(priors)))
+    else:
+        assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
+        costs = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
+    return _analysis(summary, detectors, np.append(points, expit(axis))), costs
+
+
+def _analysis(summary: ClassSummary, detectors: Detectors, p_target: FloatArray) -> DetectionAnalysis:
+    """One set of detectors, without that of a class that is out of set."""
+    n_classes = len(summary.classes)
+    log_odds = np.asarray(logit(p_target))
+    found = detection_analysis_of(detectors, p_target, log_odds, np.ones(n_classes), summary.classes)
+    if summary.figures.p_out_of_set is None:
+        return found
+    names = ("target", "cost", "min_cost", "eer", "cllr", "min_cllr")
+    arrays = {name: getattr(found, name)[:-1] for name in names}
+    return replace(found, classes=summary.classes[:-1], **arrays)

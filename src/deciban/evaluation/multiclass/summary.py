@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban.core.classes.open_set import accepted_open_set
-from deciban.core.rules.sums import MeanCost
+from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
@@ -25,8 +25,8 @@ from deciban.evaluation.multiclass.problems import InTurn, Kept, Problems
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.identification import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.scored_classes import ScoredClasses
 from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
+from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _DRAWN = 1000

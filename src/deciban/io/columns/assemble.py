@@ -10,14 +10,15 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import CONDITION, identity_of
+from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
 from deciban.io.contents import Contents
 from deciban.io.format import Options
-from deciban.io.text.labels import Vocabulary
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.lists import ROW, SINGLE
 from deciban.trials.names.codes import encode
 from deciban.types import BoolArray, ScoreArray
+
+"""A role that begins with this sign is a condition column of the name that follows."""
 
 
 class RowError(FormatError):
@@ -44,7 +45,7 @@ def assemble(
     columns : sequence of pyarrow arrays
         Names as text or dictionaries of text, scores as numbers, labels as text, booleans or 0 and 1.
     roles : sequence of str
-        One for each column; see `deciban.io.columns.headers`.
+        One for each column; see `deciban.io.columns.assemble`.
     headers : sequence of str, optional
         Their names; several score columns are called by them.
     origin : Origin

@@ -1,6 +1,6 @@
 """Tables with typed columns, Parquet and Arrow: which columns are read, what they mean, and what must not be in them.
 
-The columns are those of text tables with a header (`deciban.io.columns.headers`): ``enroll`` and ``test`` (with
+The columns are those of text tables with a header (`deciban.io.columns.assemble`): ``enroll`` and ``test`` (with
 ``side``) or ``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds
 booleans, 1 and 0, or words; ``class`` the true class; the others are kept as conditions. Read as class scores, every
 other column of numbers is a class. The schema metadata may have a key ``deciban`` with a JSON object, which decides

@@ -28,7 +28,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents, Written
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.text.escaping import check_names
+from deciban.io.text.columns import check_names
 from deciban.io.text.layout import is_number, split
 from deciban.trials import IdMap, Origin, SegmentQuality
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 from deciban.io.contents import Contents
 from deciban.io.format import BinaryFormat, Options
 from deciban.io.matrices.hdf5 import opened, places, present
-from deciban.io.matrices.hdf5_arrays import read_names
-from deciban.io.matrices.root_layouts import scores_or_mask
+from deciban.io.matrices.hdf5_arrays import read_names, scores_or_mask
 from deciban.io.matrices.to_tables import Grid
 from deciban.io.source import Source
 

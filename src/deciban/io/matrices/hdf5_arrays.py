@@ -1,4 +1,4 @@
-"""Names and matrices from HDF5 files: read once, and without a copy."""
+"""Names and matrices from HDF5 files, and scores or masks at their root: read once, and without a copy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
+from deciban.io.contents import Contents
 from deciban.io.matrices.hdf5 import Hdf5
-from deciban.io.matrices.hdf5_chunks import cells
-from deciban.io.matrices.hdf5_heap import strings
+from deciban.io.matrices.hdf5_chunks import cells, strings
 from deciban.io.matrices.named_matrix import Matrix, Names, holds_nan
+from deciban.io.matrices.to_tables import Grid
 from deciban.types import AnyArray, BoolArray
 
 _BLOCK = 1 << 20
@@ -242,3 +243,18 @@ def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:
     if not np.isin(values, (0, 1)).all():
         raise FormatError(f"{file.name}, {path}: expected 0 or 1, got {values[~np.isin(values, (0, 1))][0]}.")
     return np.asarray(values == 1)
+
+
+def scores_or_mask(file: Hdf5, grid: Grid) -> Contents:
+    """``/scores`` with an optional ``/score_mask``, or ``/trial_mask``.
+
+    Raises
+    ------
+    FormatError
+        If the file holds both, or neither.
+    """
+    if file.has("/scores") and file.has("/trial_mask"):
+        raise FormatError(f"{file.name}: holds scores and a trial_mask at once; expected one of them.")
+    if file.has("/scores"):
+        return grid.scores(read_matrix(file, "/scores"), optional_mask(file, "/score_mask"))
+    return grid.trial_mask(read_mask(file, "/trial_mask"), is_key=None)

@@ -8,14 +8,23 @@ from dataclasses import replace
 from itertools import product
 
 from deciban.errors import FormatError
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, identity_of, role_of, roles_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, Vocabulary, identity_of, role_of, roles_of
 from deciban.io.contents import ContentKind
 from deciban.io.format import Options, TextFormat
 from deciban.io.formats import text_formats
 from deciban.io.text.given_columns import layout_of_given
-from deciban.io.text.labels import Vocabulary
-from deciban.io.text.layout import DELIMITERS, NEEDED_ROLE, Layout, is_number, looks_numeric, mostly, split
-from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
+from deciban.io.text.layout import (
+    DELIMITERS,
+    NEEDED_ROLE,
+    Layout,
+    could_be,
+    is_number,
+    looks_numeric,
+    mostly,
+    refuse_semicolons,
+    split,
+    undecided,
+)
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import CONDITION, IGNORED, ROLES, named_roles, parse_columns, role_of
+from deciban.io.columns.headers import CONDITION, IGNORED, ROLES, Vocabulary, named_roles, parse_columns, role_of
 from deciban.io.format import Options, TextFormat
 from deciban.io.formats import by_name
-from deciban.io.text.labels import Vocabulary
 from deciban.io.text.layout import NEEDED_ROLE, Layout, is_number
 
 

@@ -15,11 +15,10 @@ from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.assemble import RowError, assemble
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, Vocabulary
 from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.source import BLANKS, numbered_lines, without_comments
-from deciban.io.text.labels import Vocabulary
 from deciban.io.text.layout import Layout, is_number, shortened, split
 from deciban.trials import Origin
 from deciban.types import FloatArray

@@ -11,8 +11,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.contents import ContentKind, Contents, Written, require
 from deciban.io.format import TextFormat
-from deciban.io.text.columns import Column, columns_of, undone
-from deciban.io.text.escaping import check_names, quoted
+from deciban.io.text.columns import Column, check_names, columns_of, quoted, undone
 from deciban.io.text.layout import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR_SIDE

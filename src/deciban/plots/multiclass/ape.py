@@ -17,9 +17,8 @@ from matplotlib.ticker import MaxNLocator
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
 from deciban.plots.axes import PALETTE, THIN_WIDTH, Style, in_percent, readable
-from deciban.plots.fonts import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, brief
-from deciban.plots.multiclass.drawable import ClassDrawable, one_system, systems_before
+from deciban.plots.files import families_for
+from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, ClassDrawable, brief, one_system, systems_before
 from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error
 from deciban.types import FloatArray
 

@@ -12,9 +12,8 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
 from deciban.plots.axes import GREY, Canvas, Mark, Style, in_percent, readable
-from deciban.plots.fonts import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH
-from deciban.plots.multiclass.drawable import ClassDrawable, class_systems_of, systems_before
+from deciban.plots.files import families_for
+from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, ClassDrawable, class_systems_of, systems_before
 from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error, top_of, write_priors
 from deciban.types import FloatArray
 

@@ -12,9 +12,8 @@ from matplotlib.colors import to_rgb
 from deciban.errors import InputError
 from deciban.multiclass import DetectionAnalysis
 from deciban.plots.axes import GREY, Canvas, Mark, Style, readable
-from deciban.plots.fonts import families_for
-from deciban.plots.multiclass.cells import NAME_WIDTH, brief
-from deciban.plots.multiclass.drawable import ClassDrawable, class_systems_of
+from deciban.plots.files import families_for
+from deciban.plots.multiclass.cells import NAME_WIDTH, ClassDrawable, brief, class_systems_of
 from deciban.plots.prior_curves import REFERENCE
 from deciban.types import FloatArray
 

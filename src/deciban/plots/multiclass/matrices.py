@@ -16,8 +16,7 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.evaluation.results import Results
 from deciban.plots.axes import in_percent
-from deciban.plots.multiclass.cells import BLUES, ORANGES, Grid, brief, largest, numbered
-from deciban.plots.multiclass.drawable import ClassDrawable, one_system
+from deciban.plots.multiclass.cells import BLUES, ORANGES, ClassDrawable, Grid, brief, largest, numbered, one_system
 from deciban.types import FloatArray
 
 

@@ -17,9 +17,8 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, Canvas, Style, readable, system_colors
-from deciban.plots.fonts import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH
-from deciban.plots.multiclass.drawable import one_system
+from deciban.plots.files import families_for
+from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, one_system
 from deciban.types import FloatArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])

@@ -15,8 +15,8 @@ from deciban import multiclass
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
-from deciban.sklearn.argument_names import renaming_arguments
-from deciban.sklearn.labels import listed
+from deciban.sklearn.estimator import renaming_arguments
+from deciban.sklearn.scoring import listed
 from deciban.types import AnyArray, FloatArray
 
 

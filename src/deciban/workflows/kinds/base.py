@@ -1,4 +1,4 @@
-"""What a kind of scores has to answer, so that reading, training, applying and reporting are written once."""
+"""What differs between two classes and many, and which of them a file is about: by what it holds, never by a guess."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from deciban.analysis.names import names_apart
+from deciban.analysis.rows import names_apart
 from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input
-from deciban.io.source import PathLike
+from deciban.io.recognition import Recognized, recognize
+from deciban.io.sniff import is_stream, readable_as
+from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores
 from deciban.trials.joining.join import Aligned, JoinReport
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
-from deciban.workflows.options import Figures, KindName, Reading
+from deciban.workflows.options import Figures, KindName, Options, Reading
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -209,3 +211,85 @@ def refuse_figures(figures: Figures, names: Sequence[str], held: str, other: str
     given = [name for name in figures.given() if name in names]
     if given:
         raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")
+
+
+def kind_called(name: KindName) -> Kind:
+    """The kind of this name."""
+    if name == "two-class":
+        from deciban.workflows.kinds.two_class import TWO_CLASS
+
+        return TWO_CLASS
+    from deciban.workflows.kinds.multiclass import MULTICLASS
+
+    return MULTICLASS
+
+
+def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Kind:
+    """The kind that a user named, or that score file and key show; see `kind_of_scores`.
+
+    Raises
+    ------
+    InputError, OSError
+    """
+    if options.kind is None and options.reading.classes is not None:
+        return kind_called("classes")
+    return kind_called(options.kind or _shown(scores, key))
+
+
+def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any) -> KindName:
+    """Find out whether a score file is about two classes or about many; where it could be either, the key decides.
+
+    Parameters
+    ----------
+    scores : path
+        The first score file.
+    key : path, optional
+        Left out, the score file may hold the truth itself.
+    **reading
+        ``format``, ``columns``, ``key_format``, ``key_columns``, ``labels``; see `deciban.workflows.Reading`.
+
+    Returns
+    -------
+    {"two-class", "classes"}
+        Standard input and pipes are not looked at: they are about two classes, unless the key is about classes.
+
+    Raises
+    ------
+    InputError
+        If both are possible, by what the scores hold and by what the key holds.
+    OSError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("trial,eng,fra\\nseg1,2.25,-1.5\\nseg2,-0.5,0.75\\n")
+    >>> kind_of_scores(path)
+    'classes'
+    """
+    asked = Options.of("kind_of_scores", reading).reading
+    truth = (
+        None if key is None else recognize(key, format=asked.key_format, columns=asked.key_columns, labels=asked.labels)
+    )
+    if is_stream(scores):  # who looked at it could not read it any more
+        return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
+    return _shown(recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels), truth)
+
+
+_TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
+
+
+def _shown(scores: Recognized, key: Recognized | None) -> KindName:
+    held = readable_as(scores, ("scores", "class-scores"))
+    if len(held) == 1:
+        return "classes" if held == ("class-scores",) else "two-class"
+    truth = readable_as(scores if key is None else key, _TRUTHS)
+    if len(truth) == 1:
+        return "classes" if truth == ("class-key",) else "two-class"
+    if not held:
+        return "two-class"  # reading says what is the matter
+    raise InputError(
+        f"{display_name(scores.path)}: could be the scores of several systems for two classes, or of one system for "
+        "several classes. Say which (--kind two-class, --kind classes), or name the classes (--classes)."
+    )

@@ -22,9 +22,8 @@ from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, CountArray, IntArray
-from deciban.workflows.kinds import class_units
+from deciban.workflows.kinds import class_names
 from deciban.workflows.kinds.base import Kind, refuse_figures
-from deciban.workflows.kinds.class_names import called, in_order_of, key_as_scores
 from deciban.workflows.options import Figures, Reading
 
 _MOST_NAMED = 20
@@ -46,7 +45,7 @@ class Multiclass(Kind):
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        return [called(scores, reading.classes)]
+        return [class_names.called(scores, reading.classes)]
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Scores of the same classes with these in another order; those of other classes are left as they are."""
@@ -59,7 +58,7 @@ class Multiclass(Kind):
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "
                 "file that does (--key FILE)."
             )
-        return key_as_scores(contents.class_key, contents.origin.name, reading.classes, first)
+        return class_names.key_as_scores(contents.class_key, contents.origin.name, reading.classes, first)
 
     def align(
         self,
@@ -79,8 +78,8 @@ class Multiclass(Kind):
 
     def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:
         """Scores as natural log-likelihoods; a segment that excludes every class is refused."""
-        found = class_units.in_nats(scores, reading)
-        class_units.refuse_impossible(found)
+        found = class_names.in_nats(scores, reading)
+        class_names.refuse_impossible(found)
         return found
 
     def evaluate(
@@ -115,7 +114,7 @@ class Multiclass(Kind):
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""
-        return class_units.messages(systems, reading)
+        return class_names.messages(systems, reading)
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:
         """Refuse to evaluate classes that no segment is of, in words of files."""
@@ -133,18 +132,18 @@ class Multiclass(Kind):
         """Refuse a model for scores with another prior in them than those of training."""
         prior = reading.posterior_prior
         given = None if prior is None else prior_of(prior, tuple(classes or ()))
-        class_units.require_same_posteriors(model, given, tuple(classes or ()))
+        class_names.require_same_posteriors(model, given, tuple(classes or ()))
 
     def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002
         """The prior that was taken out of the scores, so that it is taken out of others as well."""
         prior = reading.posterior_prior
         names = tuple(classes or ())
-        text = None if prior is None else class_units.prior_text(prior_of(prior, names), names)
-        return {} if text is None else {class_units.POSTERIOR_PRIOR: text}
+        text = None if prior is None else class_names.prior_text(prior_of(prior, names), names)
+        return {} if text is None else {class_names.POSTERIOR_PRIOR: text}
 
     def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
         """Scores with the classes in the order of training."""
-        return in_order_of(model, scores)
+        return class_names.in_order_of(model, scores)
 
     def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with log-likelihoods, under the names that the classes have there."""
