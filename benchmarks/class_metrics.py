@@ -37,21 +37,11 @@ def trials(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     return loglik, label
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=10**6)
-    parser.add_argument("--subset-trials", type=int, default=10**5)
-    parser.add_argument("--classes", type=int, default=14)
-    parser.add_argument("--many-classes", type=int, default=100)
-    parser.add_argument("--most-classes", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    loglik, label = trials(options.trials, options.classes)
-    some, few = loglik[: options.subset_trials], label[: options.subset_trials]
+def of_many_trials(n: int, n_classes: int, rounds: int) -> None:
+    """Figures that look at every trial."""
+    loglik, label = trials(n, n_classes)
     sweep = np.linspace(0.01, 0.99, 99)
     np.testing.assert_allclose(by_hand(loglik, label), multiclass.cllr(loglik, label), rtol=1e-12)
-    np.testing.assert_allclose(with_scikit_learn(some, few), multiclass.cllr(some, few), rtol=1e-9)
-    print(machine())
     jobs = {
         "np.exp of all": lambda: np.exp(loglik),
         "cllr": lambda: multiclass.cllr(loglik, label),
@@ -66,16 +56,24 @@ def main() -> None:
         "detection_analysis": lambda: multiclass.detection_analysis(loglik, label),
         "pairwise_analysis": lambda: multiclass.pairwise_analysis(loglik, label),
     }
-    title = f"{options.trials:,} trials x {options.classes} classes"
-    show(title, measure(jobs, options.rounds), "np.exp of all", options.trials)
+    show(f"{n:,} trials x {n_classes} classes", measure(jobs, rounds), "np.exp of all", n)
+
+
+def of_subsets(n: int, n_classes: int, rounds: int) -> None:
+    """What takes many evaluations: subsets of the classes, and the search for the best calibration."""
+    loglik, label = trials(n, n_classes)
+    np.testing.assert_allclose(with_scikit_learn(loglik, label), multiclass.cllr(loglik, label), rtol=1e-9)
     jobs = {
-        "c_avg of all": lambda: multiclass.c_avg(some, few),
-        "subset_c_avg": lambda: multiclass.subset_c_avg(some, few),
-        "calibration_analysis": lambda: multiclass.calibration_analysis(some, few),
+        "c_avg of all": lambda: multiclass.c_avg(loglik, label),
+        "subset_c_avg": lambda: multiclass.subset_c_avg(loglik, label),
+        "calibration_analysis": lambda: multiclass.calibration_analysis(loglik, label),
     }
-    title = f"{options.subset_trials:,} trials x {options.classes} classes"
-    show(title, measure(jobs, max(options.rounds // 2, 1)), "c_avg of all", options.subset_trials)
-    loglik, label = trials(options.subset_trials, options.many_classes)
+    show(f"{n:,} trials x {n_classes} classes", measure(jobs, max(rounds // 2, 1)), "c_avg of all", n)
+
+
+def of_many_classes(n: int, n_classes: int) -> None:
+    """What grows with the number of classes or its square."""
+    loglik, label = trials(n, n_classes)
     jobs = {
         "c_avg": lambda: multiclass.c_avg(loglik, label),
         "detection_analysis": lambda: multiclass.detection_analysis(loglik, label),
@@ -83,17 +81,36 @@ def main() -> None:
         "calibration_analysis": lambda: multiclass.calibration_analysis(loglik, label),
         "evaluate_classes": lambda: evaluate_classes(loglik, label),
     }
-    title = f"{options.subset_trials:,} trials x {options.many_classes} classes"
-    show(title, measure(jobs, 1), "c_avg", options.subset_trials)
-    loglik, label = trials(10 * options.most_classes, options.most_classes)
-    label[: options.most_classes] = np.arange(options.most_classes)
+    show(f"{n:,} trials x {n_classes} classes", measure(jobs, 1), "c_avg", n)
+
+
+def of_most_classes(n_classes: int) -> None:
+    """All pairs of a thousand classes."""
+    loglik, label = trials(10 * n_classes, n_classes)
+    label[:n_classes] = np.arange(n_classes)
     jobs = {
         "np.sort of all": lambda: np.sort(loglik, axis=None),
         "pairwise_analysis": lambda: multiclass.pairwise_analysis(loglik, label),
     }
-    n_pairs = options.most_classes * (options.most_classes - 1) // 2
-    title = f"{len(label):,} trials x {options.most_classes} classes, {n_pairs:,} pairs"
+    n_pairs = n_classes * (n_classes - 1) // 2
+    title = f"{len(label):,} trials x {n_classes} classes, {n_pairs:,} pairs"
     show(title, measure(jobs, 1), "np.sort of all", len(label))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=10**6)
+    parser.add_argument("--subset-trials", type=int, default=10**5)
+    parser.add_argument("--classes", type=int, default=14)
+    parser.add_argument("--many-classes", type=int, default=100)
+    parser.add_argument("--most-classes", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    print(machine())
+    of_many_trials(options.trials, options.classes, options.rounds)
+    of_subsets(options.subset_trials, options.classes, options.rounds)
+    of_many_classes(options.subset_trials, options.many_classes)
+    of_most_classes(options.most_classes)
 
 
 if __name__ == "__main__":
