@@ -15,19 +15,16 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import READS, contents_of, table_of, written_of
+from deciban.io.columns.columnar import contents_of, table_of, written_of
 from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind == "Arrow"
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     if source.head.startswith(b"FEA1"):
         raise FormatError(
             f"{source.name}: Feather version 1, which is no longer written. Save it with pyarrow.feather.write_feather."
@@ -51,20 +48,9 @@ def _opened(source: Source, fields: Sequence[int] | None) -> Any:
     return pa.ipc.open_file(stream, options=chosen) if is_file else pa.ipc.open_stream(stream, options=chosen)
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     table = table_of(contents)
     with pa.ipc.new_file(stream, table.schema) as file:
         file.write_table(table)
     return written_of(contents, table)
-
-
-FORMAT = BinaryFormat(
-    name="arrow",
-    summary="Columns as in Parquet; Arrow IPC file (Feather 2) or stream",
-    reads=READS,
-    writes=READS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".arrow", ".feather", ".ipc"),
-)

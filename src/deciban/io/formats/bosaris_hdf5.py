@@ -29,7 +29,7 @@ import numpy as np
 
 from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.matrices.from_tables import (
     QualitySide,
     item_to_write,
@@ -63,12 +63,14 @@ def is_grid(there: frozenset[str]) -> bool:
     return there >= _GRID and bool(there & _MATRICES)
 
 
-def _recognizes(source: Source) -> bool:
+def signs(source: Source) -> bool:
+    """Whether the names lie where this format keeps them."""
     there = present(source)
     return (is_grid(there) and not there.intersection(CONDITIONS)) or any(there >= one for one in _LISTS)
 
 
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     with opened(source) as file:
         if file.has("/ids") and not file.has("/ID/row_ids"):
             return _read_segment_quality(file)
@@ -140,7 +142,8 @@ def _read_quality(file: Hdf5, grid: Grid) -> Contents:
     )
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     item = item_to_write(contents, KINDS, NAME)
     with created(stream) as file:
         if isinstance(item, Scores):
@@ -194,15 +197,3 @@ def _write_measures(file: Any, path: str, measures: tuple[str, ...] | None) -> N
         import pyarrow as pa
 
         write_names(file, path, pa.array(measures, pa.string()))
-
-
-FORMAT = BinaryFormat(
-    name=NAME,
-    summary="BOSARIS HDF5: index, key (versions 1 and 2), scores, quality, segment quality, id map",
-    reads=KINDS,
-    writes=KINDS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".h5", ".hdf5"),
-)

@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.from_tables import (
     item_to_write,
@@ -90,8 +90,19 @@ class _Struct:
         return self.cells(field) if self.has(field) else None
 
 
-def _read(source: Source, options: Options) -> Contents:
-    if source.head.startswith(b"MATLAB 5.0"):
+def is_version_5(source: Source) -> bool:
+    """Whether the header is that of version 5."""
+    return source.head.startswith(b"MATLAB 5.0 MAT-file")
+
+
+def is_version_73(source: Source) -> bool:
+    """Whether the header is that of version 7.3, which is HDF5."""
+    return source.head.startswith(b"MATLAB 7.3 MAT-file")
+
+
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
+    if is_version_5(source):
         with only_format_errors(source.name, "a MATLAB file"):
             found = variables(source)
             variable = _chosen(source, list(found), options)
@@ -246,7 +257,8 @@ def _fields_of_quality(quality: Quality) -> Fields:
     return fields
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     import scipy.io
 
     item = item_to_write(contents, KINDS, NAME)
@@ -268,30 +280,8 @@ def _column(texts: list[str]) -> AnyArray:
     return cells
 
 
-def _write73(contents: Contents, stream: IO[bytes]) -> Written:
+def write73(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of version 7.3."""
     item = item_to_write(contents, KINDS, NAME73)
     write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
     return written_of(item)
-
-
-FORMATS = (
-    BinaryFormat(
-        name=NAME,
-        summary="BOSARIS MATLAB structs ndx, key, scr, and unverified qual and idmap; versions 5 and 7.3 are read",
-        reads=KINDS,
-        writes=KINDS,
-        recognizes=lambda source: source.head.startswith(b"MATLAB 5.0 MAT-file"),
-        read=_read,
-        write=_write,
-        endings=(".mat",),
-    ),
-    BinaryFormat(
-        name=NAME73,
-        summary="the same in MATLAB version 7.3 (HDF5), written when asked for by name",
-        reads=KINDS,
-        writes=KINDS,
-        recognizes=lambda source: source.head.startswith(b"MATLAB 7.3 MAT-file"),
-        read=_read,
-        write=_write73,
-    ),
-)

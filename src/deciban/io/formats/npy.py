@@ -27,7 +27,7 @@ from deciban.errors import FormatError
 from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array
 from deciban.io.columns.headers import parse_columns
 from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
@@ -35,11 +35,8 @@ from deciban.trials.frames.to_frames import numbered_in_order
 from deciban.types import AnyArray, IntArray
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind == "NumPy"
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     with only_format_errors(source.name, "a NumPy array"):
         opened = source.seekable()
         with opened.open("rb") if isinstance(opened, Path) else opened as stream:
@@ -124,7 +121,8 @@ def _picked(options: Options, n_columns: int, name: str) -> list[int]:
     return picked
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     held = [kind for kind in contents.kinds if kind != "index"]
     name = contents.origin.name
     if len(held) > 1 or len(contents.systems) > 1:
@@ -161,15 +159,3 @@ def _array_of(contents: Contents, name: str) -> AnyArray:
             "Choose npz or parquet (--to)."
         )
     return table.label
-
-
-FORMAT = BinaryFormat(
-    name="npy",
-    summary="One array: `(n,)` scores or booleans, `(n, k)` class scores; trials are row numbers",
-    reads=("scores", "key", "class-scores", "class-key", "index"),
-    writes=("scores", "key", "class-scores", "class-key"),
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".npy",),
-)

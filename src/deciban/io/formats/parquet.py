@@ -26,9 +26,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import READS, check_size, contents_of, table_of, written_of
+from deciban.io.columns.columnar import check_size, contents_of, table_of, written_of
 from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
@@ -38,11 +38,8 @@ from deciban.trials.frames.to_frames import METADATA, description
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind in ("Parquet", "folder")
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     if source.is_folder:
         return _read_folder(source, options)
     with only_format_errors(source.name, "Parquet"):
@@ -172,22 +169,11 @@ def _unified(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     import pyarrow.parquet as pq
 
     table = table_of(contents)
     names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     pq.write_table(table, stream, compression="zstd", use_dictionary=names or False)
     return written_of(contents, table)
-
-
-FORMAT = BinaryFormat(
-    name="parquet",
-    summary="Columns as in a table with header (`enroll`, `test`, `score`, `label`, ...); a file or a folder of them",
-    reads=READS,
-    writes=READS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".parquet", ".parq", ".pq"),
-)
