@@ -11,8 +11,7 @@ import pytest
 from deciban import FormatError, InputError, Scores
 from deciban.io import read_contents, recognition, write
 from deciban.io.reader import read_input
-from deciban.io.recognition import recognize
-from deciban.io.sniff import readable_as
+from deciban.io.recognition import readable_as, recognize
 from deciban.io.source import Source
 
 GOLDEN = Path(__file__).parents[1] / "golden/formats"

@@ -62,6 +62,8 @@ class BinaryFormat:
     signs : function, optional
         Whether a file of such a kind is in this format, where its kind does not say so; looks at little.
     read : function
+    holds : function, optional
+        Which of the kinds that the format has room for a source could be read as, by a header or a schema.
     write : function or None
         Writes the contents to a binary stream, which is a new seekable file, and returns what of them it wrote.
     """
@@ -73,6 +75,7 @@ class BinaryFormat:
     found_in: tuple[str, ...] = ()
     signs: Callable[[Source], bool] | None = None
     writes: tuple[ContentKind, ...] = ()
+    holds: Callable[[Source, Options], tuple[ContentKind, ...]] | None = None
     write: Callable[[Contents, IO[bytes]], Written] | None = None
     endings: tuple[str, ...] = ()
     verified: bool = True

@@ -32,7 +32,7 @@ SILENT_ENDINGS = frozenset(
 )
 """Endings that say nothing of the format."""
 
-_FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "write"}
+_FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "write"}
 """Fields that are functions, which the table calls by module and name."""
 
 

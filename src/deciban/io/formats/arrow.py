@@ -15,8 +15,8 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import contents_of, table_of, written_of
-from deciban.io.contents import Contents, Written
+from deciban.io.columns.columnar import contents_of, kinds_of, table_of, written_of
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
@@ -37,6 +37,11 @@ def read(source: Source, options: Options) -> Contents:
             return _opened(source, fields).read_all().select(list(columns))
 
         return contents_of(schema, read, options, Origin(source.name, "arrow"), source.size)
+
+
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file could be read as, by its schema."""
+    return kinds_of(_opened(source, None).schema, options, source.name)
 
 
 def _opened(source: Source, fields: Sequence[int] | None) -> Any:

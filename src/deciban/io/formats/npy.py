@@ -17,16 +17,15 @@ Arrays of Python objects are pickles and never loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array
+from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array, read_header
 from deciban.io.columns.headers import parse_columns
-from deciban.io.contents import Contents, Written
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
@@ -38,8 +37,7 @@ from deciban.types import AnyArray, IntArray
 def read(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     with only_format_errors(source.name, "a NumPy array"):
-        opened = source.seekable()
-        with opened.open("rb") if isinstance(opened, Path) else opened as stream:
+        with source.stream() as stream:
             array = read_array(stream, source.size, source.name)
         if array.ndim not in (1, 2) or not array.size:
             raise FormatError(
@@ -50,6 +48,15 @@ def read(source: Source, options: Options) -> Contents:
         array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
         trials = Trials.of_rows(len(array), origin=origin)
         return _of_vector(array, trials, options) if array.ndim == 1 else _of_matrix(array, trials, options)
+
+
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file could be read as, by its shape."""
+    with source.stream() as stream:
+        shape = read_header(stream, source.name)[0]
+    if len(shape) == 2 and shape[1] > 1:
+        return ("class-scores",) if options.columns is None else ("scores",)
+    return ("scores", "key", "class-key")
 
 
 def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:

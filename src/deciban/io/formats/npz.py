@@ -55,6 +55,17 @@ def read(source: Source, options: Options) -> Contents:
         return Reader(archive, options).contents()
 
 
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
+    """Which kinds of tables an archive could be read as, by the names and shapes of its arrays."""
+    with Archive(source) as archive:
+        names = set(archive.names)
+        score = next((name for name in ("score", "scores") if name in names), None)
+        shape = archive.shape(score) if score is not None else ()
+    if "classes" in names or (len(shape) == 2 and shape[1] > 1 and "enroll_names" not in names):
+        return ("class-scores", "class-key") if score is not None else ("class-key",)
+    return ("scores", "key", "class-key")
+
+
 _KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 
 

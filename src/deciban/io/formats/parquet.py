@@ -26,8 +26,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import check_size, contents_of, table_of, written_of
-from deciban.io.contents import Contents, Written
+from deciban.io.columns.columnar import check_size, contents_of, kinds_of, table_of, written_of
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
@@ -48,6 +48,12 @@ def read(source: Source, options: Options) -> Contents:
         return contents_of(
             file.schema_arrow, lambda columns: _columns_of(source, columns), options, origin, source.size
         )
+
+
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file, or a folder of such files, could be read as, by its schema."""
+    first = Source(_files(Path(source.path), source.name)[0]) if source.is_folder else source
+    return kinds_of(_opened(first, ()).schema_arrow, options, source.name)
 
 
 def _opened(source: Source, text: Sequence[str]) -> Any:
@@ -79,9 +85,7 @@ def _columns_of(source: Source, columns: Sequence[str]) -> pa.Table:
 
 def _read_folder(source: Source, options: Options) -> Contents:
     root = Path(source.path)
-    paths = sorted(path for path in root.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(root)))
-    if not paths:
-        raise FormatError(f"{source.name}: a folder without files. Expected Parquet files.")
+    paths = _files(root, source.name)
     parts: list[tuple[Source, dict[str, str | None]]] = [(Source(path), _partition(path, root)) for path in paths]
     first, keys = parts[0]
     for part, found in parts:
@@ -133,8 +137,13 @@ def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> p
     return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.parts)
+def _files(root: Path, name: str) -> list[Path]:
+    """The files of a folder in order, without those that are hidden."""
+    found = (path for path in root.rglob("*") if path.is_file())
+    paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
+    if not paths:
+        raise FormatError(f"{name}: a folder without files. Expected Parquet files.")
+    return paths
 
 
 def _partition(path: Path, root: Path) -> dict[str, str | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, TypeAlias
 
 import numpy as np
@@ -134,8 +133,7 @@ def _changed(source: Source) -> str:
 
 def _blocks(source: Source) -> Iterator[bytes]:
     """Whole lines, some megabytes at a time."""
-    place = source.seekable()
-    with place.open("rb") if isinstance(place, Path) else place as stream:
+    with source.stream() as stream:
         rest = b""
         while block := stream.read(_BLOCK):
             end = block.rfind(b"\n") + 1

@@ -14,8 +14,7 @@ from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input
-from deciban.io.recognition import Recognized, recognize
-from deciban.io.sniff import is_stream, readable_as
+from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
