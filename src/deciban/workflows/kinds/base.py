@@ -280,6 +280,8 @@ _TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
 
 
 def _shown(scores: Recognized, key: Recognized | None) -> KindName:
+    if key is not None and scores.files[0].source.kind == "NumPy" and readable_as(key, _TRUTHS) == ("key",):
+        return "two-class"  # if this is a matrix, reading says that one of its columns has to be named
     held = readable_as(scores, ("scores", "class-scores"))
     if len(held) == 1:
         return "classes" if held == ("class-scores",) else "two-class"
