@@ -35,7 +35,7 @@ def test_the_layout_is_found_once_and_the_file_is_read_once(tmp_path, monkeypatc
     asked, unpacked = [], []
     find, data = recognition.find_layout, Source.data.func
 
-    def counted(sample, name, options, format=None):  # noqa: A002  # the word users know
+    def counted(sample, name, options, format=None):
         asked.append(options.need)
         return find(sample, name, options, format)
 

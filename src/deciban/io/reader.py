@@ -28,7 +28,7 @@ def read_contents(
     path: PathLike,
     *,
     need: ContentKind | None = None,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
@@ -84,7 +84,7 @@ def read_input(
     path: PathLike | Recognized,
     *,
     need: ContentKind | None = None,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
@@ -169,7 +169,7 @@ def _text_layout(opened: Opened, need: ContentKind | None) -> tuple[bytes, Layou
 def text_faults(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Iterator[FormatError]:

@@ -182,7 +182,7 @@ class Recognized:
 def recognize(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Recognized:
@@ -233,7 +233,7 @@ def readable_as(
     path: PathLike | Recognized,
     kinds: Iterable[ContentKind],
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> tuple[ContentKind, ...]:
@@ -280,10 +280,7 @@ def readable_as(
 
 
 def refuse_other_options(
-    found: Recognized,
-    format: str | None,  # noqa: A002  # the word users know
-    columns: Columns | None,
-    labels: Mapping[str, str] | None,
+    found: Recognized, format: str | None, columns: Columns | None, labels: Mapping[str, str] | None
 ) -> None:
     """Refuse options that are not those by which an input was recognized; those that are not given are.
 

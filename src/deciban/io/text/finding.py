@@ -43,7 +43,7 @@ _Rows: TypeAlias = Sequence[Sequence[str]]
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
 
-def find_layout(sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Layout:  # noqa: A002
+def find_layout(sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Layout:
     """Decide how to read a file from its first lines, from its format, or from columns that the user named.
 
     Parameters
@@ -278,12 +278,12 @@ def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
     return mostly(sum(vocabulary.meaning(word) is not None for word in column), len(column))
 
 
-def _is_doubtful(format: TextFormat, rows: _Rows, delimiter: str) -> bool:  # noqa: A002
+def _is_doubtful(format: TextFormat, rows: _Rows, delimiter: str) -> bool:
     """Whether rows that fit a format should not be taken for it without being told."""
     return format.delimiter != delimiter or (format.plausible is not None and not format.plausible(rows))
 
 
-def _titled_roles(format: TextFormat, line: str, rows: _Rows) -> tuple[str, ...] | None:  # noqa: A002
+def _titled_roles(format: TextFormat, line: str, rows: _Rows) -> tuple[str, ...] | None:
     """The roles of columns if the first row is the header of this line of the format; else None."""
     expected, fields = line.split(), rows[0]
     if format.titled:
@@ -313,7 +313,7 @@ def _with_classes(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
     return tuple("score" if is_class else role for role, is_class in zip(kept, numeric, strict=True))
 
 
-def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:  # noqa: A002
+def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:
     """Whether a table with these columns holds what is needed."""
     if need == "index":
         return format.derive is not None or bool(identity_of(roles))
@@ -324,7 +324,7 @@ def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> boo
     return (format.derive is not None and need == "key") or NEEDED_ROLE.get(need) in roles
 
 
-def _fits(rows: _Rows, roles: tuple[str, ...], options: Options, format: TextFormat) -> bool:  # noqa: A002
+def _fits(rows: _Rows, roles: tuple[str, ...], options: Options, format: TextFormat) -> bool:
     """Whether nearly every sampled row could be of this layout, and nothing speaks against its reading."""
     regular = [row for row in rows if len(row) == len(roles)]
     labels: set[str] = set()

@@ -108,11 +108,7 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str) -> str:
 
 
 def undecided(
-    sample: Sequence[str],
-    need: ContentKind,
-    name: str,
-    format: TextFormat | None,  # noqa: A002
-    swapped: Layout | None,
+    sample: Sequence[str], need: ContentKind, name: str, format: TextFormat | None, swapped: Layout | None
 ) -> str:
     """Say that lines could not be read as what is needed.
 
