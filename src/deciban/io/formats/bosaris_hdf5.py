@@ -40,9 +40,8 @@ from deciban.io.matrices.from_tables import (
     signed_mask,
     written_of,
 )
-from deciban.io.matrices.hdf5 import Hdf5, opened, places, present
+from deciban.io.matrices.hdf5 import Hdf5, created, opened, places, present, write_mask, write_names
 from deciban.io.matrices.hdf5_arrays import optional_mask, read_flags, read_mask, read_matrix, read_names, read_word
-from deciban.io.matrices.hdf5_writing import created, write_mask, write_names
 from deciban.io.matrices.named_matrix import Matrix
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source

@@ -33,7 +33,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
-from deciban.io.arrays.archives import Archive, write_archive
+from deciban.io.arrays.checked import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import Options
