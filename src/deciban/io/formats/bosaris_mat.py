@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -28,30 +28,20 @@ from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.from_tables import (
-    item_to_write,
-    matrix_of,
-    named_measures,
-    quality_sides,
-    shape_of,
-    without_nul,
-    written_of,
-)
+from deciban.io.matrices.from_tables import Fields, Mask, fields_of, item_to_write, matrix_of, without_nul, written_of
 from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.matlab5 import Value, load_struct, variables
 from deciban.io.matrices.matlab73 import read_cells, read_field, write_struct
 from deciban.io.matrices.named_matrix import Matrix, Names
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
-from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+from deciban.trials import IdMap, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray
 
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
 KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
-
-Fields: TypeAlias = dict[str, "list[str] | AnyArray"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,47 +204,38 @@ _VARIABLE_OF: dict[ContentKind, str] = {
 }
 
 
-def _listed(names: pa.Array) -> list[str]:
-    return list(without_nul(names, "MATLAB").to_pylist())
+_CALLED = {
+    "row_ids": "modelset",
+    "column_ids": "segset",
+    "scores": "scoremat",
+    "score_mask": "scoremask",
+    "trial_mask": "trialmask",
+    "has_row": "hasmodel",
+    "has_column": "hasseg",
+    "model_measures": "modelmeasures",
+    "seg_measures": "segmeasures",
+    "left_ids": "leftids",
+    "right_ids": "rightids",
+}
+"""What MATLAB calls fields that have other names in HDF5 files."""
 
 
-def _full(mask: BoolArray | None, shape: tuple[int, int]) -> BoolArray:
-    return np.ones(shape, np.bool_) if mask is None else mask
+def _fields_of(item: Item) -> dict[str, list[str] | AnyArray]:
+    """The struct of a table."""
+    return {_CALLED.get(field, field): _value(value) for field, value in fields_of(item, NAME, _of_key).items()}
 
 
-def _fields_of(item: Item) -> Fields:
-    """What a struct holds of a table."""
-    if isinstance(item, IdMap):
-        return {"leftids": _listed(item.left), "rightids": _listed(item.right)}
-    if isinstance(item, SegmentQuality):
-        called = named_measures(item)
-        fields: Fields = {"ids": _listed(item.names), "values": item.values.T}
-        return fields if called is None else fields | {"measures": list(called)}
-    if isinstance(item, Quality):
-        return _fields_of_quality(item)
-    if isinstance(item, Scores):
-        grid, scores = matrix_of(item.trials, item.score)
-        matrices: Fields = {"scoremat": scores, "scoremask": _full(grid.mask, shape_of(grid))}
-    elif isinstance(item, Key):
-        grid, targets = matrix_of(item.trials, item.is_target)
-        matrices = {"tar": targets, "non": _full(grid.mask, shape_of(grid)) & ~targets}
-    else:
-        assert isinstance(item, Index)  # noqa: S101  # the kinds that can be written are these
-        grid, _ = item.trials.as_grid()
-        matrices = {"trialmask": _full(grid.mask, shape_of(grid))}
-    return {"modelset": _listed(grid.names[0]), "segset": _listed(grid.names[1])} | matrices
+def _of_key(key: Key) -> tuple[Trials, Fields]:
+    grid, targets = matrix_of(key.trials, key.is_target)
+    return grid, {"tar": targets, "non": Mask.of(grid).full() & ~targets}
 
 
-def _fields_of_quality(quality: Quality) -> Fields:
-    models, segments, mask = quality_sides(quality, NAME)
-    fields: Fields = {"modelset": _listed(models.names), "segset": _listed(segments.names)}
-    for side, called in ((models, "model"), (segments, "seg")):
-        fields |= {f"{called}Q": side.values, f"has{called}": side.has[None, :]}
-        if side.measures is not None:
-            fields[f"{called}measures"] = list(side.measures)
-    if quality.trials is not None:
-        fields["scoremask"] = _full(mask, (len(models.names), len(segments.names)))
-    return fields
+def _value(value: pa.Array | AnyArray | Mask) -> list[str] | AnyArray:
+    if isinstance(value, Mask):
+        return value.full()
+    if isinstance(value, np.ndarray):
+        return value if value.ndim == 2 else value[None, :]
+    return list(without_nul(value, "MATLAB").to_pylist())
 
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:

@@ -20,9 +20,9 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.from_tables import without_nul
+from deciban.io.matrices.from_tables import Mask, without_nul
 from deciban.io.source import Source
-from deciban.types import BoolArray
+from deciban.types import AnyArray
 
 _SMALL = 1 << 26
 """Bytes that a dataset may always promise, however little of it is stored."""
@@ -268,9 +268,19 @@ def write_names(file: Any, path: str, names: pa.Array) -> None:
     file.create_dataset(path, data=np.array(raw, kind), dtype=kind)
 
 
-def write_mask(file: Any, path: str, mask: BoolArray | None, shape: tuple[int, int]) -> None:
-    """Write which cells are trials; a full mask is not stored but the fill value of a dataset that has no cells."""
-    if mask is None:
-        file.create_dataset(path, shape, np.uint8, fillvalue=1)
+def write_field(file: Any, path: str, value: pa.Array | AnyArray | Mask) -> None:
+    """Write names, numbers, or a mask.
+
+    Raises
+    ------
+    FormatError
+        As in `write_names`.
+    """
+    if isinstance(value, pa.Array):
+        write_names(file, path, value)
+    elif not isinstance(value, Mask):
+        file.create_dataset(path, data=value.view(np.uint8) if value.dtype == np.bool_ else value)
+    elif value.cells is None:  # not stored, but the fill value of a dataset that has no cells
+        file.create_dataset(path, value.shape, np.uint8, fillvalue=1)
     else:
-        file.create_dataset(path, data=mask.view(np.uint8))
+        file.create_dataset(path, data=value.cells.view(np.uint8))
