@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -123,48 +124,37 @@ def read_input(
 
 def _read_one(opened: Opened, options: Options) -> Input:
     chosen, source = opened.format_for(options.need), opened.source
-    system = _system_name(source.path, options.name)
+    options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
-        return Input(chosen.read(source, replace(options, name=system)), chosen, source)
-    found = _read_plain(opened, system, options) if opened.is_big else None
-    return found or _read_lines(opened, system, options)
-
-
-def _read_lines(opened: Opened, system: str, options: Options) -> Input:
-    data, layout = _text_layout(opened, options.need)
-    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    contents = parse_table(data, layout, _origin(opened.source, layout), system, options)
-    return _input(contents, opened.source, layout)
-
-
-def _read_plain(opened: Opened, system: str, options: Options) -> Input | None:
-    """Read a big file without holding its text; None if it needs more care."""
-    source = opened.source
-    try:
-        if not opened.sample.is_plain:
-            return None
-        layout = opened.layout(options.need)
-    except (FormatError, InputError):
-        return None
-    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    contents = parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
-    return None if contents is None else _input(contents, source, layout)
-
-
-def _input(contents: Contents, source: Source, layout: Layout) -> Input:
-    note = layout.format.note_on_key
-    if note is not None and contents.key is not None:
-        contents = replace(contents, notes=(*contents.notes, note))
+        return Input(chosen.read(source, options), chosen, source)
+    contents = None
+    if opened.is_big:  # read without holding its text, unless it needs more care
+        with suppress(FormatError, InputError):
+            if opened.sample.is_plain:
+                contents = parse_plain(Path(source.path), *_how_to_read(opened, options))
+    if contents is None:
+        contents = parse_table(_table_text(opened, options.need), *_how_to_read(opened, options))
+    layout = opened.layout(options.need)
+    if layout.format.note_on_key is not None and contents.key is not None:
+        contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
     return Input(contents, layout.format, source, layout)
 
 
-def _text_layout(opened: Opened, need: ContentKind | None) -> tuple[bytes, Layout]:
+def _how_to_read(opened: Opened, options: Options) -> tuple[Layout, Origin, str, Options]:
+    layout, source = opened.layout(options.need), opened.source
+    # A stream can be read only once: messages count rows instead of lines.
+    origin = Origin(source.name, str(layout), _LineOf(source.path, layout) if source.is_file else None)
+    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
+    return layout, origin, options.name or "", options
+
+
+def _table_text(opened: Opened, need: ContentKind | None) -> bytes:
     data = opened.text
     if need == "quality":
         raise FormatError(
             f"{opened.source.name}: a text table, but quality of both sides was asked for. {_NO_TEXT_FOR_QUALITY}"
         )
-    return data, opened.layout(need)
+    return data
 
 
 def text_faults(
@@ -189,7 +179,7 @@ def text_faults(
         if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
             continue
         try:
-            data, layout = _text_layout(opened, "scores")
+            data, layout = _table_text(opened, "scores"), opened.layout("scores")
         except FormatError:
             continue
         yield from faults(data, layout, opened.options.vocabulary, opened.source.name)
@@ -207,12 +197,6 @@ class _LineOf:
             return line_of_row(read_text(self.path), self.layout, row, display_name(self.path))
         except (OSError, FormatError):
             return None
-
-
-def _origin(source: Source, layout: Layout) -> Origin:
-    if not source.is_file:
-        return Origin(source.name, str(layout))  # a stream can be read only once: messages count rows instead of lines
-    return Origin(source.name, str(layout), _LineOf(source.path, layout))
 
 
 def _system_name(path: PathLike, given: str | None) -> str:

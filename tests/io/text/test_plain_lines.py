@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from deciban import FormatError
 from deciban._arrow import of_bytes
+from deciban.io import rewrite as rescored
 from deciban.io.formats import by_name
-from deciban.io.text import rewrite as rescored
 from deciban.io.text.layout import Layout
 from deciban.io.text.plain_lines import plain_fields, with_fields
 
