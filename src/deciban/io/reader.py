@@ -21,10 +21,6 @@ from deciban.io.text.reader import faults, line_of_row, parse_table
 from deciban.trials import Origin, Scores
 from deciban.trials.joining.append import concatenate
 
-_NO_TEXT_FOR_QUALITY = (
-    "It is read from HDF5 and MATLAB files; text files hold the quality of one side (segment-quality)."
-)
-
 
 def read_contents(
     path: PathLike,
@@ -152,7 +148,8 @@ def _table_text(opened: Opened, need: ContentKind | None) -> bytes:
     data = opened.text
     if need == "quality":
         raise FormatError(
-            f"{opened.source.name}: a text table, but quality of both sides was asked for. {_NO_TEXT_FOR_QUALITY}"
+            f"{opened.source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
+            "MATLAB files; text files hold the quality of one side (segment-quality)."
         )
     return data
 

@@ -23,7 +23,7 @@ A file is recognized by ``/ID/row_ids`` and ``/ID/column_ids`` together with one
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -32,8 +32,15 @@ from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.format import Options
 from deciban.io.matrices.from_tables import Fields, fields_of, item_to_write, matrix_of, written_of
 from deciban.io.matrices.hdf5 import Hdf5, created, opened, places, present, write_field
-from deciban.io.matrices.hdf5_arrays import optional_mask, read_flags, read_mask, read_matrix, read_names, read_word
-from deciban.io.matrices.named_matrix import Matrix
+from deciban.io.matrices.hdf5_arrays import (
+    optional,
+    read_flags,
+    read_mask,
+    read_matrix,
+    read_names,
+    read_word,
+    read_words,
+)
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Key, Origin, Trials
@@ -87,7 +94,7 @@ def read_grid(file: Hdf5, options: Options, name: str) -> Contents:
             "table. Write them to files of their own."
         )
     if file.has("/scores"):
-        return grid.scores(read_matrix(file, "/scores"), optional_mask(file, "/score_mask"))
+        return grid.scores(read_matrix(file, "/scores"), optional(read_mask, file, "/score_mask"))
     if file.has("/modelQ") or file.has("/segQ"):
         return _read_quality(file, grid)
     if file.has("/trial_mask"):
@@ -106,29 +113,20 @@ def _says_key(file: Hdf5) -> bool | None:
     return True
 
 
-def _optional_names(file: Hdf5, path: str) -> list[str] | None:
-    return read_names(file, path).values.to_pylist() if file.has(path) else None
-
-
 def _read_segment_quality(file: Hdf5) -> Contents:
     table, notes = measures_of(
-        read_names(file, "/ids"), read_matrix(file, "/values"), _optional_names(file, "/measures"), file.name
+        read_names(file, "/ids"), read_matrix(file, "/values"), optional(read_words, file, "/measures"), file.name
     )
     return Contents(origin=Origin(file.name, f"{NAME} segment quality"), segment_quality=table, notes=notes)
 
 
 def _read_quality(file: Hdf5, grid: Grid) -> Contents:
-    def side(path: str) -> Matrix | None:
-        return read_matrix(file, path) if file.has(path) else None
-
-    def flags(path: str, n_flags: int) -> Any:
-        return read_flags(file, path, n_flags) if file.has(path) else None
-
+    n_models, n_segments = grid.shape
     return grid.quality(
-        (side("/modelQ"), side("/segQ")),
-        (flags("/ID/has_row", grid.shape[0]), flags("/ID/has_column", grid.shape[1])),
-        (_optional_names(file, "/model_measures"), _optional_names(file, "/seg_measures")),
-        optional_mask(file, "/score_mask"),
+        (optional(read_matrix, file, "/modelQ"), optional(read_matrix, file, "/segQ")),
+        (optional(read_flags, file, "/ID/has_row", n_models), optional(read_flags, file, "/ID/has_column", n_segments)),
+        (optional(read_words, file, "/model_measures"), optional(read_words, file, "/seg_measures")),
+        optional(read_mask, file, "/score_mask"),
     )
 
 

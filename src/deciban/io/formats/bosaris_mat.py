@@ -56,16 +56,20 @@ class _Struct:
 
     def names(self, field: str) -> Names:
         """The names in a cell array."""
-        place = f"{self.source}, {self.variable}.{field}"
-        if not self.has(field):
-            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+        place = self._required(field)
         return Names(pa.array(self.cells(field), pa.string()), place)
 
     def matrix(self, field: str) -> Matrix:
         """The numbers of a matrix."""
-        if not self.has(field):
-            raise FormatError(f"{self.source}, {self.variable}.{field}: there is no such field. Save the struct again.")
+        self._required(field)
         return self.numbers(field)
+
+    def _required(self, field: str) -> str:
+        """What messages call a field, which has to be there."""
+        place = f"{self.source}, {self.variable}.{field}"
+        if not self.has(field):
+            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+        return place
 
     def optional(self, field: str) -> Matrix | None:
         """The numbers of a matrix that need not be there."""

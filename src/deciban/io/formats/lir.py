@@ -27,11 +27,8 @@ def _require_sources(columns: dict[str, pa.Array], pair: tuple[str, str]) -> Non
     for role in pair:
         empty = pc.fill_null(pc.equal(pc.cast(columns[role], pa.string()), ""), fill_value=True)
         if pc.any(empty).as_py():
-            raise RowError(f"{role[1:]} is empty, so that nothing says whether this is a target", _first(empty))
-
-
-def _first(flags: pa.Array) -> int:
-    return int(pc.index(flags, value=True).as_py())
+            row = pc.index(empty, value=True).as_py()
+            raise RowError(f"{role[1:]} is empty, so that nothing says whether this is a target", row)
 
 
 def marked(rows: Sequence[Sequence[str]]) -> bool:

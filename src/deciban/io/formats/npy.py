@@ -67,10 +67,12 @@ def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
         return Contents(origin=origin, index=index, class_key=class_key_of(trials, as_labels(array, origin.name)))
     if options.need == "key" or (array.dtype == np.bool_ and options.need is None):
         return Contents(origin=origin, index=index, key=Key(trials, as_truth(array, origin.name)))
-    scores = Scores(
-        trials, np.ascontiguousarray(as_scores(array, origin.name)), options.name or "system", options.log10
-    )
-    return Contents(origin=origin, index=index, systems=(scores,))
+    return Contents(origin=origin, index=index, systems=(_system(array, trials, options),))
+
+
+def _system(values: AnyArray, trials: Trials, options: Options, name: str | None = None) -> Scores:
+    score = np.ascontiguousarray(as_scores(values, trials.origin.name))
+    return Scores(trials, score, name or options.name or "system", options.log10)
 
 
 def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
@@ -86,16 +88,8 @@ def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
     origin, index, n_columns = trials.origin, Index(trials), matrix.shape[1]
     if options.columns is not None:
         picked = _picked(options, n_columns, origin.name)
-        name = options.name or "system"
-        systems = [
-            Scores(
-                trials,
-                np.ascontiguousarray(as_scores(matrix[:, at], origin.name)),
-                name if len(picked) == 1 else str(at + 1),
-                options.log10,
-            )
-            for at in picked
-        ]
+        names = [None if len(picked) == 1 else str(at + 1) for at in picked]
+        systems = (_system(matrix[:, at], trials, options, name) for at, name in zip(picked, names, strict=True))
         return Contents(origin=origin, index=index, systems=tuple(systems))
     if options.need in ("scores", "key", "class-key"):
         raise FormatError(

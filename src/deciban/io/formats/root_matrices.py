@@ -21,7 +21,7 @@ from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.format import Options
 from deciban.io.matrices.hdf5 import opened, places, present
-from deciban.io.matrices.hdf5_arrays import optional_mask, read_matrix, read_names, scores_or_mask
+from deciban.io.matrices.hdf5_arrays import optional, read_mask, read_matrix, read_names, scores_or_mask
 from deciban.io.matrices.to_tables import Grid
 from deciban.io.source import Source
 
@@ -74,4 +74,4 @@ def read_pybosaris(source: Source, options: Options) -> Contents:
             raise FormatError(f"{file.name}: holds scores and masks of a key at once; expected one of them.")
         if is_key:
             return grid.key(read_matrix(file, "/tar_mask"), read_matrix(file, "/non_mask"))
-        return grid.scores(read_matrix(file, "/score_mat"), optional_mask(file, "/score_mask"))
+        return grid.scores(read_matrix(file, "/score_mat"), optional(read_mask, file, "/score_mask"))

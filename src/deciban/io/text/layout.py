@@ -13,9 +13,6 @@ from deciban.io.contents import ContentKind
 from deciban.io.format import TextFormat
 from deciban.io.source import BLANKS
 
-"""Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
-
-
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
 NEEDED_ROLE: dict[ContentKind | None, str] = {
