@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.io.formats import formats
-from deciban.io.sniff import readable_as
+from deciban.io.recognition import readable_as
 from support.hostile import read_or_refuse, seeds
 
 FRAGMENTS = (b"\xff" * 8, b"\x00" * 8, b"nan", b"\n", b",", b"\t", b"1e999", b"\x80\x04", b"target", b'"', b"#", b" ")

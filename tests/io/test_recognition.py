@@ -11,8 +11,7 @@ import pytest
 from deciban import FormatError, InputError, Scores
 from deciban.io import read_contents, recognition, write
 from deciban.io.reader import read_input
-from deciban.io.recognition import recognize
-from deciban.io.sniff import readable_as
+from deciban.io.recognition import readable_as, recognize
 from deciban.io.source import Source
 
 GOLDEN = Path(__file__).parents[1] / "golden/formats"
@@ -36,7 +35,7 @@ def test_the_layout_is_found_once_and_the_file_is_read_once(tmp_path, monkeypatc
     asked, unpacked = [], []
     find, data = recognition.find_layout, Source.data.func
 
-    def counted(sample, name, options, format=None):  # noqa: A002  # the word users know
+    def counted(sample, name, options, format=None):
         asked.append(options.need)
         return find(sample, name, options, format)
 

@@ -12,7 +12,7 @@ import pytest
 
 from deciban import FormatError, Key, Scores
 from deciban.io import read_contents, write
-from deciban.io.sniff import readable_as
+from deciban.io.recognition import readable_as
 from deciban.trials import ClassKey, ClassScores
 from support.hdf5_files import at_most
 

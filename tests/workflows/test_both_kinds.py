@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import FormatError, InputError, KeyMismatchError, apply_files, evaluate_files, report_files, train_files
+from deciban.calibration import AffineCalibrator
 from deciban.workflows import Options, kind_of_scores, read_joined
 from support.both_kinds import MADE, SEX, N
 
@@ -32,6 +33,30 @@ def test_the_kind_decides_about_what_could_be_either(tmp_path):
     (tmp_path / "class.csv").write_text("trial,class\n" + "".join(f"t{i},{'xy'[i % 2]}\n" for i in range(6)))
     many = evaluate_files(tmp_path / "s.csv", tmp_path / "class.csv", kind="classes")
     assert (many.kind, many.classes) == ("classes", ("x", "y"))
+
+
+def test_a_key_in_place_of_scores_is_called_a_key(both, tmp_path):
+    both.calibrator().fit(both.values[0], both.truth).save(tmp_path / "m.json")
+    keys = {
+        "names.csv": "enroll,test,label\na,x,target\na,y,nontarget\n",
+        "numbers.csv": "trial,label,age,length\na,target,1,2\nb,nontarget,3,4\n",
+        "classes.csv": "trial,class\na,eng\nb,fra\n",
+    }
+    for name, text in keys.items():
+        (tmp_path / name).write_text(text)
+        if (both.name, name) != ("classes", "numbers.csv"):  # these could be the scores of two classes
+            with pytest.raises(FormatError, match=f"{name}:1: this is a key .*scores was asked for"):
+                apply_files(tmp_path / "m.json", tmp_path / name, tmp_path / "out.txt")
+
+
+def test_a_matrix_for_two_classes_needs_the_name_of_a_column(tmp_path):
+    np.save(tmp_path / "m.npy", np.array([[1.0, 2.0], [3.0, 4.0]]))
+    (tmp_path / "key.csv").write_text("enroll,test,label\na,x,target\na,y,nontarget\n")
+    with pytest.raises(FormatError, match=r"m\.npy: a 2 x 2 matrix.* --columns score=2"):
+        evaluate_files(tmp_path / "m.npy", tmp_path / "key.csv")
+    AffineCalibrator().fit(np.arange(4.0), np.array([False, True, False, True])).save(tmp_path / "m.json")
+    with pytest.raises(InputError, match=r"m\.npy: scores of many classes.* score=2 is the second one"):
+        apply_files(tmp_path / "m.json", tmp_path / "m.npy", tmp_path / "out.txt")
 
 
 def test_a_calibration_from_training_to_report(both):

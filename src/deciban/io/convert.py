@@ -27,7 +27,7 @@ def convert(
     to: str | None = None,
     what: ContentKind | None = None,
     key: PathLike | None = None,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     log10: bool = False,

@@ -41,10 +41,6 @@ class Options:
     log10: bool = False
 
 
-def _never(source: Source) -> bool:  # noqa: ARG001  # whatever it is
-    return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinaryFormat:
     """A format that is not a table of text lines.
@@ -60,10 +56,14 @@ class BinaryFormat:
         File endings that choose this format for writing, ``.h5`` for example.
     verified : bool
         Whether the layout was seen in the code or the files of the tool, not only remembered.
-    recognizes : function
-        Whether a source is in this format. Called with every source whose first bytes are not text; looks at little.
-        Left out for formats that are read only when they are asked for.
+    found_in : tuple of str
+        Kinds of files that may be in this format (`deciban.io.source.Source.kind`); none for formats that are read only
+        when they are asked for.
+    signs : function, optional
+        Whether a file of such a kind is in this format, where its kind does not say so; looks at little.
     read : function
+    holds : function, optional
+        Which of the kinds that the format has room for a source could be read as, by a header or a schema.
     write : function or None
         Writes the contents to a binary stream, which is a new seekable file, and returns what of them it wrote.
     """
@@ -72,11 +72,17 @@ class BinaryFormat:
     summary: str
     reads: tuple[ContentKind, ...]
     read: Callable[[Source, Options], Contents]
-    recognizes: Callable[[Source], bool] = _never
+    found_in: tuple[str, ...] = ()
+    signs: Callable[[Source], bool] | None = None
     writes: tuple[ContentKind, ...] = ()
+    holds: Callable[[Source, Options], tuple[ContentKind, ...]] | None = None
     write: Callable[[Contents, IO[bytes]], Written] | None = None
     endings: tuple[str, ...] = ()
     verified: bool = True
+
+    def recognizes(self, source: Source) -> bool:
+        """Whether a source is in this format."""
+        return source.kind in self.found_in and (self.signs is None or self.signs(source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

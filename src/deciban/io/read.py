@@ -17,7 +17,7 @@ Table = TypeVar("Table", Index, Key, ClassScores, ClassKey, Quality, SegmentQual
 def read_scores(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
@@ -75,7 +75,7 @@ def read_scores(
 def read_key(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Key:
@@ -107,12 +107,7 @@ def read_key(
     return _only(path, Key, format=format, columns=columns, labels=labels)
 
 
-def read_index(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-) -> Index:
+def read_index(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> Index:
     """Read which trials there are from a file of any known format; a key or a score file will do.
 
     Parameters
@@ -140,12 +135,7 @@ def read_index(
     return _only(path, Index, format=format, columns=columns)
 
 
-def read_class_scores(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-) -> ClassScores:
+def read_class_scores(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> ClassScores:
     """Read scores of segments for several classes: a name column and one column of numbers per class, or a matrix.
 
     Parameters
@@ -173,12 +163,7 @@ def read_class_scores(
     return _only(path, ClassScores, format=format, columns=columns)
 
 
-def read_class_key(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-) -> ClassKey:
+def read_class_key(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> ClassKey:
     """Read which class every segment is of.
 
     Parameters
@@ -207,12 +192,7 @@ def read_class_key(
     return _only(path, ClassKey, format=format, columns=columns)
 
 
-def read_quality(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-) -> Quality:
+def read_quality(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> Quality:
     """Read quality measures of both sides of trials, from HDF5 or MATLAB files.
 
     Parameters
@@ -243,10 +223,7 @@ def read_quality(
 
 
 def read_segment_quality(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
+    path: PathLike, *, format: str | None = None, columns: Columns | None = None
 ) -> SegmentQuality:
     """Read quality measures of segments; a text file is taken for ``bosaris-quality``.
 
@@ -276,12 +253,7 @@ def read_segment_quality(
     return _only(path, SegmentQuality, format=format, columns=columns)
 
 
-def read_id_map(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002  # the word users know
-    columns: Columns | None = None,
-) -> IdMap:
+def read_id_map(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> IdMap:
     """Read which names stand for which; a text file of two columns is taken for ``bosaris-idmap``.
 
     Parameters

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.format import BinaryFormat, Format, Options
 from deciban.io.formats import bare_name
-from deciban.io.multi_file import joined
 from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
 from deciban.io.source import PathLike, Source, display_name, read_text
 from deciban.io.text.layout import Layout
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import faults, line_of_row, parse_table
-from deciban.trials import Origin
-
-_NO_TEXT_FOR_QUALITY = (
-    "It is read from HDF5 and MATLAB files; text files hold the quality of one side (segment-quality)."
-)
+from deciban.trials import Origin, Scores
+from deciban.trials.joining.append import concatenate
 
 
 def read_contents(
     path: PathLike,
     *,
     need: ContentKind | None = None,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
@@ -84,7 +82,7 @@ def read_input(
     path: PathLike | Recognized,
     *,
     need: ContentKind | None = None,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
@@ -122,54 +120,44 @@ def read_input(
 
 def _read_one(opened: Opened, options: Options) -> Input:
     chosen, source = opened.format_for(options.need), opened.source
-    system = _system_name(source.path, options.name)
+    options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
-        return Input(chosen.read(source, replace(options, name=system)), chosen, source)
-    found = _read_plain(opened, system, options) if opened.is_big else None
-    return found or _read_lines(opened, system, options)
-
-
-def _read_lines(opened: Opened, system: str, options: Options) -> Input:
-    data, layout = _text_layout(opened, options.need)
-    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    contents = parse_table(data, layout, _origin(opened.source, layout), system, options)
-    return _input(contents, opened.source, layout)
-
-
-def _read_plain(opened: Opened, system: str, options: Options) -> Input | None:
-    """Read a big file without holding its text; None if it needs more care."""
-    source = opened.source
-    try:
-        if not opened.sample.is_plain:
-            return None
-        layout = opened.layout(options.need)
-    except (FormatError, InputError):
-        return None
-    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    contents = parse_plain(Path(source.path), layout, _origin(source, layout), system, options)
-    return None if contents is None else _input(contents, source, layout)
-
-
-def _input(contents: Contents, source: Source, layout: Layout) -> Input:
-    note = layout.format.note_on_key
-    if note is not None and contents.key is not None:
-        contents = replace(contents, notes=(*contents.notes, note))
+        return Input(chosen.read(source, options), chosen, source)
+    contents = None
+    if opened.is_big:  # read without holding its text, unless it needs more care
+        with suppress(FormatError, InputError):
+            if opened.sample.is_plain:
+                contents = parse_plain(Path(source.path), *_how_to_read(opened, options))
+    if contents is None:
+        contents = parse_table(_table_text(opened, options.need), *_how_to_read(opened, options))
+    layout = opened.layout(options.need)
+    if layout.format.note_on_key is not None and contents.key is not None:
+        contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
     return Input(contents, layout.format, source, layout)
 
 
-def _text_layout(opened: Opened, need: ContentKind | None) -> tuple[bytes, Layout]:
+def _how_to_read(opened: Opened, options: Options) -> tuple[Layout, Origin, str, Options]:
+    layout, source = opened.layout(options.need), opened.source
+    # A stream can be read only once: messages count rows instead of lines.
+    origin = Origin(source.name, str(layout), _LineOf(source.path, layout) if source.is_file else None)
+    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
+    return layout, origin, options.name or "", options
+
+
+def _table_text(opened: Opened, need: ContentKind | None) -> bytes:
     data = opened.text
     if need == "quality":
         raise FormatError(
-            f"{opened.source.name}: a text table, but quality of both sides was asked for. {_NO_TEXT_FOR_QUALITY}"
+            f"{opened.source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
+            "MATLAB files; text files hold the quality of one side (segment-quality)."
         )
-    return data, opened.layout(need)
+    return data
 
 
 def text_faults(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Iterator[FormatError]:
@@ -188,7 +176,7 @@ def text_faults(
         if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
             continue
         try:
-            data, layout = _text_layout(opened, "scores")
+            data, layout = _table_text(opened, "scores"), opened.layout("scores")
         except FormatError:
             continue
         yield from faults(data, layout, opened.options.vocabulary, opened.source.name)
@@ -208,12 +196,83 @@ class _LineOf:
             return None
 
 
-def _origin(source: Source, layout: Layout) -> Origin:
-    if not source.is_file:
-        return Origin(source.name, str(layout))  # a stream can be read only once: messages count rows instead of lines
-    return Origin(source.name, str(layout), _LineOf(source.path, layout))
-
-
 def _system_name(path: PathLike, given: str | None) -> str:
     """What to call a system: as the user wants, or as its file without the endings."""
     return bare_name(Path(display_name(path)).name) if given is None else given
+
+
+_TABLES = ("index", "key", "class_scores", "class_key", "segment_quality", "id_map")
+
+
+def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
+    """Put the contents of several files together; a trial that is in two of them is a matter of the join.
+
+    Parameters
+    ----------
+    parts : sequence of Contents
+    name : str
+        What messages call all of them; rows are still found in the single files.
+    system : str
+        What to call the system, if there is one.
+
+    Raises
+    ------
+    FormatError
+        If they do not hold the same kinds of tables and the same systems, or hold quality of both sides.
+    InputError
+        As in `deciban.trials.joining.append.concatenate`.
+    """
+    _require_alike(parts)
+    first = parts[0]
+    if first.quality is not None:
+        raise FormatError(f"{name}: quality of both sides cannot be put together from several files.")
+    readings = dict.fromkeys(part.origin.reading for part in parts)
+    origin = Origin(name, f"{len(parts)} files, {' or '.join(readings)}")
+    tables = {field: _together([getattr(part, field) for part in parts], origin) for field in _TABLES}
+    return replace(
+        first,
+        origin=origin,
+        systems=_systems(parts, origin, system),
+        words={word: means for part in parts for word, means in part.words.items()},
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        **tables,
+    )
+
+
+def _require_alike(parts: Sequence[Contents]) -> None:
+    first, names = parts[0], _names(parts[0])
+    for part in parts[1:]:
+        theirs = _names(part)
+        # Single systems are called by their files; several by their columns.
+        if part.kinds != first.kinds or len(theirs) != len(names) or (len(names) > 1 and set(theirs) != set(names)):
+            raise FormatError(
+                f"{part.origin.name}: holds {_described(part)}, {first.origin.name} {_described(first)}. Files that "
+                "are read as one must be alike."
+            )
+
+
+def _names(contents: Contents) -> list[str]:
+    return [system.name for system in contents.systems]
+
+
+def _described(contents: Contents) -> str:
+    names = _names(contents)
+    systems = f" of {', '.join(names)}" if len(names) > 1 else ""
+    return " and ".join(contents.kinds).replace("scores", f"scores{systems}", 1)
+
+
+def _systems(parts: Sequence[Contents], origin: Origin, system: str) -> tuple[Scores, ...]:
+    names = _names(parts[0])
+    if len(names) == 1:
+        return (replace(_together([part.systems[0] for part in parts], origin), name=system),)
+    by_name = [{one.name: one for one in part.systems} for part in parts]
+    return tuple(_together([part[name] for part in by_name], origin) for name in names)
+
+
+def _together(tables: Sequence[Any], origin: Origin) -> Any:
+    """One table of several; None if there are none."""
+    table: Any = None if tables[0] is None else concatenate(tables)
+    if not hasattr(table, "trials"):  # quality measures and id maps are of names
+        return table
+    called = replace(table.trials.origin, name=origin.name, reading=origin.reading)
+    return replace(table, trials=replace(table.trials, origin=called))

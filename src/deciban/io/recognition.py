@@ -1,18 +1,22 @@
-"""An input that is opened once: its files, their format, and how their lines are laid out."""
+"""An input that is opened once: its files, their format, how their lines are laid out, and what they could be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
+import pyarrow as pa
+
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Columns, Vocabulary
+from deciban.io.columns.headers import Columns, Vocabulary, could_hold
 from deciban.io.contents import ContentKind
 from deciban.io.format import BinaryFormat, Format, Options, TextFormat
 from deciban.io.formats import binary_formats, by_name
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
 from deciban.io.text.finding import find_layout
 from deciban.io.text.layout import Layout
@@ -135,6 +139,29 @@ class Opened:
             self._layouts[need] = find_layout(lines, self.source.name, replace(self.options, need=need), text_format)
         return self._layouts[need]
 
+    def readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
+        """Which of several kinds of tables the file could be read as; none if it makes no sense."""
+        try:
+            chosen = self.format_for(None)
+            if not isinstance(chosen, BinaryFormat):
+                return self._lines_readable_as(kinds)
+            fitting = [kind for kind in kinds if kind in chosen.reads]
+            with only_format_errors(self.source.name, chosen.name):
+                held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
+            return tuple(kind for kind in fitting if kind in held)
+        except (FormatError, InputError, ValueError, pa.ArrowException):
+            return ()
+
+    def _lines_readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
+        found: dict[ContentKind, Layout] = {}
+        for kind in kinds:
+            with suppress(FormatError, InputError):
+                layout = self.layout(kind)
+                if could_hold(layout.roles, kind):
+                    found[kind] = layout
+        has_header = any(layout.header is not None for layout in found.values())  # says more than what lines look like
+        return tuple(kind for kind, layout in found.items() if not has_header or layout.header is not None)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recognized:
@@ -155,7 +182,7 @@ class Recognized:
 def recognize(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Recognized:
@@ -172,7 +199,7 @@ def recognize(
     Returns
     -------
     Recognized
-        What `deciban.io.sniff.readable_as` and `deciban.io.reader.read_input` take instead of a path. Nothing is read
+        What `readable_as` and `deciban.io.reader.read_input` take instead of a path. Nothing is read
         yet.
 
     Raises
@@ -184,7 +211,6 @@ def recognize(
     --------
     >>> import tempfile
     >>> from deciban.io.reader import read_input
-    >>> from deciban.io.sniff import readable_as
     >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
     >>> _ = path.write_text("trial,eng,fra\\nseg1,2.25,-1.5\\nseg2,-0.5,0.75\\n")
     >>> found = recognize(path)
@@ -198,11 +224,63 @@ def recognize(
     return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))
 
 
+def is_stream(path: PathLike) -> bool:
+    """Whether an input can be read only once: standard input or a pipe."""
+    return str(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
+
+
+def readable_as(
+    path: PathLike | Recognized,
+    kinds: Iterable[ContentKind],
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> tuple[ContentKind, ...]:
+    """Which of several kinds of tables an input could be read as, by its first lines, its header or its schema.
+
+    Parameters
+    ----------
+    path : path
+        As in `deciban.io.read_contents`, or what was recognized (`recognize`), which can be read
+        afterwards without being opened again. Of a pattern, the first file tells.
+    kinds : iterable of kinds
+        Of ``scores``, ``key``, ``class-scores``, ``class-key``.
+    format, columns, labels
+        As in `deciban.read_scores`.
+
+    Returns
+    -------
+    tuple of kinds
+        All of them for the path of standard input or of a pipe, which can be read only once. None if the input makes no
+        sense; reading it says why.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("trial,eng,fra\\nseg1,2.25,-1.5\\nseg2,-0.5,0.75\\n")
+    >>> readable_as(path, ["scores", "class-scores"])
+    ('class-scores',)
+    """
+    if isinstance(path, Recognized):
+        refuse_other_options(path, format, columns, labels)
+        return path.files[0].readable_as(kinds)
+    if is_stream(path):
+        return tuple(kinds)
+    try:
+        return recognize(path, format=format, columns=columns, labels=labels).files[0].readable_as(kinds)
+    except InputError:
+        return ()
+
+
 def refuse_other_options(
-    found: Recognized,
-    format: str | None,  # noqa: A002  # the word users know
-    columns: Columns | None,
-    labels: Mapping[str, str] | None,
+    found: Recognized, format: str | None, columns: Columns | None, labels: Mapping[str, str] | None
 ) -> None:
     """Refuse options that are not those by which an input was recognized; those that are not given are.
 

@@ -230,6 +230,11 @@ class Source:
         """What a library for binary files can open: the file itself, or its decompressed bytes."""
         return Path(self.path) if self.is_file and self._codec is None else io.BytesIO(self.data)
 
+    def stream(self) -> BinaryIO:
+        """All bytes, decompressed, as a stream."""
+        opened = self.seekable()
+        return opened.open("rb") if isinstance(opened, Path) else opened
+
 
 def read_text(path: PathLike | Source) -> bytes:
     """Read a whole text file, decompressed; ``-`` is standard input.

@@ -37,7 +37,7 @@ def validate(
     submission: PathLike,
     trials: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     trials_format: str | None = None,
     trials_columns: Columns | None = None,

@@ -78,7 +78,7 @@ def _require_folder(target: Path, made: PathLike | None) -> None:
         )
 
 
-def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None = None) -> Format:  # noqa: A002
+def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None = None) -> Format:
     """Write tables of trials to a file.
 
     Parameters

@@ -51,7 +51,7 @@ _DPI = 200
 _SVG_DPI = 72
 
 
-def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], format: Format) -> None:  # noqa: A002
+def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], format: Format) -> None:
     """Write a plot; the same plot gives the same bytes.
 
     Parameters

@@ -44,7 +44,7 @@ class Inspection:
 def inspect_file(
     path: PathLike,
     *,
-    format: str | None = None,  # noqa: A002  # the word users know
+    format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     log10: bool = False,

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
-from deciban.io.recognition import Recognized
+from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models import Model, load_model
@@ -136,6 +136,10 @@ def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
 
 
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
+_WAY_OUT = {
+    "two-class": " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix).",
+    "classes": "",
+}
 
 
 def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options) -> Options:
@@ -152,12 +156,18 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
             found = kind_of(scores, key, options).name
         except InputError:  # they could be of either kind, or of none: reading says what is the matter
             found = None
-    if found is not None and found != model.scores_kind:
+    if found is not None and found != model.scores_kind and not _is_key(scores):
         raise InputError(
             f"{display_name(scores.path)}: scores of {_ABOUT[found]}, but a model of kind {model.kind!r} "
-            f"({type(model).__name__}) is for {_ABOUT[model.scores_kind]}."
+            f"({type(model).__name__}) is for {_ABOUT[model.scores_kind]}.{_WAY_OUT[model.scores_kind]}"
         )
     return replace(options, kind=model.scores_kind)
+
+
+def _is_key(scores: Recognized) -> bool:
+    """Whether a file that should hold scores is a key; reading it says so."""
+    held = readable_as(scores, ("scores", "class-scores", "key", "class-key"))
+    return "scores" not in held and ("key" in held or held == ("class-key",))
 
 
 def model_message(path: PathLike | None, loaded: ScoreModel) -> list[Message]:

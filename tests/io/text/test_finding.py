@@ -14,7 +14,7 @@ from deciban.io import read_class_key, read_class_scores, read_contents
 from deciban.io.columns.columnar import _check_names
 from deciban.io.columns.headers import named_roles, parse_columns, roles_of
 from deciban.io.formats import by_name
-from deciban.io.sniff import readable_as
+from deciban.io.recognition import readable_as
 from deciban.io.text.finding import _with_distinct_headers
 from deciban.io.text.layout import Layout
 from deciban.trials import Key, Scores

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from deciban import FormatError
 from deciban._arrow import of_bytes
+from deciban.io import rewrite as rescored
 from deciban.io.formats import by_name
-from deciban.io.text import rewrite as rescored
 from deciban.io.text.layout import Layout
 from deciban.io.text.plain_lines import plain_fields, with_fields
 
@@ -102,7 +102,7 @@ def test_lines_of_plain_words_need_no_care(rows, delimiter):
 def written(text, layout, n_rows, block):
     """What is written, or that it is refused."""
     source, stream = mock.Mock(), io.BytesIO()
-    source.name, source.seekable.side_effect = "f", lambda: io.BytesIO(text)
+    source.name, source.stream.side_effect = "f", lambda: io.BytesIO(text)
     with mock.patch.object(rescored, "_BLOCK", block):
         try:
             rescored.rewrite(source, layout, np.linspace(-1, 1, n_rows) / 3, stream)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError
+from deciban.io import rewrite as rescored
 from deciban.io.reader import read_input
+from deciban.io.rewrite import rewrite
 from deciban.io.source import Source
-from deciban.io.text import rewrite as rescored
-from deciban.io.text.rewrite import rewrite
 from support.text_formats import GOLDEN
 
 

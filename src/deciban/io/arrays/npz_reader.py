@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.arrays.archives import Archive
-from deciban.io.arrays.checked import as_labels, as_names, as_scores, as_truth
+from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth
 from deciban.io.columns.assemble import truth_of
 from deciban.io.contents import Contents
 from deciban.io.format import Options

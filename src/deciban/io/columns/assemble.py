@@ -18,8 +18,6 @@ from deciban.trials.lists import ROW, SINGLE
 from deciban.trials.names.codes import encode
 from deciban.types import BoolArray, ScoreArray
 
-"""A role that begins with this sign is a condition column of the name that follows."""
-
 
 class RowError(FormatError):
     """A fault of one row, before its place is known to the reader."""

@@ -31,6 +31,7 @@ from deciban.io.columns.headers import (
     IDENTITY,
     IGNORED,
     ROLES,
+    could_hold,
     identity_of,
     named_roles,
     parse_columns,
@@ -184,6 +185,20 @@ def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str
     return [
         "score" if _is_number(schema.field(at).type) and role not in sides else role for at, role in enumerate(roles)
     ]
+
+
+def kinds_of(schema: pa.Schema, options: Options, name: str) -> tuple[ContentKind, ...]:
+    """What kinds of tables a file of this schema could be read as.
+
+    Raises
+    ------
+    FormatError, InputError
+        As in `schema_roles`.
+    """
+    if description(schema).get("class_scores") is True:
+        return ("class-scores", "class-key")
+    kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
+    return tuple(kind for kind in kinds if could_hold(schema_roles(schema, replace(options, need=kind), name), kind))
 
 
 def _are_roles(roles: Sequence[object]) -> bool:

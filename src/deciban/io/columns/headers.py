@@ -171,6 +171,16 @@ def identity_of(roles: Sequence[str]) -> tuple[str, ...]:
     return sides if sides in (("enroll", "test"), ("enroll", "test", "side"), ("trial",)) else ()
 
 
+_ROLE = {"scores": "score", "key": "label", "class-key": "class"}
+
+
+def could_hold(roles: Sequence[str], kind: str) -> bool:
+    """Whether columns of these roles could be read as a kind of table; several scores are those of classes, too."""
+    if kind == "class-scores":
+        return len(identity_of(roles)) < 2 and roles.count("score") > 1
+    return _ROLE[kind] in roles
+
+
 _TARGET = (
     *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
     *("positive", "pos", "true", "h1", "1"),

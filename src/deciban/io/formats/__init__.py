@@ -1,11 +1,13 @@
-"""One small module per file format, which defines ``FORMAT`` (or ``FORMATS``) and is imported when it is needed."""
+"""The file formats: ``formats.toml`` lists them, and modules that are imported when needed do what no table can say."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import tomllib
 from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from deciban.errors import InputError
 from deciban.io.format import BinaryFormat, Format, TextFormat
@@ -30,77 +32,44 @@ SILENT_ENDINGS = frozenset(
 )
 """Endings that say nothing of the format."""
 
-
-_BINARY: dict[str, tuple[str, ...]] = {
-    "arrow": ("arrow",),
-    "bosaris_hdf5": ("bosaris-hdf5",),
-    "bosaris_mat": ("bosaris-mat", "bosaris-mat73"),
-    "dca_plda": ("dca-plda",),
-    "hyperion": ("hyperion",),
-    "npy": ("npy",),
-    "npz": ("npz",),
-    "parquet": ("parquet",),
-    "pybosaris": ("pybosaris",),
-    "sidekit": ("sidekit",),
-}
-"""Modules that need more than text does (HDF5, MATLAB, archives, ...), with the names of their formats: they are
-imported when such a file is at hand. All other modules are data, and imported together."""
-
-_ENDINGS = {
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "bosaris-hdf5": (".h5", ".hdf5"),
-    "bosaris-mat": (".mat",),
-    "npy": (".npy",),
-    "npz": (".npz",),
-    "parquet": (".parquet", ".parq", ".pq"),
-}
-"""The file endings of these formats."""
-
-_OF_KIND = {
-    "Arrow": ("arrow",),
-    "NumPy": ("npy",),
-    "npz": ("npz",),
-    "Parquet": ("parquet",),
-    "folder": ("parquet",),
-    "HDF5": ("bosaris_hdf5", "bosaris_mat", "dca_plda", "hyperion", "pybosaris", "sidekit"),
-    "MATLAB": ("bosaris_mat",),
-}
-"""The modules whose formats could be in a file of a kind (`deciban.io.source.Source.kind`)."""
+_FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "write"}
+"""Fields that are functions, which the table calls by module and name."""
 
 
 @cache
+def _table() -> dict[str, dict[str, Any]]:
+    """The fields of every format by its name, as ``formats.toml`` has them."""
+    return tomllib.loads(resources.files(__name__).joinpath("formats.toml").read_text("utf-8"))
+
+
+@cache
+def _made(name: str) -> Format:
+    """One format; this imports the modules of its functions."""
+    fields: dict[str, Any] = {"name": name}
+    for field, value in _table()[name].items():
+        if field in _FUNCTIONS:
+            module, function = value.split(".")
+            fields[field] = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+        else:
+            fields[field] = tuple(value) if isinstance(value, list) else value
+    return BinaryFormat(**fields) if "read" in fields else TextFormat(**fields)
+
+
 def formats() -> dict[str, Format]:
-    """Every format by its name; this imports them all."""
-    return {one.name: one for module in _modules() for one in _formats_of(module)}
-
-
-@cache
-def _modules() -> tuple[str, ...]:
-    return tuple(sorted(one.name for one in pkgutil.iter_modules(__path__) if not one.name.startswith("_")))
-
-
-@cache
-def _formats_of(module: str) -> tuple[Format, ...]:
-    home = importlib.import_module(f"{__name__}.{module}")
-    return getattr(home, "FORMATS", None) or (home.FORMAT,)
-
-
-@cache
-def _of_text() -> dict[str, Format]:
-    """The formats of files of text, by name."""
-    return {one.name: one for module in _modules() if module not in _BINARY for one in _formats_of(module)}
+    """Every format by its name; this imports all their modules."""
+    return {name: _made(name) for name in _table()}
 
 
 @cache
 def text_formats() -> dict[str, TextFormat]:
     """Formats of one trial per line."""
-    return {name: one for name, one in _of_text().items() if isinstance(one, TextFormat)}
+    lined = (_made(name) for name, fields in _table().items() if "read" not in fields)
+    return {one.name: one for one in lined if isinstance(one, TextFormat)}
 
 
 def binary_formats(kind: str | None = None) -> dict[str, BinaryFormat]:
     """All other formats, or those that a file of a kind could be in (`deciban.io.source.Source.kind`)."""
-    modules = _modules() if kind is None else _OF_KIND.get(kind, ())
-    found = (one for module in modules for one in _formats_of(module))
+    found = (_made(name) for name, fields in _table().items() if kind is None or kind in fields.get("found_in", ()))
     return {one.name: one for one in found if isinstance(one, BinaryFormat)}
 
 
@@ -114,17 +83,15 @@ def by_name(name: str) -> Format:
     """
     asked: object = name
     if not isinstance(asked, str):
-        raise InputError(f"format: got {asked!r}. It is the name of a format: {', '.join(formats())}.")
-    home = next((module for module, names in _BINARY.items() if name in names), None)
-    known = _of_text() if home is None else {one.name: one for one in _formats_of(home)}
-    if name not in known:
-        raise InputError(f"format: {name!r} is not known. There are {', '.join(formats())}.")
-    return known[name]
+        raise InputError(f"format: got {asked!r}. It is the name of a format: {', '.join(_table())}.")
+    if name not in _table():
+        raise InputError(f"format: {name!r} is not known. There are {', '.join(_table())}.")
+    return _made(name)
 
 
 def endings() -> dict[str, tuple[str, ...]]:
     """The file endings of every format that has some."""
-    return {name: one.endings for name, one in _of_text().items() if one.endings} | _ENDINGS
+    return {name: tuple(fields["endings"]) for name, fields in _table().items() if "endings" in fields}
 
 
 def for_ending(file_name: str) -> Format | None:

@@ -15,19 +15,16 @@ from typing import IO, Any
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import READS, contents_of, table_of, written_of
-from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.columns.columnar import contents_of, kinds_of, table_of, written_of
+from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind == "Arrow"
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     if source.head.startswith(b"FEA1"):
         raise FormatError(
             f"{source.name}: Feather version 1, which is no longer written. Save it with pyarrow.feather.write_feather."
@@ -42,6 +39,11 @@ def _read(source: Source, options: Options) -> Contents:
         return contents_of(schema, read, options, Origin(source.name, "arrow"), source.size)
 
 
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file could be read as, by its schema."""
+    return kinds_of(_opened(source, None).schema, options, source.name)
+
+
 def _opened(source: Source, fields: Sequence[int] | None) -> Any:
     """A reader of these fields of a file or stream."""
     opened = source.seekable()
@@ -51,20 +53,9 @@ def _opened(source: Source, fields: Sequence[int] | None) -> Any:
     return pa.ipc.open_file(stream, options=chosen) if is_file else pa.ipc.open_stream(stream, options=chosen)
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     table = table_of(contents)
     with pa.ipc.new_file(stream, table.schema) as file:
         file.write_table(table)
     return written_of(contents, table)
-
-
-FORMAT = BinaryFormat(
-    name="arrow",
-    summary="Columns as in Parquet; Arrow IPC file (Feather 2) or stream",
-    reads=READS,
-    writes=READS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".arrow", ".feather", ".ipc"),
-)

@@ -23,30 +23,27 @@ A file is recognized by ``/ID/row_ids`` and ``/ID/column_ids`` together with one
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import BinaryFormat, Options
-from deciban.io.matrices.from_tables import (
-    QualitySide,
-    item_to_write,
-    matrix_of,
-    named_measures,
-    quality_sides,
-    shape_of,
-    signed_mask,
-    written_of,
+from deciban.io.format import Options
+from deciban.io.matrices.from_tables import Fields, fields_of, item_to_write, matrix_of, written_of
+from deciban.io.matrices.hdf5 import Hdf5, created, opened, places, present, write_field
+from deciban.io.matrices.hdf5_arrays import (
+    optional,
+    read_flags,
+    read_mask,
+    read_matrix,
+    read_names,
+    read_word,
+    read_words,
 )
-from deciban.io.matrices.hdf5 import Hdf5, opened, places, present
-from deciban.io.matrices.hdf5_arrays import optional_mask, read_flags, read_mask, read_matrix, read_names, read_word
-from deciban.io.matrices.hdf5_writing import created, write_mask, write_names
-from deciban.io.matrices.named_matrix import Matrix
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
-from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+from deciban.trials import IdMap, Key, Origin, Trials
 
 NAME = "bosaris-hdf5"
 KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
@@ -63,12 +60,14 @@ def is_grid(there: frozenset[str]) -> bool:
     return there >= _GRID and bool(there & _MATRICES)
 
 
-def _recognizes(source: Source) -> bool:
+def signs(source: Source) -> bool:
+    """Whether the names lie where this format keeps them."""
     there = present(source)
     return (is_grid(there) and not there.intersection(CONDITIONS)) or any(there >= one for one in _LISTS)
 
 
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     with opened(source) as file:
         if file.has("/ids") and not file.has("/ID/row_ids"):
             return _read_segment_quality(file)
@@ -95,7 +94,7 @@ def read_grid(file: Hdf5, options: Options, name: str) -> Contents:
             "table. Write them to files of their own."
         )
     if file.has("/scores"):
-        return grid.scores(read_matrix(file, "/scores"), optional_mask(file, "/score_mask"))
+        return grid.scores(read_matrix(file, "/scores"), optional(read_mask, file, "/score_mask"))
     if file.has("/modelQ") or file.has("/segQ"):
         return _read_quality(file, grid)
     if file.has("/trial_mask"):
@@ -114,95 +113,35 @@ def _says_key(file: Hdf5) -> bool | None:
     return True
 
 
-def _optional_names(file: Hdf5, path: str) -> list[str] | None:
-    return read_names(file, path).values.to_pylist() if file.has(path) else None
-
-
 def _read_segment_quality(file: Hdf5) -> Contents:
     table, notes = measures_of(
-        read_names(file, "/ids"), read_matrix(file, "/values"), _optional_names(file, "/measures"), file.name
+        read_names(file, "/ids"), read_matrix(file, "/values"), optional(read_words, file, "/measures"), file.name
     )
     return Contents(origin=Origin(file.name, f"{NAME} segment quality"), segment_quality=table, notes=notes)
 
 
 def _read_quality(file: Hdf5, grid: Grid) -> Contents:
-    def side(path: str) -> Matrix | None:
-        return read_matrix(file, path) if file.has(path) else None
-
-    def flags(path: str, n_flags: int) -> Any:
-        return read_flags(file, path, n_flags) if file.has(path) else None
-
+    n_models, n_segments = grid.shape
     return grid.quality(
-        (side("/modelQ"), side("/segQ")),
-        (flags("/ID/has_row", grid.shape[0]), flags("/ID/has_column", grid.shape[1])),
-        (_optional_names(file, "/model_measures"), _optional_names(file, "/seg_measures")),
-        optional_mask(file, "/score_mask"),
+        (optional(read_matrix, file, "/modelQ"), optional(read_matrix, file, "/segQ")),
+        (optional(read_flags, file, "/ID/has_row", n_models), optional(read_flags, file, "/ID/has_column", n_segments)),
+        (optional(read_words, file, "/model_measures"), optional(read_words, file, "/seg_measures")),
+        optional(read_mask, file, "/score_mask"),
     )
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     item = item_to_write(contents, KINDS, NAME)
     with created(stream) as file:
-        if isinstance(item, Scores):
-            grid, matrix = matrix_of(item.trials, item.score)
-            _write_ids(file, *grid.names)
-            file.create_dataset("scores", data=matrix)
-            write_mask(file, "score_mask", grid.mask, shape_of(grid))
-        elif isinstance(item, Key):
-            grid, matrix = signed_mask(item)
-            _write_ids(file, *grid.names)
-            file.create_dataset("trial_mask", data=matrix)
-            file.create_dataset("file_format", data=np.bytes_("2.0"))
-        elif isinstance(item, Index):
-            grid, _ = item.trials.as_grid()
-            _write_ids(file, *grid.names)
-            write_mask(file, "trial_mask", grid.mask, shape_of(grid))
-        elif isinstance(item, Quality):
-            _write_quality(file, item)
-        elif isinstance(item, SegmentQuality):
-            write_names(file, "ids", item.names)
-            file.create_dataset("values", data=item.values.T)
-            _write_measures(file, "measures", named_measures(item))
-        elif isinstance(item, IdMap):
-            write_names(file, "left_ids", item.left)
-            write_names(file, "right_ids", item.right)
+        for field, value in fields_of(item, NAME, _of_key).items():
+            write_field(file, f"ID/{field}" if field in _IN_ID else field, value)
     return written_of(item)
 
 
-def _write_ids(file: Any, models: Any, segments: Any) -> None:
-    write_names(file, "ID/row_ids", models)
-    write_names(file, "ID/column_ids", segments)
+_IN_ID = {"row_ids", "column_ids", "has_row", "has_column"}
 
 
-def _write_quality(file: Any, quality: Quality) -> None:
-    models, segments, mask = quality_sides(quality, NAME)
-    _write_ids(file, models.names, segments.names)
-    written: tuple[tuple[str, str, str, QualitySide], ...] = (
-        ("modelQ", "ID/has_row", "model_measures", models),
-        ("segQ", "ID/has_column", "seg_measures", segments),
-    )
-    for path, has, measures, side in written:
-        file.create_dataset(path, data=side.values)
-        file.create_dataset(has, data=side.has.view(np.uint8))
-        _write_measures(file, measures, side.measures)
-    if quality.trials is not None:
-        write_mask(file, "score_mask", mask, (len(models.names), len(segments.names)))
-
-
-def _write_measures(file: Any, path: str, measures: tuple[str, ...] | None) -> None:
-    if measures is not None:
-        import pyarrow as pa
-
-        write_names(file, path, pa.array(measures, pa.string()))
-
-
-FORMAT = BinaryFormat(
-    name=NAME,
-    summary="BOSARIS HDF5: index, key (versions 1 and 2), scores, quality, segment quality, id map",
-    reads=KINDS,
-    writes=KINDS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".h5", ".hdf5"),
-)
+def _of_key(key: Key) -> tuple[Trials, Fields]:
+    grid, matrix = matrix_of(key.trials, np.where(key.is_target, np.int8(1), np.int8(-1)))
+    return grid, {"trial_mask": matrix, "file_format": np.array(b"2.0")}

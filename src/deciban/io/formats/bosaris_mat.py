@@ -19,39 +19,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.from_tables import (
-    item_to_write,
-    matrix_of,
-    named_measures,
-    quality_sides,
-    shape_of,
-    without_nul,
-    written_of,
-)
+from deciban.io.matrices.from_tables import Fields, Mask, fields_of, item_to_write, matrix_of, without_nul, written_of
 from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.matlab5 import Value, load_struct, variables
 from deciban.io.matrices.matlab73 import read_cells, read_field, write_struct
 from deciban.io.matrices.named_matrix import Matrix, Names
 from deciban.io.matrices.to_tables import Grid, measures_of
 from deciban.io.source import Source
-from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality
+from deciban.trials import IdMap, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray
 
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
 KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
-
-Fields: TypeAlias = dict[str, "list[str] | AnyArray"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +56,20 @@ class _Struct:
 
     def names(self, field: str) -> Names:
         """The names in a cell array."""
-        place = f"{self.source}, {self.variable}.{field}"
-        if not self.has(field):
-            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+        place = self._required(field)
         return Names(pa.array(self.cells(field), pa.string()), place)
 
     def matrix(self, field: str) -> Matrix:
         """The numbers of a matrix."""
-        if not self.has(field):
-            raise FormatError(f"{self.source}, {self.variable}.{field}: there is no such field. Save the struct again.")
+        self._required(field)
         return self.numbers(field)
+
+    def _required(self, field: str) -> str:
+        """What messages call a field, which has to be there."""
+        place = f"{self.source}, {self.variable}.{field}"
+        if not self.has(field):
+            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+        return place
 
     def optional(self, field: str) -> Matrix | None:
         """The numbers of a matrix that need not be there."""
@@ -90,8 +84,19 @@ class _Struct:
         return self.cells(field) if self.has(field) else None
 
 
-def _read(source: Source, options: Options) -> Contents:
-    if source.head.startswith(b"MATLAB 5.0"):
+def is_version_5(source: Source) -> bool:
+    """Whether the header is that of version 5."""
+    return source.head.startswith(b"MATLAB 5.0 MAT-file")
+
+
+def is_version_73(source: Source) -> bool:
+    """Whether the header is that of version 7.3, which is HDF5."""
+    return source.head.startswith(b"MATLAB 7.3 MAT-file")
+
+
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
+    if is_version_5(source):
         with only_format_errors(source.name, "a MATLAB file"):
             found = variables(source)
             variable = _chosen(source, list(found), options)
@@ -203,50 +208,42 @@ _VARIABLE_OF: dict[ContentKind, str] = {
 }
 
 
-def _listed(names: pa.Array) -> list[str]:
-    return list(without_nul(names, "MATLAB").to_pylist())
+_CALLED = {
+    "row_ids": "modelset",
+    "column_ids": "segset",
+    "scores": "scoremat",
+    "score_mask": "scoremask",
+    "trial_mask": "trialmask",
+    "has_row": "hasmodel",
+    "has_column": "hasseg",
+    "model_measures": "modelmeasures",
+    "seg_measures": "segmeasures",
+    "left_ids": "leftids",
+    "right_ids": "rightids",
+}
+"""What MATLAB calls fields that have other names in HDF5 files."""
 
 
-def _full(mask: BoolArray | None, shape: tuple[int, int]) -> BoolArray:
-    return np.ones(shape, np.bool_) if mask is None else mask
+def _fields_of(item: Item) -> dict[str, list[str] | AnyArray]:
+    """The struct of a table."""
+    return {_CALLED.get(field, field): _value(value) for field, value in fields_of(item, NAME, _of_key).items()}
 
 
-def _fields_of(item: Item) -> Fields:
-    """What a struct holds of a table."""
-    if isinstance(item, IdMap):
-        return {"leftids": _listed(item.left), "rightids": _listed(item.right)}
-    if isinstance(item, SegmentQuality):
-        called = named_measures(item)
-        fields: Fields = {"ids": _listed(item.names), "values": item.values.T}
-        return fields if called is None else fields | {"measures": list(called)}
-    if isinstance(item, Quality):
-        return _fields_of_quality(item)
-    if isinstance(item, Scores):
-        grid, scores = matrix_of(item.trials, item.score)
-        matrices: Fields = {"scoremat": scores, "scoremask": _full(grid.mask, shape_of(grid))}
-    elif isinstance(item, Key):
-        grid, targets = matrix_of(item.trials, item.is_target)
-        matrices = {"tar": targets, "non": _full(grid.mask, shape_of(grid)) & ~targets}
-    else:
-        assert isinstance(item, Index)  # noqa: S101  # the kinds that can be written are these
-        grid, _ = item.trials.as_grid()
-        matrices = {"trialmask": _full(grid.mask, shape_of(grid))}
-    return {"modelset": _listed(grid.names[0]), "segset": _listed(grid.names[1])} | matrices
+def _of_key(key: Key) -> tuple[Trials, Fields]:
+    grid, targets = matrix_of(key.trials, key.is_target)
+    return grid, {"tar": targets, "non": Mask.of(grid).full() & ~targets}
 
 
-def _fields_of_quality(quality: Quality) -> Fields:
-    models, segments, mask = quality_sides(quality, NAME)
-    fields: Fields = {"modelset": _listed(models.names), "segset": _listed(segments.names)}
-    for side, called in ((models, "model"), (segments, "seg")):
-        fields |= {f"{called}Q": side.values, f"has{called}": side.has[None, :]}
-        if side.measures is not None:
-            fields[f"{called}measures"] = list(side.measures)
-    if quality.trials is not None:
-        fields["scoremask"] = _full(mask, (len(models.names), len(segments.names)))
-    return fields
+def _value(value: pa.Array | AnyArray | Mask) -> list[str] | AnyArray:
+    if isinstance(value, Mask):
+        return value.full()
+    if isinstance(value, np.ndarray):
+        return value if value.ndim == 2 else value[None, :]
+    return list(without_nul(value, "MATLAB").to_pylist())
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     import scipy.io
 
     item = item_to_write(contents, KINDS, NAME)
@@ -268,30 +265,8 @@ def _column(texts: list[str]) -> AnyArray:
     return cells
 
 
-def _write73(contents: Contents, stream: IO[bytes]) -> Written:
+def write73(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of version 7.3."""
     item = item_to_write(contents, KINDS, NAME73)
     write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
     return written_of(item)
-
-
-FORMATS = (
-    BinaryFormat(
-        name=NAME,
-        summary="BOSARIS MATLAB structs ndx, key, scr, and unverified qual and idmap; versions 5 and 7.3 are read",
-        reads=KINDS,
-        writes=KINDS,
-        recognizes=lambda source: source.head.startswith(b"MATLAB 5.0 MAT-file"),
-        read=_read,
-        write=_write,
-        endings=(".mat",),
-    ),
-    BinaryFormat(
-        name=NAME73,
-        summary="the same in MATLAB version 7.3 (HDF5), written when asked for by name",
-        reads=KINDS,
-        writes=KINDS,
-        recognizes=lambda source: source.head.startswith(b"MATLAB 7.3 MAT-file"),
-        read=_read,
-        write=_write73,
-    ),
-)

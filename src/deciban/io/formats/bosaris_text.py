@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.columns import check_names
 from deciban.io.text.layout import is_number, split
@@ -40,7 +40,8 @@ def _fields(source: Source, name: str) -> list[tuple[int, list[str]]]:
     return lines
 
 
-def _read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+    """Read quality measures of segments."""
     (number, first), *lines = _fields(source, "quality measures")
     if len(first) != 1 or not re.fullmatch("[1-9][0-9]{0,17}", first[0]):
         raise FormatError(
@@ -71,7 +72,8 @@ def _read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001
     return Contents(origin=origin, segment_quality=quality)
 
 
-def _write_quality(contents: Contents, stream: IO[bytes]) -> Written:
+def write_quality(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write quality measures of segments."""
     quality = contents.segment_quality
     assert quality is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
     check_names(quality.names, "segment", "bosaris-quality", " ", first=True)
@@ -81,7 +83,8 @@ def _write_quality(contents: Contents, stream: IO[bytes]) -> Written:
     return Written(frozenset(("segment-quality",)))
 
 
-def _read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
+    """Read an id map."""
     lines = _fields(source, "an id map")
     for number, fields in lines:
         if len(fields) != 2:
@@ -97,7 +100,8 @@ def _read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001 
     return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
 
 
-def _write_id_map(contents: Contents, stream: IO[bytes]) -> Written:
+def write_id_map(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write an id map."""
     id_map = contents.id_map
     assert id_map is not None  # noqa: S101  # the caller saw to it that the format can hold the contents
     check_names(id_map.left, "left name", "bosaris-idmap", " ", first=True)
@@ -105,23 +109,3 @@ def _write_id_map(contents: Contents, stream: IO[bytes]) -> Written:
     for left, right in zip(id_map.left.to_pylist(), id_map.right.to_pylist(), strict=True):
         stream.write(f"{left} {right}\n".encode())
     return Written(frozenset(("id-map",)))
-
-
-FORMATS = (
-    BinaryFormat(
-        name="bosaris-quality",
-        summary="first line `q`, then `segment v1 ... vq`",
-        reads=("segment-quality",),
-        writes=("segment-quality",),
-        read=_read_quality,
-        write=_write_quality,
-    ),
-    BinaryFormat(
-        name="bosaris-idmap",
-        summary="`left right`",
-        reads=("id-map",),
-        writes=("id-map",),
-        read=_read_id_map,
-        write=_write_id_map,
-    ),
-)

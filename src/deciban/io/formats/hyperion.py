@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.io.contents import Contents
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.formats.bosaris_hdf5 import CONDITIONS, is_grid, read_grid
 from deciban.io.matrices.hdf5 import Hdf5, opened, present
 from deciban.io.matrices.hdf5_arrays import cells_of, read_names
@@ -26,12 +26,14 @@ from deciban.trials import Index, Trials
 NAME = "hyperion"
 
 
-def _recognizes(source: Source) -> bool:
+def signs(source: Source) -> bool:
+    """Whether the names lie where this format keeps them."""
     there = present(source)
     return is_grid(there) and bool(there.intersection(CONDITIONS))
 
 
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     with opened(source) as file:
         contents = read_grid(file, options, NAME)
         if contents.index is None:
@@ -69,12 +71,3 @@ def _condition(file: Hdf5, path: str, trials: Trials) -> pa.Array | None:
         return None
     values: Any = read_names(file, path).values if text else pa.array(cells_of(file, dataset, where))
     return values.take(pa.array(trials.codes[side]))
-
-
-FORMAT = BinaryFormat(
-    name=NAME,
-    summary="hyperion HDF5: index, key and scores with conditions",
-    reads=("scores", "key", "index", "quality"),
-    recognizes=_recognizes,
-    read=_read,
-)

@@ -23,7 +23,7 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents
-from deciban.io.format import BinaryFormat, Options, TextFormat
+from deciban.io.format import Options, TextFormat
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.layout import Layout, split
 from deciban.io.text.reader import line_of_row, parse_table
@@ -35,7 +35,8 @@ _ROLES = ("=test", "=language", "=set", "trial", "=decision", "score")
 _TRUE = "=true language"
 
 
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     data = read_text(source)
     first = next(numbered_lines(data, source.name), None)
     if first is None:
@@ -99,12 +100,3 @@ def _key(trials: Trials, segments: Trials, rows: IntArray) -> ClassKey:
             "not the same on all its lines."
         )
     return ClassKey.of(segments, names.take(true[:, 0]))
-
-
-FORMAT = BinaryFormat(
-    name="nist-lre07",
-    summary="`test language set segment t|f score [true language]`, a line for each segment and language",
-    reads=("class-scores", "class-key"),
-    read=_read,
-    verified=False,
-)

@@ -17,17 +17,16 @@ Arrays of Python objects are pickles and never loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array
+from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array, read_header
 from deciban.io.columns.headers import parse_columns
-from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
@@ -35,14 +34,10 @@ from deciban.trials.frames.to_frames import numbered_in_order
 from deciban.types import AnyArray, IntArray
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind == "NumPy"
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     with only_format_errors(source.name, "a NumPy array"):
-        opened = source.seekable()
-        with opened.open("rb") if isinstance(opened, Path) else opened as stream:
+        with source.stream() as stream:
             array = read_array(stream, source.size, source.name)
         if array.ndim not in (1, 2) or not array.size:
             raise FormatError(
@@ -55,6 +50,15 @@ def _read(source: Source, options: Options) -> Contents:
         return _of_vector(array, trials, options) if array.ndim == 1 else _of_matrix(array, trials, options)
 
 
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file could be read as, by its shape."""
+    with source.stream() as stream:
+        shape = read_header(stream, source.name)[0]
+    if len(shape) == 2 and shape[1] > 1:
+        return ("class-scores",) if options.columns is None else ("scores",)
+    return ("scores", "key", "class-key")
+
+
 def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
     origin, index = trials.origin, Index(trials)
     if options.columns is not None and _picked(options, 1, origin.name) != [0]:
@@ -63,10 +67,12 @@ def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
         return Contents(origin=origin, index=index, class_key=class_key_of(trials, as_labels(array, origin.name)))
     if options.need == "key" or (array.dtype == np.bool_ and options.need is None):
         return Contents(origin=origin, index=index, key=Key(trials, as_truth(array, origin.name)))
-    scores = Scores(
-        trials, np.ascontiguousarray(as_scores(array, origin.name)), options.name or "system", options.log10
-    )
-    return Contents(origin=origin, index=index, systems=(scores,))
+    return Contents(origin=origin, index=index, systems=(_system(array, trials, options),))
+
+
+def _system(values: AnyArray, trials: Trials, options: Options, name: str | None = None) -> Scores:
+    score = np.ascontiguousarray(as_scores(values, trials.origin.name))
+    return Scores(trials, score, name or options.name or "system", options.log10)
 
 
 def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
@@ -82,16 +88,8 @@ def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
     origin, index, n_columns = trials.origin, Index(trials), matrix.shape[1]
     if options.columns is not None:
         picked = _picked(options, n_columns, origin.name)
-        name = options.name or "system"
-        systems = [
-            Scores(
-                trials,
-                np.ascontiguousarray(as_scores(matrix[:, at], origin.name)),
-                name if len(picked) == 1 else str(at + 1),
-                options.log10,
-            )
-            for at in picked
-        ]
+        names = [None if len(picked) == 1 else str(at + 1) for at in picked]
+        systems = (_system(matrix[:, at], trials, options, name) for at, name in zip(picked, names, strict=True))
         return Contents(origin=origin, index=index, systems=tuple(systems))
     if options.need in ("scores", "key", "class-key"):
         raise FormatError(
@@ -124,7 +122,8 @@ def _picked(options: Options, n_columns: int, name: str) -> list[int]:
     return picked
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     held = [kind for kind in contents.kinds if kind != "index"]
     name = contents.origin.name
     if len(held) > 1 or len(contents.systems) > 1:
@@ -161,15 +160,3 @@ def _array_of(contents: Contents, name: str) -> AnyArray:
             "Choose npz or parquet (--to)."
         )
     return table.label
-
-
-FORMAT = BinaryFormat(
-    name="npy",
-    summary="One array: `(n,)` scores or booleans, `(n, k)` class scores; trials are row numbers",
-    reads=("scores", "key", "class-scores", "class-key", "index"),
-    writes=("scores", "key", "class-scores", "class-key"),
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".npy",),
-)

@@ -33,10 +33,10 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
-from deciban.io.arrays.archives import Archive, write_archive
+from deciban.io.arrays.checked import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Trials, TrialTable
@@ -49,19 +49,28 @@ _WASTE = 4
 """Text of more bytes than the former may be this many times longer than the names in it."""
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind == "npz"
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     with only_format_errors(source.name, "an archive of NumPy arrays"), Archive(source) as archive:
         return Reader(archive, options).contents()
+
+
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
+    """Which kinds of tables an archive could be read as, by the names and shapes of its arrays."""
+    with Archive(source) as archive:
+        names = set(archive.names)
+        score = next((name for name in ("score", "scores") if name in names), None)
+        shape = archive.shape(score) if score is not None else ()
+    if "classes" in names or (len(shape) == 2 and shape[1] > 1 and "enroll_names" not in names):
+        return ("class-scores", "class-key") if score is not None else ("class-key",)
+    return ("scores", "key", "class-key")
 
 
 _KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     arrays = _arrays(contents, contents.origin.name)
     write_archive(arrays, stream)
     kinds = frozenset(kind for kind in contents.kinds if kind in _KINDS)
@@ -166,15 +175,3 @@ def _placed(values: AnyArray, trials: Trials, *, is_grid: bool) -> AnyArray:
     matrix = np.zeros(shape, values.dtype)
     matrix[trials.mask] = values
     return matrix
-
-
-FORMAT = BinaryFormat(
-    name="npz",
-    summary="Arrays `enroll`, `test` (or `trial`), `score`, `is_target`, ...; or a grid `enroll_names` x `test_names`",
-    reads=_KINDS,
-    writes=_KINDS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".npz",),
-)

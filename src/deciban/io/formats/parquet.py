@@ -26,9 +26,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import READS, check_size, contents_of, table_of, written_of
-from deciban.io.contents import Contents, Written
-from deciban.io.format import BinaryFormat, Options
+from deciban.io.columns.columnar import check_size, contents_of, kinds_of, table_of, written_of
+from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.format import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
@@ -38,11 +38,8 @@ from deciban.trials.frames.to_frames import METADATA, description
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-def _recognizes(source: Source) -> bool:
-    return source.kind in ("Parquet", "folder")
-
-
-def _read(source: Source, options: Options) -> Contents:
+def read(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
     if source.is_folder:
         return _read_folder(source, options)
     with only_format_errors(source.name, "Parquet"):
@@ -51,6 +48,12 @@ def _read(source: Source, options: Options) -> Contents:
         return contents_of(
             file.schema_arrow, lambda columns: _columns_of(source, columns), options, origin, source.size
         )
+
+
+def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file, or a folder of such files, could be read as, by its schema."""
+    first = Source(_files(Path(source.path), source.name)[0]) if source.is_folder else source
+    return kinds_of(_opened(first, ()).schema_arrow, options, source.name)
 
 
 def _opened(source: Source, text: Sequence[str]) -> Any:
@@ -82,9 +85,7 @@ def _columns_of(source: Source, columns: Sequence[str]) -> pa.Table:
 
 def _read_folder(source: Source, options: Options) -> Contents:
     root = Path(source.path)
-    paths = sorted(path for path in root.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(root)))
-    if not paths:
-        raise FormatError(f"{source.name}: a folder without files. Expected Parquet files.")
+    paths = _files(root, source.name)
     parts: list[tuple[Source, dict[str, str | None]]] = [(Source(path), _partition(path, root)) for path in paths]
     first, keys = parts[0]
     for part, found in parts:
@@ -136,8 +137,13 @@ def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> p
     return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.parts)
+def _files(root: Path, name: str) -> list[Path]:
+    """The files of a folder in order, without those that are hidden."""
+    found = (path for path in root.rglob("*") if path.is_file())
+    paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
+    if not paths:
+        raise FormatError(f"{name}: a folder without files. Expected Parquet files.")
+    return paths
 
 
 def _partition(path: Path, root: Path) -> dict[str, str | None]:
@@ -172,22 +178,11 @@ def _unified(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
-def _write(contents: Contents, stream: IO[bytes]) -> Written:
+def write(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
     import pyarrow.parquet as pq
 
     table = table_of(contents)
     names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     pq.write_table(table, stream, compression="zstd", use_dictionary=names or False)
     return written_of(contents, table)
-
-
-FORMAT = BinaryFormat(
-    name="parquet",
-    summary="Columns as in a table with header (`enroll`, `test`, `score`, `label`, ...); a file or a folder of them",
-    reads=READS,
-    writes=READS,
-    recognizes=_recognizes,
-    read=_read,
-    write=_write,
-    endings=(".parquet", ".parq", ".pq"),
-)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
-from deciban.trials import Key, Quality, SegmentQuality, Trials, TrialTable
+from deciban.trials import IdMap, Index, Key, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames.to_frames import check_same_trials
 from deciban.trials.names.codes import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
@@ -100,64 +101,98 @@ def shape_of(grid: Trials) -> tuple[int, int]:
     return len(grid.names[0]), len(grid.names[1])
 
 
-def signed_mask(key: Key) -> tuple[Trials, AnyArray]:
-    """Trials as a grid, and its matrix of +1 for targets, -1 for non-targets and 0 for no trial."""
-    return matrix_of(key.trials, np.where(key.is_target, np.int8(1), np.int8(-1)))
-
-
 @dataclass(frozen=True, slots=True)
-class QualitySide:
-    """Quality measures of one side as a file holds them.
+class Mask:
+    """Which cells of a matrix are trials; None for all of them."""
 
-    Attributes
+    cells: BoolArray | None
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, grid: Trials) -> Mask:
+        """Which cells of a grid are trials."""
+        return cls(grid.mask, shape_of(grid))
+
+    def full(self) -> BoolArray:
+        """The same as a matrix in any case."""
+        return np.ones(self.shape, np.bool_) if self.cells is None else self.cells
+
+
+Fields: TypeAlias = "dict[str, pa.Array | AnyArray | Mask]"
+"""Names, numbers and masks, by what the HDF5 files of BOSARIS call them."""
+
+
+def fields_of(item: Item, format_name: str, of_key: Callable[[Key], tuple[Trials, Fields]]) -> Fields:
+    """What the files of BOSARIS hold of a table.
+
+    Parameters
     ----------
-    names : pyarrow string array
-        Those of the trials first, then others that have measures.
-    values : (n_measures, n_names) float array
-        0 where there are none.
-    has : (n_names,) bool array
-        Which names have measures.
-    measures : tuple of str or None
-        None for the names that are given to measures without any.
-    """
-
-    names: pa.Array
-    values: FloatArray
-    has: BoolArray
-    measures: tuple[str, ...] | None
-
-
-def named_measures(quality: SegmentQuality | None) -> tuple[str, ...] | None:
-    """Names of measures; None for those that are given to measures without any."""
-    if quality is None or quality.measures == tuple(f"q{i + 1}" for i in range(len(quality.measures))):
-        return None
-    return quality.measures
-
-
-def quality_sides(quality: Quality, format_name: str) -> tuple[QualitySide, QualitySide, BoolArray | None]:
-    """Both sides of quality measures, and the mask of their trials, None if all cells are trials.
+    item : table
+    format_name : str
+    of_key : function
+        The trials of a key as a grid, and its matrices: there are two ways to store them.
 
     Raises
     ------
     FormatError
-        If the sides have different numbers of measures.
+        If the sides of quality measures have different numbers of them.
+    InputError
+        If a trial occurs twice, or is not a pair of names.
     """
+    if isinstance(item, IdMap):
+        return {"left_ids": item.left, "right_ids": item.right}
+    if isinstance(item, SegmentQuality):
+        return {"ids": item.names, "values": item.values.T} | _measures("measures", item)
+    if isinstance(item, Quality):
+        return _fields_of_quality(item, format_name)
+    if isinstance(item, Key):
+        grid, fields = of_key(item)
+    elif isinstance(item, Scores):
+        grid, scores = matrix_of(item.trials, item.score)
+        fields = {"scores": scores, "score_mask": Mask.of(grid)}
+    else:
+        assert isinstance(item, Index)  # noqa: S101  # the kinds that can be written are these
+        grid, _ = item.trials.as_grid()
+        fields = {"trial_mask": Mask.of(grid)}
+    return {"row_ids": grid.names[0], "column_ids": grid.names[1]} | fields
+
+
+def _fields_of_quality(quality: Quality, format_name: str) -> Fields:
+    """Names of both sides, those of the trials first, then others that have measures; which have, and the trials."""
     grid = None if quality.trials is None else quality.trials.as_grid()[0]
     tables = (quality.enroll, quality.test)
     counts = {len(table.measures) for table in tables if table is not None}
     if len(counts) != 1:
         listed = " and ".join(map(str, sorted(counts))) or "no"
         raise FormatError(f"{format_name} holds as many measures of models as of segments, but there are {listed}.")
-    sides = tuple(_side(table, None if grid is None else grid.names[i], *counts) for i, table in enumerate(tables))
-    mask = None
-    if grid is not None and (grid.mask is not None or (len(sides[0].names), len(sides[1].names)) != shape_of(grid)):
-        mask = np.zeros((len(sides[0].names), len(sides[1].names)), np.bool_)
-        rows, columns = shape_of(grid)
-        mask[:rows, :columns] = True if grid.mask is None else grid.mask
-    return sides[0], sides[1], mask
+    fields: Fields = {}
+    sides = (("row_ids", "modelQ", "has_row", "model_measures"), ("column_ids", "segQ", "has_column", "seg_measures"))
+    shape: tuple[int, ...] = ()
+    for i, (table, (ids, values, has, measures)) in enumerate(zip(tables, sides, strict=True)):
+        found = _side(table, None if grid is None else grid.names[i], *counts)
+        fields |= dict(zip((ids, values, has), found, strict=True)) | _measures(measures, table)
+        shape += (len(found[0]),)
+    if grid is not None:
+        mask = Mask.of(grid)
+        if mask.shape != shape:
+            cells = np.zeros(shape, np.bool_)
+            cells[: mask.shape[0], : mask.shape[1]] = mask.full()
+            mask = Mask(cells, shape)
+        fields["score_mask"] = mask
+    return fields
 
 
-def _side(table: SegmentQuality | None, trial_names: pa.Array | None, n_measures: int) -> QualitySide:
+def _measures(field: str, quality: SegmentQuality | None) -> Fields:
+    """Names of measures, unless they are those that are given to measures without any."""
+    if quality is None or quality.measures == tuple(f"q{i + 1}" for i in range(len(quality.measures))):
+        return {}
+    return {field: pa.array(quality.measures, pa.string())}
+
+
+def _side(
+    table: SegmentQuality | None, trial_names: pa.Array | None, n_measures: int
+) -> tuple[pa.Array, FloatArray, BoolArray]:
+    """Names of one side, their measures (n_measures, n_names), 0 where there are none, and which names have some."""
     known = pa.array([], pa.string()) if table is None else table.names
     first = known if trial_names is None else trial_names
     names = encode(pa.concat_arrays([first, known]))[1]
@@ -167,4 +202,4 @@ def _side(table: SegmentQuality | None, trial_names: pa.Array | None, n_measures
         values[:, at] = table.values.T
     has = np.zeros(len(names), np.bool_)
     has[at] = True
-    return QualitySide(names, values, has, named_measures(table))
+    return names, values, has

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,8 @@ from deciban.io.matrices.hdf5_chunks import cells, strings
 from deciban.io.matrices.named_matrix import Matrix, Names, holds_nan
 from deciban.io.matrices.to_tables import Grid
 from deciban.types import AnyArray, BoolArray
+
+Read = TypeVar("Read")
 
 _BLOCK = 1 << 20
 """Bytes read at a time: few enough to be looked through for NaN while the processor still has them at hand."""
@@ -97,15 +99,15 @@ def read_mask(file: Hdf5, path: str) -> Matrix:
     return read_matrix(file, path)
 
 
-def optional_mask(file: Hdf5, path: str) -> Matrix | None:
-    """As `read_mask`, for a mask that need not be there.
+def optional(read: Callable[..., Read], file: Hdf5, path: str, *more: int) -> Read | None:
+    """Read what need not be there.
 
     Raises
     ------
     FormatError
-        As `read_matrix`.
+        As the function that reads.
     """
-    return read_mask(file, path) if file.has(path) else None
+    return read(file, path, *more) if file.has(path) else None
 
 
 def _matrix(file: Hdf5, path: str) -> Any:
@@ -211,6 +213,17 @@ def _fill(path: Path, offset: int, flat: AnyArray) -> bool | None:
     return has_nan
 
 
+def read_words(file: Hdf5, path: str) -> list[str]:
+    """A list of strings.
+
+    Raises
+    ------
+    FormatError
+        As `read_names`.
+    """
+    return [*read_names(file, path).values.to_pylist()]
+
+
 def read_word(file: Hdf5, path: str) -> str:
     """One string.
 
@@ -219,10 +232,10 @@ def read_word(file: Hdf5, path: str) -> str:
     FormatError
         If it is anything else.
     """
-    words = read_names(file, path).values
+    words = read_words(file, path)
     if len(words) != 1:
         raise FormatError(f"{file.name}, {path}: expected one string, got {len(words)}.")
-    return str(words[0].as_py())
+    return words[0]
 
 
 def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:
@@ -256,5 +269,5 @@ def scores_or_mask(file: Hdf5, grid: Grid) -> Contents:
     if file.has("/scores") and file.has("/trial_mask"):
         raise FormatError(f"{file.name}: holds scores and a trial_mask at once; expected one of them.")
     if file.has("/scores"):
-        return grid.scores(read_matrix(file, "/scores"), optional_mask(file, "/score_mask"))
+        return grid.scores(read_matrix(file, "/scores"), optional(read_mask, file, "/score_mask"))
     return grid.trial_mask(read_mask(file, "/trial_mask"), is_key=None)

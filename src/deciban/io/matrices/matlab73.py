@@ -12,10 +12,9 @@ from typing import IO, Any
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.matrices.hdf5 import Hdf5
+from deciban.io.matrices.hdf5 import Hdf5, created
 from deciban.io.matrices.hdf5_arrays import cells_of, read_matrix
 from deciban.io.matrices.hdf5_chunks import cells
-from deciban.io.matrices.hdf5_writing import created
 from deciban.io.matrices.named_matrix import Matrix
 from deciban.types import AnyArray
 

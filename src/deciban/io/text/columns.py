@@ -148,7 +148,7 @@ class Column:
     name: str
     cells: Cells
 
-    def fit_for(self, format: TextFormat, *, first: bool) -> Column:  # noqa: A002
+    def fit_for(self, format: TextFormat, *, first: bool) -> Column:
         """The same column, refused if the format cannot hold a name in it, in quotes where the format wants them."""
         if not isinstance(self.cells, Coded):
             return self
@@ -187,7 +187,7 @@ def columns_of(contents: Contents, words: tuple[str, str]) -> tuple[Trials, list
     return trials, columns + [_condition(name, values) for name, values in conditions.items()]
 
 
-def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> list[Column]:  # noqa: A002
+def undone(columns: Sequence[Column], trials: Trials, format: TextFormat) -> list[Column]:
     """The columns as a format has them that derives some from others when it is read.
 
     Raises

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import TypeAlias
 
-from deciban.errors import FormatError
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, Vocabulary, identity_of, role_of, roles_of
+from deciban.errors import FormatError, InputError
+from deciban.io.columns.headers import (
+    CONDITION,
+    IDENTITY,
+    IGNORED,
+    ROLES,
+    Columns,
+    Vocabulary,
+    identity_of,
+    named_roles,
+    parse_columns,
+    role_of,
+    roles_of,
+)
 from deciban.io.contents import ContentKind
 from deciban.io.format import Options, TextFormat
 from deciban.io.formats import text_formats
-from deciban.io.text.given_columns import layout_of_given
 from deciban.io.text.layout import (
     DELIMITERS,
     NEEDED_ROLE,
@@ -26,10 +38,12 @@ from deciban.io.text.layout import (
     undecided,
 )
 
+_Rows: TypeAlias = Sequence[Sequence[str]]
+
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
 
-def find_layout(sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Layout:  # noqa: A002
+def find_layout(sample: Sequence[str], name: str, options: Options, format: TextFormat | None = None) -> Layout:
     """Decide how to read a file from its first lines, from its format, or from columns that the user named.
 
     Parameters
@@ -50,69 +64,21 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
         If the lines fit no format, or more than one.
     """
     quoted = _is_quoted(sample[0])
-    rows_by = {d: [split(line, d, quoted=quoted and d == "\t") for line in sample] for d in DELIMITERS}
-    delimiters = _delimiters(rows_by, format)
+    tables = {d: [split(line, d, quoted=quoted and d == "\t") for line in sample] for d in DELIMITERS}
+    lines = _Lines(sample, tables, name, options, format)
     if options.columns is not None:
-        layout = layout_of_given(sample, rows_by, delimiters, name, options, format)
+        layout = lines.given(options.columns)
     else:
         if format is None:
             refuse_semicolons(sample, name)
-        layout = _found({d: rows_by[d] for d in delimiters}, sample, name, options, format)
+        layout = lines.found()
     return _with_distinct_headers(replace(layout, quoted=quoted and layout.delimiter == "\t"), name)
-
-
-def _found(
-    tables: Mapping[str, Sequence[Sequence[str]]],
-    sample: Sequence[str],
-    name: str,
-    options: Options,
-    format: TextFormat | None,  # noqa: A002
-) -> Layout:
-    """The one layout that rows, cut in several ways, are in."""
-    needs: tuple[ContentKind, ...] = (
-        (options.need,) if options.need else ("scores", "key", "class-scores", "class-key", "index")
-    )
-    for find in (_with_header, _without_header):  # a header says more than what lines look like
-        for need, (delimiter, rows) in product(needs, tables.items()):
-            found = find(rows, need, delimiter, name, options, format)
-            if len(found) == 1 and not options.need and need == "scores" and _only_0_and_1(rows, found[0]):
-                found += _without_header(rows, "key", delimiter, name, options, format)
-            if len(found) == 1:
-                return replace(found[0], holds=need)
-            if found:
-                raise FormatError(could_be(sample, found, name))
-    swapped = _of_other_kind(tables, name, options, format)
-    raise FormatError(undecided(sample, options.need or "scores", name, format, swapped))
-
-
-def _of_other_kind(
-    tables: Mapping[str, Sequence[Sequence[str]]],
-    name: str,
-    options: Options,
-    format: TextFormat | None,  # noqa: A002
-) -> Layout | None:
-    """The one layout of scores where a key was asked for, or the other way round; None if there is none."""
-    swapped: dict[ContentKind | None, ContentKind] = {"scores": "key", "class-scores": "key", "key": "scores"}
-    other = swapped.get(options.need)
-    if other is None or format is not None:
-        return None
-    for find, (delimiter, rows) in product((_with_header, _without_header), tables.items()):
-        found = find(rows, other, delimiter, name, options, format)
-        if len(found) == 1:
-            return found[0]
-    return None
 
 
 def _is_quoted(line: str) -> bool:
     """Whether a first line is a header with tabs and every title in quotes, as R writes it; then so are the names."""
     fields = line.split("\t")
     return len(fields) > 1 and all(len(f) > 1 and f[0] == f[-1] == '"' and '"' not in f[1:-1] for f in fields)
-
-
-def _only_0_and_1(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
-    """Whether the scores of a file without a header could just as well be labels."""
-    at = layout.roles.index("score") if layout.header is None else 0
-    return layout.header is None and all(row[at] in ("0", "1") for row in rows if len(row) > at)
 
 
 def _with_distinct_headers(layout: Layout, name: str) -> Layout:
@@ -123,50 +89,172 @@ def _with_distinct_headers(layout: Layout, name: str) -> Layout:
     return layout
 
 
-def _delimiters(rows_by: Mapping[str, Sequence[Sequence[str]]], format: TextFormat | None) -> list[str]:  # noqa: A002
-    """Delimiters that cut every line of the sample into the same number of fields, at least 2; else all of them."""
-    regular = [d for d, rows in rows_by.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
-    possible = regular or [d for d, rows in rows_by.items() if len(rows[0]) > 1]
-    if format is not None:
-        if " " not in possible and any(" " not in line for line in format.lines):
-            possible.append(" ")  # a single column
-        possible.sort(key=lambda d: d != format.delimiter)  # names may hold the others
-    return possible
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The first lines of a file, their fields by what may separate them, and what the user said of them."""
+
+    sample: Sequence[str]
+    tables: Mapping[str, _Rows]
+    name: str
+    options: Options
+    format: TextFormat | None
+
+    def found(self) -> Layout:
+        """The one layout that the lines are in, cut in whatever way."""
+        need = self.options.need
+        needs: tuple[ContentKind, ...] = (need,) if need else ("scores", "key", "class-scores", "class-key", "index")
+        delimiters = self._delimiters()
+        for find in (self._with_header, self._without_header):  # a header says more than what lines look like
+            for kind, delimiter in product(needs, delimiters):
+                found = find(kind, delimiter)
+                if len(found) == 1 and not need and kind == "scores" and self._only_0_and_1(found[0]):
+                    found += self._without_header("key", delimiter)
+                if len(found) == 1:
+                    return replace(found[0], holds=kind)
+                if found:
+                    raise FormatError(could_be(self.sample, found, self.name))
+        swapped = None if self.format is not None else self._of_other_kind(delimiters)
+        raise FormatError(undecided(self.sample, need or "scores", self.name, self.format, swapped))
+
+    def _of_other_kind(self, delimiters: Sequence[str]) -> Layout | None:
+        """The one layout of a key where scores were asked for, or the other way round; None if there is none."""
+        swapped: dict[ContentKind | None, tuple[ContentKind, ...]]
+        swapped = {"scores": ("key", "class-key"), "class-scores": ("key", "class-key"), "key": ("scores",)}
+        others = swapped.get(self.options.need, ())
+        for find, other, delimiter in product((self._with_header, self._without_header), others, delimiters):
+            found = find(other, delimiter)
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _only_0_and_1(self, layout: Layout) -> bool:
+        """Whether the scores of a file without a header could just as well be labels."""
+        at, rows = layout.roles.index("score"), self.tables[layout.delimiter]
+        return layout.header is None and all(row[at] in ("0", "1") for row in rows if len(row) > at)
+
+    def _delimiters(self) -> list[str]:
+        """Delimiters that cut every line into the same number of fields, at least 2; else all that cut the first."""
+        regular = [d for d, rows in self.tables.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
+        possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
+        if self.format is not None:
+            if " " not in possible and any(" " not in line for line in self.format.lines):
+                possible.append(" ")  # a single column
+            possible.sort(key=self.format.delimiter.__ne__)  # names may hold the others
+        return possible
+
+    def given(self, columns: Columns) -> Layout:
+        """The layout of columns that the user named."""
+        wanted, delimiters = parse_columns(columns), self._delimiters()
+        table = self.format or text_formats()["table"]
+        if not delimiters and not (isinstance(wanted, list) and len(wanted) == 1):
+            raise FormatError(f"{self.name}:1: expected at least 2 columns, got {self.sample[0][:80]!r}.")
+        delimiter = delimiters[0] if delimiters else " "
+        fields = tuple(self.tables[delimiter][0])
+        roles = named_roles(wanted, fields, f"{self.name}:1") if isinstance(wanted, dict) else tuple(wanted)
+        if len(fields) != len(roles):
+            raise FormatError(
+                f"{self.name}:1: expected {len(roles)} columns ({' '.join(roles)}), got {len(fields)}: "
+                f"{self.sample[0][:80]!r}."
+            )
+        by_header = isinstance(wanted, dict) and not all(set(one) <= set("0123456789|") for one in wanted.values())
+        titled = by_header or table.titled or _is_header_of(roles, fields, self.options.vocabulary)
+        _check_named(roles, NEEDED_ROLE.get(self.options.need))
+        return Layout(table, roles, delimiter, fields if titled else None)
+
+    def _candidates(self) -> list[TextFormat]:
+        if self.format is not None:
+            return [self.format]
+        return [one for one in text_formats().values() if one.guessed and one.verified]
+
+    def _with_header(self, need: ContentKind, delimiter: str) -> list[Layout]:
+        """Layouts of formats whose header the first row is; none if it is no header."""
+        rows = self.tables[delimiter]
+        fields = tuple(rows[0])
+        found = []
+        for candidate in self._candidates():
+            if not candidate.header or (self.format is None and _is_doubtful(candidate, rows, delimiter)):
+                continue
+            for line in candidate.lines:
+                roles = _titled_roles(candidate, line, rows)
+                if roles is not None and _holds(candidate, roles, need):
+                    found.append(Layout(candidate, roles, delimiter, fields))
+                    break
+        # Columns of one format can be among those of another: the one that knows most of them is meant.
+        known = [sum(role[0] != CONDITION for role in layout.roles) for layout in found]
+        found = [layout for layout, n in zip(found, known, strict=True) if n == max(known)]
+        table = text_formats()["table"]
+        tables = (table, text_formats().get("tsv"))
+        if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
+            roles = _without_row_numbers(roles_of(fields, f"{self.name}:1"), rows)
+            roles = _with_classes(roles, rows) if need == "class-scores" else roles
+            different = [layout for layout in found if layout.format.log10]
+            named = identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
+            if named and _holds(table, roles, need) and (different or not found):
+                found.append(Layout(table, roles, delimiter, fields))
+        return found
+
+    def _has_values(self, roles: Sequence[str], need: ContentKind, delimiter: str) -> bool:
+        """Whether the columns of values below a header without names of trials are what they are called.
+
+        Trials are known by their rows then. The first line must not be a trial itself: it has no number among scores,
+        and no word for target or non-target.
+        """
+        first, *rows = self.tables[delimiter]
+        vocabulary = self.options.vocabulary
+        regular = [row for row in rows if len(row) == len(roles)]
+        scores = [at for at, role in enumerate(roles) if role == "score"]
+        if need == "index" or not regular or roles[0] == CONDITION:
+            return False  # a first column without a name may name the trials
+        if scores:
+            return all(looks_numeric([row[at] for row in regular]) and not is_number(first[at]) for at in scores)
+        if need == "key" and "label" in roles and not any(vocabulary.meaning(field) is not None for field in first):
+            at = roles.index("label")
+            return delimiter != " " or _are_labels([row[at] for row in regular], vocabulary)
+        return need == "class-key" and "class" in roles and delimiter != " "
+
+    def _without_header(self, need: ContentKind, delimiter: str) -> list[Layout]:
+        """Layouts of the given format, or of all formats, that the rows could be of; each order of columns once."""
+        rows = self.tables[delimiter]
+        if delimiter != " " and self.format is None and any(" " in field for row in rows for field in row):
+            return []  # columns are separated by blanks rather, or decimals by commas
+        layouts: dict[tuple[str, ...], Layout] = {}
+        for candidate in self._candidates():
+            for line in candidate.lines if not candidate.header else ():
+                roles = tuple(line.split())
+                if len(roles) != len(rows[0]) or roles in layouts or not _holds(candidate, roles, need):
+                    continue
+                if self.format is None and not identity_of(roles) and candidate.derive is None:
+                    continue
+                if (self.format and self._one_choice(roles)) or _fits(rows, roles, self.options, candidate):
+                    layouts[roles] = Layout(candidate, roles, delimiter)
+        return list(layouts.values())
+
+    def _one_choice(self, roles: tuple[str, ...]) -> bool:
+        """Whether the format has no other line of as many columns that holds what is asked for, if anything is."""
+        assert self.format is not None  # noqa: S101  # the caller looked
+        lines = [tuple(line.split()) for line in self.format.lines if len(line.split()) == len(roles)]
+        need = self.options.need
+        return sum(need is None or _holds(self.format, line, need) for line in lines) == 1
 
 
-def _with_header(
-    rows: Sequence[Sequence[str]],
-    need: ContentKind,
-    delimiter: str,
-    name: str,
-    options: Options,
-    format: TextFormat | None,  # noqa: A002
-) -> list[Layout]:
-    """Layouts of formats whose header the first row is; none if it is no header."""
-    fields = tuple(rows[0])
-    found = []
-    for candidate in _candidates(format):
-        if not candidate.header or (format is None and _is_doubtful(candidate, rows, delimiter)):
-            continue
-        for line in candidate.lines:
-            roles = _titled_roles(candidate, line, fields, rows)
-            if roles is not None and _holds(candidate, roles, need):
-                found.append(Layout(candidate, roles, delimiter, fields))
-                break
-    # Columns of one format can be among those of another: the one that knows most of them is meant.
-    known = [sum(role[0] != CONDITION for role in layout.roles) for layout in found]
-    found = [layout for layout, n in zip(found, known, strict=True) if n == max(known)]
-    table = text_formats()["table"]
-    tables = (table, text_formats().get("tsv"))
-    if format in tables or (format is None and _is_free_header(fields, need, delimiter)):
-        roles = roles_of(fields, f"{name}:1")
-        roles = _without_row_numbers(roles, rows)
-        roles = _with_classes(roles, fields, rows) if need == "class-scores" else roles
-        different = [layout for layout in found if layout.format.log10]
-        named = identity_of(roles) or (not found and _has_values(roles, rows, need, delimiter, options.vocabulary))
-        if named and _holds(table, roles, need) and (different or not found):
-            found.append(Layout(table, roles, delimiter, fields))
-    return found
+def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Whether a first line names columns of these roles, and cannot be a trial."""
+    for role, field in zip(roles, fields, strict=True):
+        if (role == "score" and is_number(field)) or (role == "label" and vocabulary.meaning(field) is not None):
+            return False
+    named = [role_of(field) == role for role, field in zip(roles, fields, strict=True) if role in ROLES]
+    return any(named) if {"score", "label"} & set(roles) else all(named)
+
+
+def _check_named(roles: Sequence[str], needed: str | None) -> None:
+    named = {"enroll", "test"} if {"enroll", "test", "side"} & set(roles) else {"trial"}
+    values = {role for role in roles if role != IGNORED and role[0] != CONDITION}
+    if values <= {"score", "label", "class"} and values and (needed is None or needed in values):
+        return  # values without names: trials are known by their rows
+    for role in named | ({needed} if needed else set()):
+        if role not in roles:
+            more = f", and the {needed}" if needed else ""
+            raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial{more}.")
 
 
 def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) -> bool:
@@ -179,30 +267,10 @@ def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) ->
     return any(known)
 
 
-def _without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _without_row_numbers(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
     """Roles without a first column that has no name and counts the rows from 0, as pandas writes its index."""
     counted = roles[0] == CONDITION and all(row[0] == str(at) for at, row in enumerate(rows[1:]))
     return (IGNORED, *roles[1:]) if counted else tuple(roles)
-
-
-def _has_values(
-    roles: Sequence[str], rows: Sequence[Sequence[str]], need: ContentKind, delimiter: str, vocabulary: Vocabulary
-) -> bool:
-    """Whether the columns of values below a header without names of trials are what they are called.
-
-    Trials are known by their rows then. The first line must not be a trial itself: it has no number among scores, and
-    no word for target or non-target.
-    """
-    regular = [row for row in rows[1:] if len(row) == len(roles)]
-    scores = [at for at, role in enumerate(roles) if role == "score"]
-    if need == "index" or not regular or roles[0] == CONDITION:
-        return False  # a first column without a name may name the trials
-    if scores:
-        return all(looks_numeric([row[at] for row in regular]) and not is_number(rows[0][at]) for at in scores)
-    if need == "key" and "label" in roles and not any(vocabulary.meaning(field) is not None for field in rows[0]):
-        at = roles.index("label")
-        return delimiter != " " or _are_labels([row[at] for row in regular], vocabulary)
-    return need == "class-key" and "class" in roles and delimiter != " "
 
 
 def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -210,19 +278,14 @@ def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
     return mostly(sum(vocabulary.meaning(word) is not None for word in column), len(column))
 
 
-def _is_doubtful(format: TextFormat, rows: Sequence[Sequence[str]], delimiter: str) -> bool:  # noqa: A002
+def _is_doubtful(format: TextFormat, rows: _Rows, delimiter: str) -> bool:
     """Whether rows that fit a format should not be taken for it without being told."""
     return format.delimiter != delimiter or (format.plausible is not None and not format.plausible(rows))
 
 
-def _titled_roles(
-    format: TextFormat,  # noqa: A002
-    line: str,
-    fields: tuple[str, ...],
-    rows: Sequence[Sequence[str]],
-) -> tuple[str, ...] | None:
-    """The roles of columns with this header if it is that of the format; else None."""
-    expected = line.split()
+def _titled_roles(format: TextFormat, line: str, rows: _Rows) -> tuple[str, ...] | None:
+    """The roles of columns if the first row is the header of this line of the format; else None."""
+    expected, fields = line.split(), rows[0]
     if format.titled:
         return tuple(expected) if len(expected) == len(fields) else None
     lowered = [field.casefold() for field in fields]
@@ -233,13 +296,14 @@ def _titled_roles(
             return None
         roles[lowered.index(header.casefold())] = role
     if "classes" in expected:
-        return _with_classes(roles, fields, rows)
+        return _with_classes(roles, rows)
     return tuple(roles) if "*" in expected or len(named) == len(fields) else None
 
 
-def _with_classes(roles: Sequence[str], headers: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _with_classes(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
     """Roles where every column of numbers that has no other meaning holds the scores of one class."""
-    regular = [row for row in rows[1:] if len(row) == len(headers)]
+    headers, *others = rows
+    regular = [row for row in others if len(row) == len(headers)]
     numeric = [
         role.startswith(CONDITION) and looks_numeric([row[i] for row in regular]) for i, role in enumerate(roles)
     ]
@@ -249,43 +313,7 @@ def _with_classes(roles: Sequence[str], headers: Sequence[str], rows: Sequence[S
     return tuple("score" if is_class else role for role, is_class in zip(kept, numeric, strict=True))
 
 
-def _without_header(
-    rows: Sequence[Sequence[str]],
-    need: ContentKind,
-    delimiter: str,
-    name: str,  # noqa: ARG001  # nothing is refused here
-    options: Options,
-    format: TextFormat | None,  # noqa: A002
-) -> list[Layout]:
-    """Layouts of the given format, or of all formats, that these rows could be of; each order of columns once."""
-    if delimiter != " " and format is None and any(" " in field for row in rows for field in row):
-        return []  # columns are separated by blanks rather, or decimals by commas
-    layouts: dict[tuple[str, ...], Layout] = {}
-    for candidate in _candidates(format):
-        for line in candidate.lines if not candidate.header else ():
-            roles = tuple(line.split())
-            if len(roles) != len(rows[0]) or roles in layouts or not _holds(candidate, roles, need):
-                continue
-            if format is None and not identity_of(roles) and candidate.derive is None:
-                continue
-            if (format and _one_choice(format, roles, options.need)) or _fits(rows, roles, options, candidate):
-                layouts[roles] = Layout(candidate, roles, delimiter)
-    return list(layouts.values())
-
-
-def _candidates(format: TextFormat | None) -> list[TextFormat]:  # noqa: A002
-    if format is not None:
-        return [format]
-    return [one for one in text_formats().values() if one.guessed and one.verified]
-
-
-def _one_choice(format: TextFormat, roles: tuple[str, ...], need: ContentKind | None) -> bool:  # noqa: A002
-    """Whether a format has no other line of as many columns that holds what is asked for, if anything is."""
-    lines = [tuple(line.split()) for line in format.lines]
-    return sum(len(line) == len(roles) and (need is None or _holds(format, line, need)) for line in lines) == 1
-
-
-def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:  # noqa: A002
+def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:
     """Whether a table with these columns holds what is needed."""
     if need == "index":
         return format.derive is not None or bool(identity_of(roles))
@@ -296,7 +324,7 @@ def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> boo
     return (format.derive is not None and need == "key") or NEEDED_ROLE.get(need) in roles
 
 
-def _fits(rows: Sequence[Sequence[str]], roles: tuple[str, ...], options: Options, format: TextFormat) -> bool:  # noqa: A002
+def _fits(rows: _Rows, roles: tuple[str, ...], options: Options, format: TextFormat) -> bool:
     """Whether nearly every sampled row could be of this layout, and nothing speaks against its reading."""
     regular = [row for row in rows if len(row) == len(roles)]
     labels: set[str] = set()

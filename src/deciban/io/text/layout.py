@@ -13,9 +13,6 @@ from deciban.io.contents import ContentKind
 from deciban.io.format import TextFormat
 from deciban.io.source import BLANKS
 
-"""Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
-
-
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
 NEEDED_ROLE: dict[ContentKind | None, str] = {
@@ -108,11 +105,7 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str) -> str:
 
 
 def undecided(
-    sample: Sequence[str],
-    need: ContentKind,
-    name: str,
-    format: TextFormat | None,  # noqa: A002
-    swapped: Layout | None,
+    sample: Sequence[str], need: ContentKind, name: str, format: TextFormat | None, swapped: Layout | None
 ) -> str:
     """Say that lines could not be read as what is needed.
 

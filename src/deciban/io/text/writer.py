@@ -29,7 +29,7 @@ _Line: TypeAlias = list[tuple[str, Column]]
 """Columns of a file, each with what its header would be."""
 
 
-def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Written:  # noqa: A002
+def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Written:
     """Write a text table.
 
     Of the lines that a format knows, the one is written that holds most of the contents: scores and labels if there is
@@ -92,14 +92,14 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
     return Written(frozenset(kinds | {"index"}), frozenset(names))
 
 
-def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:  # noqa: A002
+def _require_room_for_names(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:
     sides = identity_of([column.role for column in columns])
     lines = [line.split() for line in format.lines]
     if lines and sides not in map(identity_of, lines):
         raise FormatError(_no_such_trials(trials, sides, lines, format))
 
 
-def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:  # noqa: A002
+def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:
     """The line of the format that holds most."""
     roles = {column.role for column in columns}
     sides = identity_of([column.role for column in columns])
@@ -123,11 +123,7 @@ def _fixed_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -
 
 
 def _columns_for(
-    word: str,
-    words: Sequence[str],
-    columns: Sequence[Column],
-    format: TextFormat,  # noqa: A002
-    trials: Trials,
+    word: str, words: Sequence[str], columns: Sequence[Column], format: TextFormat, trials: Trials
 ) -> _Line:
     """The columns that a word of a line stands for."""
     if word == "*":
@@ -156,7 +152,7 @@ def _columns_for(
     return [(titles[0], found[0])]
 
 
-def _refuse_known_titles(columns: Sequence[Column], format: TextFormat) -> None:  # noqa: A002
+def _refuse_known_titles(columns: Sequence[Column], format: TextFormat) -> None:
     known = {title.casefold() for titles in format.header.values() for title in titles.split("|")}
     for column in columns:
         if column.name.casefold() in known:
@@ -165,7 +161,7 @@ def _refuse_known_titles(columns: Sequence[Column], format: TextFormat) -> None:
             )
 
 
-def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:  # noqa: A002
+def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) -> _Line:
     """All columns, called so that their roles are found again."""
     if not identity_of([column.role for column in columns]):
         raise FormatError(
@@ -200,7 +196,7 @@ def _title(column: Column, *, alone: bool) -> str:
     return column.name if role_of(column.name) == "score" else f"{column.name}-score"
 
 
-def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:  # noqa: A002
+def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat) -> None:
     """Columns of numbers are classes to the reader; there must be no others."""
     for column in columns:
         if column.role == "score":
@@ -213,12 +209,7 @@ def _check_classes(columns: Sequence[Column], trials: Trials, format: TextFormat
             )
 
 
-def _no_such_trials(
-    trials: Trials,
-    sides: tuple[str, ...],
-    lines: Sequence[Sequence[str]],
-    format: TextFormat,  # noqa: A002
-) -> str:
+def _no_such_trials(trials: Trials, sides: tuple[str, ...], lines: Sequence[Sequence[str]], format: TextFormat) -> str:
     able = " or by ".join(
         dict.fromkeys(" and ".join(role for role in words if role in IDENTITY) or "their rows" for words in lines)
     )
@@ -231,7 +222,7 @@ def _no_such_trials(
     return f"{format.name} tells trials apart by {able}, {trials.origin.name} by {own}. {way_out}."
 
 
-def _check_scale(contents: Contents, format: TextFormat) -> None:  # noqa: A002
+def _check_scale(contents: Contents, format: TextFormat) -> None:
     for system in contents.systems:
         if system.log10 and not format.log10:
             raise FormatError(
@@ -245,7 +236,7 @@ def _check_scale(contents: Contents, format: TextFormat) -> None:  # noqa: A002
             )
 
 
-def _check_first_line(fields: Sequence[str], trials: Trials, format: TextFormat) -> None:  # noqa: A002
+def _check_first_line(fields: Sequence[str], trials: Trials, format: TextFormat) -> None:
     """Refuse names that look like a header at the top of a file that has none."""
     try:
         as_header = bool(identity_of(roles_of(fields, trials.origin.name)))

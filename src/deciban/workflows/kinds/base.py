@@ -14,8 +14,7 @@ from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input
-from deciban.io.recognition import Recognized, recognize
-from deciban.io.sniff import is_stream, readable_as
+from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
@@ -281,6 +280,8 @@ _TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
 
 
 def _shown(scores: Recognized, key: Recognized | None) -> KindName:
+    if key is not None and scores.files[0].source.kind == "NumPy" and readable_as(key, _TRUTHS) == ("key",):
+        return "two-class"  # if this is a matrix, reading says that one of its columns has to be named
     held = readable_as(scores, ("scores", "class-scores"))
     if len(held) == 1:
         return "classes" if held == ("class-scores",) else "two-class"
