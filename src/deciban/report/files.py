@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.atomic import atomic_write
 from deciban.io.source import PathLike, display_name, require_one_stream
-from deciban.io.writing import refuse_overwriting
+from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page
@@ -157,7 +156,7 @@ def report_files(
         quality=quality,
         train=train,
         train_key=train_key,
-        train_quality=train_quality if train_quality is not None else quality,
+        train_quality=train_quality,
         select=select,
         cross_validate=cross_validate,
         n_folds=n_folds,
@@ -209,7 +208,7 @@ def write_report(
         figures, selection = _worth(model, test, train, chosen, held if request.select else None, progress)
         page = replace(page, figures=figures, selection=selection)
     text = render_page(page)
-    with atomic_write(request.output) as stream:
+    with plainly_opened(request.output) as stream:
         stream.write(text.encode())
     return Reported(page.results, page.train)
 
@@ -235,8 +234,8 @@ def _evaluated(
     if model is None:
         joined = read_joined(files, None, options, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), None)
-    quality = request.train_quality if of_training else request.quality
-    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+    own = request.train_quality if of_training else None
+    how: Any = {"quality": request.quality if own is None else own, "of_training": of_training, "progress": progress}
     return evaluate_model(model, files, None, options, **how)
 
 

@@ -20,7 +20,7 @@ def fusion_section(model: Any, found: FusionFigures | None, selection: Selection
     Returns
     -------
     dict
-        ``model``, ``selection``; ``caption``: what the weights are multiplied by. Where systems alone and leave-one-outs
+        ``model``, ``selection``; ``caption``: what weights are multiplied by. Where systems alone and leave-one-outs
         were evaluated, these figures as ``found``, ``about`` them in words, and how ``figures_of`` an evaluation read.
     """
     kind = "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"

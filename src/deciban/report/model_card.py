@@ -11,7 +11,8 @@ from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
 from deciban.report.text import TEXTS, count, typeset
 
-_COUNTS, _RESULTS, _OF_SUBSETS = (TEXTS["model"][name] for name in ("counts", "results", "of_subsets"))
+_WORDS: dict[str, dict[str, str]] = TEXTS["model"]
+_COUNTS, _RESULTS, _OF_SUBSETS = (_WORDS[name] for name in ("counts", "results", "of_subsets"))
 _LONGEST = 300
 
 

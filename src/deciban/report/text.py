@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from deciban.core.ranks.hull import FEW_ERRORS
@@ -13,9 +13,8 @@ from deciban.evaluation.two_class import prior_name
 
 MINUS = "\u2212"
 
-TEXTS: dict[str, Any] = tomllib.loads(
-    resources.files("deciban.report").joinpath("templates/text.toml").read_text("utf-8")
-)
+_FILE = Path(__file__).with_name("templates") / "text.toml"
+TEXTS: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text("utf-8"))
 """Sentences by what they are about: titles and captions of plots, definitions, what is said of models."""
 
 TWO_CLASS, MULTICLASS = TEXTS["two-class"], TEXTS["classes"]

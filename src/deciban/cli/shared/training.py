@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.shared.outputs import check_outputs, require_writable
-from deciban.cli.shared.parsing import parse_cross_validation
 from deciban.cli.shared.speech import tell, working
 from deciban.cli.shared.trained_tables import print_trained
 
@@ -33,7 +32,8 @@ class TrainingRequest:
     key : str or None
     output : str
         Where the model goes.
-    cross_validate : str or None
+    cross_validate : dict, optional
+        What to hold out, as arguments.
     llrs, to : str or None
         Where llrs go, and in which format.
     apply_to : list of str
@@ -47,7 +47,7 @@ class TrainingRequest:
     scores: list[str]
     key: str | None
     output: str
-    cross_validate: str | None = None
+    cross_validate: dict[str, Any] | None = None
     llrs: str | None = None
     to: str | None = None
     apply_to: list[str] = field(default_factory=list)
@@ -101,7 +101,7 @@ def train(request: TrainingRequest, model: ScoreModel, options: Options, files: 
     from deciban.models.content import to_text
     from deciban.workflows import train_files
 
-    arguments = {**_arguments(options), **parse_cross_validation(request.cross_validate), **request.extra}
+    arguments = {**_arguments(options), **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as say:
