@@ -130,11 +130,19 @@ def _run() -> None:
     except click.Abort:
         _fail("interrupted", 1)
     except DecibanError as error:
-        _fail(f"{type(error).__name__}: {error}", 2)
+        _fail(f"{type(error).__name__}: {_as_typed(str(error))}", 2)
     except BrokenPipeError:
         raise
     except OSError as error:
         _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
+
+
+def _as_typed(message: str) -> str:
+    """What is refused in the words of the command that was called."""
+    from deciban.cli.shared.options import in_options
+
+    command = _deciban.get_command(click.Context(_deciban), sys.argv[1])
+    return message if command is None else in_options(message, command, sys.argv[2:])
 
 
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}

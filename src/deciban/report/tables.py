@@ -62,9 +62,9 @@ def matched(one: Results, results: Results, name: str) -> tuple[Evaluation, ...]
     """
     names = [system.name for system in results.systems]
     if len(one.systems) != len(names):
+        systems = "1 system" if len(one.systems) == 1 else f"{len(one.systems)} systems"
         raise InputError(
-            f"{name}: {len(one.systems)} systems, but {len(names)} to compare them with. Give the same systems, in "
-            "the same order."
+            f"{name}: {systems}, but {len(names)} to compare them with. Give the same systems, in the same order."
         )
     by_name = {system.name: system for system in one.systems}
     return tuple(by_name[name] for name in names) if set(by_name) == set(names) else one.systems

@@ -12,6 +12,7 @@ from deciban.cli.shared.options import SectionedCommand, joining_options, option
 if TYPE_CHECKING:
     from deciban.cli.shared.options import Asked
     from deciban.models.score_model import ScoreModel
+    from deciban.workflows.options import Options
 
 
 @click.command("calibrate", cls=SectionedCommand)
@@ -45,12 +46,10 @@ def calibrate_command(
     request = TrainingRequest(
         scores=[scores], key=key, apply_to=[apply_to] if apply_to else [], **{name: given.pop(name) for name in own}
     )
-    request.check()
-    files = asked.files([scores], key)
-    options = asked.about(files)
-    model: ScoreModel
-    if options.kind == "classes":
-        model = class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
-    else:
-        model = calibrator_of(method, given)
-    train(request, model, options, files)
+
+    def model(options: Options) -> ScoreModel:
+        if options.kind == "classes":
+            return class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
+        return calibrator_of(method, given)
+
+    train(request, asked, model)

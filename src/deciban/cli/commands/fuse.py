@@ -50,10 +50,7 @@ def fuse_command(
     request = TrainingRequest(
         scores=list(scores), key=key, apply_to=list(apply_to), extra=extra, **{name: given.pop(name) for name in own}
     )
-    request.check()
-    files = asked.files(scores, key)
-    about = asked.about(files)
-    train(request, _fusion(about, asked.subsets, given, with_quality="quality" in extra), about, files)
+    train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))
 
 
 def _quality(given: dict[str, Any]) -> dict[str, Any]:

@@ -63,6 +63,8 @@ def plot_command(
 def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
     """Return the format of a plot, or refuse an output of another ending, or without a folder to be in."""
     require_writable(output, endings=tuple(_ENDINGS))
+    if str(output) == "-":
+        raise click.BadParameter("'-' should end in .svg, .png or .pdf: its name says the format.", param_hint="-o")
     return _ENDINGS[output.suffix.casefold()]
 
 

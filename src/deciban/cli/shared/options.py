@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 _TYPES = {"float": float, "path": click.Path(dir_okay=False, path_type=Path)}
+_ARGUMENTS = {
+    "operating_points": "--dcf",
+    "scores": "--scores-are",
+    "test_scores": "--apply-to",
+    "test_key": "--apply-key",
+    "test_quality": "--apply-quality",
+}
+"""Options whose names are others than those of the arguments of functions that they become."""
+
+_SAID_TWICE = r"""\b\w+=["'\w.-]*(?:, (?=--)| \((--[\w-]+(?: [\w=-]+)?)\))"""
+"""An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
+
+_VALUE = r"""(?<![-\w]){}=(?:True\b|["']?([\w-]*(?:\.\w+)?)["']?)"""
+"""An argument of a function with a value or without one: ``scores="log_odds"``, ``classes=``."""
+
 _HELD = {"two-class": "two classes", "classes": "many classes"}
 
 
@@ -202,3 +218,35 @@ def refuse_options(kind: str) -> None:
             held += " (for two, say --kind two-class)" if kind == "classes" else ""
             other += " (say --kind classes if they are)" if kind == "two-class" else ""
         raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} is for {other}.")
+
+
+def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
+    """A message of the library in the words of the command line: options in place of arguments of functions.
+
+    Parameters
+    ----------
+    text : str
+    command : click.Command
+    words : sequence of str
+        What was typed: where a message begins with an argument, only an option that was given is meant.
+
+    >>> command = click.command()(options("costs", "missing", "methods")(lambda: None))
+    >>> in_options('groups: no class. Pass missing="drop" (--missing drop).', command, ["--group", "a=b"])
+    '--group: no class. Pass --missing drop.'
+    >>> in_options('scores: no probability. For log odds pass scores="log_odds".', command, ["--method", "beta"])
+    'scores: no probability. For log odds pass --scores-are log_odds.'
+    """
+    called = {str(one.name): one.opts[-1] for one in command.params if isinstance(one, click.Option)}
+    called |= {name: option for name, option in _ARGUMENTS.items() if option in called.values()}
+    names, colon, rest = text.partition(": ")
+    meant = [called.get(name, "") for name in names.split(", ")]
+    if colon and set(meant) <= {word.partition("=")[0] for word in words}:
+        text = f"{', '.join(meant)}: {rest}"
+    text = re.sub(_SAID_TWICE, r"\1", text)
+    for name, option in called.items():
+        text = re.sub(_VALUE.format(name), functools.partial(_with_value, option), text)
+    return text
+
+
+def _with_value(option: str, found: re.Match[str]) -> str:
+    return f"{option} {found[1] or ''}".rstrip()

@@ -7,16 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from deciban.analysis import FigureRow, Selection
-from deciban.cli.shared.tables import number, print_results, table
+from deciban.cli.shared.tables import number, print_results, say, table
 from deciban.evaluation import Results
-from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.models.score_model import ParameterRow
     from deciban.workflows import Trained
 
 
@@ -26,30 +23,34 @@ def print_trained(done: Trained, out: Console) -> None:
         _print_selection(done.selection, out)
         out.print()
     noun = "Segments" if done.kind == "classes" else "Trials"
-    rows = done.model.parameter_rows()
-    is_table = bool(rows)
-    sets = [(f"{noun} of training", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval")]
+    parameters = done.model.parameter_rows()
+    with_headings = bool(parameters) or done.test is not None
+    sets = ((f"{noun} of training", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval"))
     for heading, results, part in sets:
         if results is not None:
-            if is_table or done.test is not None:
-                _say(out, heading)
+            if with_headings:
+                say(out, heading, "bold")
             _print_rows(results, done.rows, part, out)
-            if is_table or done.test is not None:
+            if with_headings:
                 out.print()
-    if is_table:
-        _say(out, "Weights")
-        out.print(_weights(rows))
+    if parameters:
+        say(out, "Weights", "bold")
+        _print_table(["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in parameters], out)
     for line in done.summary:
-        out.print(Text(line), soft_wrap=True)
+        say(out, line)
     analysis = done.analysis
     if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
         out.print()
-        _say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial")
-        out.print(_divergence(analysis.names, analysis.divergence))
+        say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial", "bold")
+        rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
+        _print_table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows], out)
 
 
-def _say(out: Console, heading: str) -> None:
-    out.print(Text(heading, style="bold"), soft_wrap=True)
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], out: Console) -> None:
+    found = table(headings)
+    for name, *cells in rows:
+        found.add_row(Text(name), *cells)
+    out.print(found)
 
 
 def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:
@@ -66,35 +67,17 @@ def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out
     print_results(replace(results, systems=systems), out, **how)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):
-            out.print(Text(f"{row.name}: {row.note}", style="yellow"), soft_wrap=True)
+            say(out, f"{row.name}: {row.note}", "yellow")
 
 
 def _print_selection(selection: Selection, out: Console) -> None:
     what = f"cross-validated {selection.criterion}, on {selection.n_trials:,} trials"
-    _say(out, f"Selection by {what}; held out: {selection.held_out}")
-    out.print(_steps(selection))
+    say(out, f"Selection by {what}; held out: {selection.held_out}", "bold")
+    rows = [
+        (step.name, *(number(value, 4) for value in (step.cost, step.gain, step.same_data_cost)), word)
+        for word, steps in (("taken", selection.steps), ("left out", selection.left_out))
+        for step in steps
+    ]
+    _print_table(["system", "cost", "gain", "cost on training trials", ""], rows, out)
     for one in selection.untrained:
-        out.print(Text(f"{one.name}: left out, {one.reason}", style="yellow"), soft_wrap=True)
-
-
-def _weights(rows: Sequence[ParameterRow]) -> Table:
-    found = table(["", "weight", "on standardized scores"])
-    for row in rows:
-        found.add_row(Text(row.name), *row.texts)
-    return found
-
-
-def _steps(selection: Selection) -> Table:
-    found = table(["system", "cost", "gain", "cost on training trials", ""])
-    for taken, steps in (("taken", selection.steps), ("left out", selection.left_out)):
-        for step in steps:
-            figures = (number(step.cost, 4), number(step.gain, 4), number(step.same_data_cost, 4))
-            found.add_row(Text(step.name), *figures, taken)
-    return found
-
-
-def _divergence(names: Sequence[str], divergence: FloatArray) -> Table:
-    found = table(["", *names])
-    for name, row in zip(names, divergence.tolist(), strict=True):
-        found.add_row(Text(name), *(number(value) for value in row))
-    return found
+        say(out, f"{one.name}: left out, {one.reason}", "yellow")

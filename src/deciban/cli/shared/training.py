@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.outputs import check_outputs, require_writable
+from deciban.cli.shared.outputs import require_writable
 from deciban.cli.shared.speech import tell, working
 from deciban.cli.shared.trained_tables import print_trained
 
 if TYPE_CHECKING:
+    from deciban.cli.shared.options import Asked
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
-    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
 
 
@@ -68,40 +69,46 @@ class TrainingRequest:
         from deciban.io.writing import refuse_overwriting
         from deciban.workflows.quality import quality_paths
 
-        for output in (self.output, *([self.llrs] if self.llrs else [])):
+        outputs = [self.output, *([self.llrs] if self.llrs else [])]
+        for output in outputs:
             require_writable(output)
-        check_outputs(
-            self.output,
-            self.llrs,
-            for_llrs=self.to is not None or (bool(self.apply_to) and self.apply_key is None),
-            rereads_stdin="-" in (self.apply_to or self.scores) and (self.apply_key is not None or not self.apply_to),
-            as_json=self.as_json,
-        )
+        if [*outputs, "-" if self.as_json else ""].count("-") > 1:
+            raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
+        if self.llrs is None and (self.to is not None or (self.apply_to and self.apply_key is None)):
+            raise click.UsageError("--apply-to and --to say what to write to --llrs OUT. Name it, or leave them out.")
+        rereads = "-" in (self.apply_to or self.scores) and (self.apply_key is not None or not self.apply_to)
+        if self.llrs is not None and rereads:
+            raise click.UsageError(
+                "standard input (-) is read once, for training. Put the scores into a file for --llrs."
+            )
         named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
         files = [path for one in named for path in quality_paths(one)]
-        outputs = [self.output, *([self.llrs] if self.llrs else [])]
         read = [*self.scores, self.key, *self.apply_to, self.apply_key, *files]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
 
-def train(request: TrainingRequest, model: ScoreModel, options: Options, files: ScoreFiles) -> None:
+def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], ScoreModel]) -> None:
     """Train a model, write it and what it makes of scores, and print what it is worth.
 
     Parameters
     ----------
     request : TrainingRequest
-    model : ScoreModel
-        What to train.
-    options : Options
-    files : ScoreFiles
-        Scores and key of the request, opened.
+    asked : Asked
+    model_of : function
+        What to train, once it is known what the scores are about.
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.content import to_text
     from deciban.workflows import train_files
 
-    arguments = {**_arguments(options), **(request.cross_validate or {}), **request.extra}
+    request.check()
+    files = asked.files(request.scores, request.key)
+    options = asked.about(files)
+    model = model_of(options)
+    said = (options.reading, options.figures)
+    arguments = {one.name: getattr(part, one.name) for part in said for one in fields(part)}
+    arguments |= {"kind": options.kind, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as say:
@@ -118,12 +125,6 @@ def train(request: TrainingRequest, model: ScoreModel, options: Options, files: 
     from deciban.cli.shared.tables import console
 
     print_trained(done, console(stderr="-" in (request.output, request.llrs)))
-
-
-def _arguments(options: Options) -> dict[str, Any]:
-    """Options as keyword arguments of functions of the library."""
-    reading = {one.name: getattr(options.reading, one.name) for one in fields(options.reading)}
-    return {**reading, **options.figures.given(), "kind": options.kind}
 
 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, say: Any) -> list[object]:
