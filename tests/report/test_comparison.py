@@ -104,7 +104,7 @@ def test_systems_meet_by_name_else_as_they_stand():
         found = compare(test, before=None, train=train, train_before=None)
         names = [system.name for system in found.sets[0]]
         assert names == (["a", "b"] if train.systems[0].name == "b" else ["c", "d"])
-    with pytest.raises(InputError, match="training: 1 systems, but 2 to compare them with"):
+    with pytest.raises(InputError, match="training: 1 system, but 2 to compare them with"):
         compare(test, before=None, train=SETS["train"], train_before=None)
     with pytest.raises(InputError, match="test, before: 2 systems, but 1"):
         render(SETS["results"], train=SETS["train"], before=test)

@@ -31,7 +31,7 @@ _ARGUMENTS = {
 }
 """Options whose names are others than those of the arguments of functions that they become."""
 
-_SAID_TWICE = r"""\b\w+=["'\w.-]*(?:, (?=--)| \((--[\w-]+(?: [\w=-]+)?)\))"""
+_SAID_TWICE = r"""\b\w+=["'\w.-]*(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
 """An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
 
 _VALUE = r"""(?<![-\w]){}=(?:True\b|["']?([\w-]*(?:\.\w+)?)["']?)"""
