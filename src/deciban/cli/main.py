@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -149,14 +149,7 @@ _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDI
 """What goes wrong because of a path that was given; a full disk, for example, is not among them."""
 
 
-def _warn(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,  # noqa: ARG001  # the signature of warnings.showwarning
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
+def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
     """Say a warning of ours without the line of code that it came from; others are for programmers."""
     if issubclass(category, DecibanWarning):
         click.echo(f"warning: {message}", err=True)

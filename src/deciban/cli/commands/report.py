@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.shared.options import SectionedCommand, joining_options, options
-from deciban.cli.shared.outputs import require_writable
+from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.speech import tell, working
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ _ARGUMENTS = {
 _SAID_TWICE = r"""\b\w+=["'\w.-]*(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
 """An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
 
-_VALUE = r"""(?<![-\w]){}=(?:True\b|["']?([\w-]*(?:\.\w+)?)["']?)"""
+_VALUE = r"""(?<![-\w/']){}=(?:True\b|["']?([\w-]*(?:\.\w+)?)["']?)"""
 """An argument of a function with a value or without one: ``scores="log_odds"``, ``classes=``."""
 
 _HELD = {"two-class": "two classes", "classes": "many classes"}

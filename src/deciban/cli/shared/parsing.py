@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -159,6 +160,29 @@ def parse_cross_validation(text: str) -> dict[str, Any]:
         )
     by = columns[0] if len(columns) == 1 else columns
     return {"cross_validate": by, **({"n_folds": int(number)} if number else {})}
+
+
+def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> None:
+    """Refuse an output in a folder that is not there, or with another ending than those that are written.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    path = Path(output)
+    if str(output) == "-":
+        return
+    if not path.name or str(output).endswith(("/", os.sep)) or path.is_dir():
+        raise click.BadParameter(f"{str(output)!r}: is the name of a folder. Name a file to write.", param_hint="-o")
+    if not path.parent.is_dir():
+        raise click.BadParameter(
+            f"{str(output)!r}: there is no folder {str(path.parent)!r}. Make it first, or write elsewhere.",
+            param_hint="-o",
+        )
+    if endings and path.suffix.casefold() not in endings:
+        *others, last = endings
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise click.BadParameter(f"{path.name!r} should end in {listed}.", param_hint="-o")
 
 
 PARSERS: dict[str, Callable[[Any], Any]] = {
