@@ -67,7 +67,6 @@ FROM_ABOVE = {
     "multiclass/test_subsets.py": ["core/classes/subsets.py"],
     "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py"],
     "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
-    "report/test_multiclass.py": ["report/multiclass_text.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": [
         "sklearn/multiclass/estimator.py",

@@ -104,7 +104,7 @@ def test_systems_meet_by_name_else_as_they_stand():
         found = compare(test, before=None, train=train, train_before=None)
         names = [system.name for system in found.sets[0]]
         assert names == (["a", "b"] if train.systems[0].name == "b" else ["c", "d"])
-    with pytest.raises(InputError, match="training: 1 systems, but 2 to compare them with"):
+    with pytest.raises(InputError, match="training: 1 system, but 2 to compare them with"):
         compare(test, before=None, train=SETS["train"], train_before=None)
     with pytest.raises(InputError, match="test, before: 2 systems, but 1"):
         render(SETS["results"], train=SETS["train"], before=test)
@@ -125,7 +125,7 @@ def test_the_page_shows_both_sets_and_the_model(page):
         "read eval.txt",
         "Training and test",
         "test less training",
-        words.BEFORE,
+        words.TWO_CLASS["before"],
         "converged in",
     ):
         assert text in reader.text
@@ -133,7 +133,7 @@ def test_the_page_shows_both_sets_and_the_model(page):
     assert f"scale {MODEL.scale_:.6g}, offset {MODEL.offset_:.6g}".replace("-", "\N{MINUS SIGN}") in reader.text
     assert MODEL.training_.fingerprint in reader.text
     # Captions stand once, under the second of two plots.
-    assert reader.text.count(words.PLOTS["det"][1]) == 1
+    assert reader.text.count(words.TWO_CLASS["plots"]["det"][1]) == 1
     assert len(page) < 3_000_000
 
 
@@ -160,7 +160,7 @@ def test_before_and_after_alone(monkeypatch):
 def test_a_chain_is_drawn_with_the_objective_of_its_step():
     chain = Chain(AffineCalibrator(p_target=0.1), BoundCalibrator(low=-2.0, high=2.0))
     chain.fit(np.concatenate(TRAIN), np.arange(1100) < 200)
-    assert words.OMEGA[0] in Reader(render(**SETS, model=chain)).text
+    assert words.TWO_CLASS["omega"][0] in Reader(render(**SETS, model=chain)).text
 
 
 def record_text(affine):
@@ -186,3 +186,13 @@ def test_records_of_models():
     untold = AffineCalibrator()
     untold.set_parameters({"scale": 1.0, "offset": math.pi})
     assert record_of(untold)[-1] == ("Parameters", "scale 1, offset 3.14159")
+
+
+@pytest.mark.usefixtures("sketches")
+def test_the_summary_shows_systems_before_and_after():
+    found = render(SETS["results"], before=SETS["before"], model=MODEL)
+    summary = found[found.index("Summary of all systems") :].partition("</table>")[0]
+    for results in (SETS["before"], SETS["results"]):
+        for system in results.systems:
+            assert f"<td>{words.number(system.cllr)}</td>" in summary
+    assert summary.count('<th scope="row">') == len(SETS["before"].systems) + len(SETS["results"].systems)

@@ -98,7 +98,7 @@ def test_every_plot_is_there_with_its_caption(reader):
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         links = [value for node in root.iter() for name, value in node.attrib.items() if name.endswith("href")]
         assert all(link.startswith("#") for link in links)
-    for title, caption in words.PLOTS.values():
+    for title, caption in words.TWO_CLASS["plots"].values():
         assert f"{title}. {caption}" in reader.text.replace(" . ", ". ")
 
 

@@ -2,12 +2,14 @@
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deciban import plots
 from deciban.evaluation import evaluate
+from deciban.evaluation.multiclass.result import CLASS_CONVENTIONS
 from deciban.evaluation.results import CONVENTIONS
 from deciban.evaluation.two_class import prior_name
 from deciban.report import text as words
@@ -81,12 +83,31 @@ def test_scarce_errors_where_one_kind_always_is():
     )
 
 
-def test_every_plot_has_a_title_and_a_caption():
-    assert tuple(words.PLOTS) == plots.KINDS
-    for title, caption in words.PLOTS.values():
+PAGES = {"two-class": (plots.KINDS, CONVENTIONS), "classes": (plots.CLASS_KINDS, CLASS_CONVENTIONS)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_plot_has_a_title_and_a_caption(page):
+    assert set(words.TEXTS[page]["plots"]) == set(PAGES[page][0])
+    for title, caption in words.TEXTS[page]["plots"].values():
         assert title
         assert 1 <= len(re.findall(r"\.(?:\s|$)", caption)) <= 3
 
 
-def test_every_convention_has_a_name():
-    assert set(words.CONVENTION_NAMES) == set(CONVENTIONS)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_convention_has_a_name(page):
+    assert set(words.TEXTS[page]["conventions"]) == set(PAGES[page][1])
+
+
+def test_every_sentence_is_used():
+    """A key that neither a template nor a module names is a sentence that no page says."""
+    folder = Path(words.__file__).parent
+    source = "".join(path.read_text("utf-8") for ending in ("*.py", "*.html") for path in folder.rglob(ending))
+    for section, rows in words.TEXTS.items():
+        for name in rows:
+            assert re.search(rf"""["'.]{name}\b""", source), (section, name)
+
+
+def test_sentences_of_fusions_are_those_of_their_kinds():
+    kinds = {"linear", "quality", "subset"}
+    assert set(words.TEXTS["fusion"]["weights"]) == set(words.TEXTS["fusion"]["rows"]) == kinds

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -130,25 +130,26 @@ def _run() -> None:
     except click.Abort:
         _fail("interrupted", 1)
     except DecibanError as error:
-        _fail(f"{type(error).__name__}: {error}", 2)
+        _fail(f"{type(error).__name__}: {_as_typed(str(error))}", 2)
     except BrokenPipeError:
         raise
     except OSError as error:
         _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
 
 
+def _as_typed(message: str) -> str:
+    """What is refused in the words of the command that was called."""
+    from deciban.cli.shared.options import in_options
+
+    command = _deciban.get_command(click.Context(_deciban), sys.argv[1])
+    return message if command is None else in_options(message, command, sys.argv[2:])
+
+
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 """What goes wrong because of a path that was given; a full disk, for example, is not among them."""
 
 
-def _warn(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,  # noqa: ARG001  # the signature of warnings.showwarning
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
+def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
     """Say a warning of ours without the line of code that it came from; others are for programmers."""
     if issubclass(category, DecibanWarning):
         click.echo(f"warning: {message}", err=True)

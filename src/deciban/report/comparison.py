@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, Results
-from deciban.report.tables import MISSING, Figure, figures_of, points_of
+from deciban.report.tables import MISSING, Figure, figures_of, matched, points_of
 from deciban.report.text import MINUS
 
 _SIZES = ("PRBEP", "targets", "non-targets", "tied across classes")
@@ -97,24 +97,6 @@ def compare(
     else:
         words = ("Before and after calibration", "after less before", 0)
     return Comparison(words[0], words[1], tuple(sets), tuple(sets.values()), words[2])
-
-
-def matched(one: Results, results: Results, name: str) -> tuple[Evaluation, ...]:
-    """Return the systems of ``one`` in the order of ``results``: by name if the names are the same, else as they stand.
-
-    Raises
-    ------
-    InputError
-        If they are not as many.
-    """
-    names = [system.name for system in results.systems]
-    if len(one.systems) != len(names):
-        raise InputError(
-            f"{name}: {len(one.systems)} systems, but {len(names)} to compare them with. Give the same systems, in "
-            "the same order."
-        )
-    by_name = {system.name: system for system in one.systems}
-    return tuple(by_name[name] for name in names) if set(by_name) == set(names) else one.systems
 
 
 def _difference(base: Figure, last: Figure) -> str:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.atomic import atomic_write
 from deciban.io.source import PathLike, display_name, require_one_stream
-from deciban.io.writing import refuse_overwriting
+from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page
@@ -72,22 +71,6 @@ class ReportRequest:
                 f"output: '{display_name(self.output)}' should end in {' or '.join(PAGE_ENDINGS)}, for a page is HTML. "
                 "Name it so; for pictures alone there are plots."
             )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reported:
-    """What a page shows.
-
-    Attributes
-    ----------
-    results : Results
-        Of the scores, or of what the model makes of them; of a fusion, of its systems as well.
-    train : Results or None
-        The same on the trials of training.
-    """
-
-    results: Results[Any]
-    train: Results[Any] | None
 
 
 def report_files(
@@ -157,7 +140,7 @@ def report_files(
         quality=quality,
         train=train,
         train_key=train_key,
-        train_quality=train_quality if train_quality is not None else quality,
+        train_quality=train_quality,
         select=select,
         cross_validate=cross_validate,
         n_folds=n_folds,
@@ -170,8 +153,8 @@ def report_files(
 
 def write_report(
     request: ReportRequest, options: Options, progress: Progress | None = None, *, files: ScoreFiles | None = None
-) -> Reported:
-    """Write the page, whole or not at all; see `report_files`.
+) -> Page:
+    """Write the page, whole or not at all, and return what it shows; see `report_files`.
 
     Parameters
     ----------
@@ -191,27 +174,23 @@ def write_report(
     _refuse_what_fusions_take(request, model)
     if not request.train and (request.train_key is not None or request.select):
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
-    has_train = bool(request.train) if not isinstance(request.train, str) else True
+    has_train = isinstance(request.train, str) or bool(request.train)
     test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, files)
-    train = None
+    results, before = _before_and_after(model, test.results)
+    page = Page(results=results, before=before, model=model, title=request.title)
     if has_train:
         opened = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         train = _evaluated(request, model, chosen, progress, opened, of_training=True)
-    page = Page(
-        results=_shown(model, test.results),
-        before=_before(model, test.results),
-        train=None if train is None else _shown(model, train.results),
-        train_before=None if train is None else _before(model, train.results),
-        model=model,
-        title=request.title,
-    )
-    if train is not None and model is not None and model.is_fusion and chosen.kind == "two-class":
-        figures, selection = _worth(model, test, train, chosen, held if request.select else None, progress)
-        page = replace(page, figures=figures, selection=selection)
+        results, before = _before_and_after(model, train.results)
+        page = replace(page, train=results, train_before=before)
+        if model is not None and model.is_fusion and chosen.kind == "two-class":
+            held_out = held if request.select else None
+            figures, selection = _worth(model, test, train, chosen, held_out, progress)
+            page = replace(page, figures=figures, selection=selection)
     text = render_page(page)
-    with atomic_write(request.output) as stream:
+    with plainly_opened(request.output) as stream:
         stream.write(text.encode())
-    return Reported(page.results, page.train)
+    return page
 
 
 def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) -> None:
@@ -235,22 +214,17 @@ def _evaluated(
     if model is None:
         joined = read_joined(files, None, options, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), None)
-    quality = request.train_quality if of_training else request.quality
-    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+    own = request.train_quality if of_training else None
+    how: Any = {"quality": request.quality if own is None else own, "of_training": of_training, "progress": progress}
     return evaluate_model(model, files, None, options, **how)
 
 
-def _shown(model: ScoreModel | None, results: Results[Any]) -> Results[Any]:
-    """What stands in the first table: of a fusion of two classes, its systems as well."""
+def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[Results[Any], Results[Any] | None]:
+    """What stands in the first table, and before it: the systems of a fusion of two classes stand beside the fusion."""
     before = results.before
     if model is None or before is None or not model.is_fusion or results.kind == "classes":
-        return results
-    return replace(results, systems=(*before.systems, *results.systems), before=None)
-
-
-def _before(model: ScoreModel | None, results: Results[Any]) -> Results[Any] | None:
-    """The systems before the model, where they do not stand in the first table."""
-    return None if _shown(model, results) is not results else results.before
+        return results, before
+    return replace(results, systems=(*before.systems, *results.systems), before=None), None
 
 
 def _worth(

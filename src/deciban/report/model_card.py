@@ -9,26 +9,10 @@ from deciban.models import Model
 from deciban.models.by_rule import Fusion
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
-from deciban.report.text import count, typeset
+from deciban.report.text import TEXTS, count, typeset
 
-_COUNTS = {"n_tar": "target", "n_non": "non-target"}
-_RESULTS = {
-    "objective": "Objective",
-    "objective_relative_to_llr_0": "Objective, divided by its value at llr 0",
-    "gradient_norm": "Length of the gradient",
-    "steps": "Steps",
-    "passes": "Passes over the data",
-    "status": "Status",
-    "weights_from": "Column with the weights of trials",
-    "n_without_quality": "Trials that lack quality measures",
-    "posterior_prior": "Prior taken out of log posteriors",
-    "n_dropped": "Trials left out for want of scores",
-}
-_OF_SUBSETS = {
-    "n_exactly": "Trials with scores of just {}",
-    "n_trained": "Trials that the fusion of {} was trained on",
-    "status": "Status of the fusion of {}",
-}
+_WORDS: dict[str, dict[str, str]] = TEXTS["model"]
+_COUNTS, _RESULTS, _OF_SUBSETS = (_WORDS[name] for name in ("counts", "results", "of_subsets"))
 _LONGEST = 300
 
 

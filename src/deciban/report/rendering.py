@@ -84,15 +84,13 @@ def render(
     """
     shown = _as_results(results, "results")
     _require_model(model, shown.kind)
-    others = {"train": train, "before": before, "train_before": train_before}
-    found = {name: None if one is None else _as_results(one, name) for name, one in others.items()}
     page = Page(
         results=shown,
         title=title,
         message_lines=tuple(message_lines),
-        train=found["train"],
-        before=shown.before if found["before"] is None else found["before"],
-        train_before=found["train_before"],
+        train=None if train is None else _as_results(train, "train"),
+        before=shown.before if before is None else _as_results(before, "before"),
+        train_before=None if train_before is None else _as_results(train_before, "train_before"),
         model=model,
         figures=figures,
         selection=selection,
@@ -105,15 +103,11 @@ def render_page(page: Page) -> str:
     if not page.results.systems:
         raise InputError("results: there is no system to report on.")
     _require_one_kind(page)
-    complete = replace(page, message_lines=page.message_lines or page.results.message_lines)
     if page.results.kind == "classes":
-        from deciban.report.multiclass import multiclass_page
-
-        text = multiclass_page(complete)
+        from deciban.report.multiclass import multiclass_page as written
     else:
-        from deciban.report.page import two_class_page
-
-        text = two_class_page(complete)
+        from deciban.report.page import two_class_page as written
+    text = written(replace(page, message_lines=page.message_lines or page.results.message_lines))
     # File names that are no Unicode reach us with half characters, which no file could hold.
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -152,12 +146,12 @@ def _require_one_kind(page: Page) -> None:
     """Refuse systems of two classes beside systems of many: nothing that a page shows could be compared."""
     for name in ("results", "before", "train", "train_before"):
         shown: Results[Any] | None = getattr(page, name)
-        systems = () if shown is None else shown.systems
-        for one in (one for one in systems if one.kind != page.results.kind):
-            raise InputError(
-                f"{name}: {one.name} is of {_ABOUT[one.kind]}, and {page.results.systems[0].name} of "
-                f"{_ABOUT[page.results.kind]}. A page is about one kind of scores: write a page for each."
-            )
+        for one in () if shown is None else shown.systems:
+            if one.kind != page.results.kind:
+                raise InputError(
+                    f"{name}: {one.name} is of {_ABOUT[one.kind]}, and {page.results.systems[0].name} of "
+                    f"{_ABOUT[page.results.kind]}. A page is about one kind of scores: write a page for each."
+                )
 
 
 render_classes = render

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.evaluation import Evaluation, PointResult
+from deciban.errors import InputError
+from deciban.evaluation import Evaluation, PointResult, Results
 from deciban.report.text import count, number, percent
 
 MISSING = "\u2013"
@@ -15,22 +16,16 @@ MISSING = "\u2013"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table: the system, the colour it has in plots, and what stands behind it."""
+    """A line of a table: the system, the colour it has in plots, and what stands behind it.
+
+    Where it is about the errors at one ``point``, ``few`` says which kinds are fewer than 30.
+    """
 
     name: str
     color: str
     cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
-    """The errors of one system at one operating point; ``few`` says which kinds are fewer than 30."""
-
-    name: str
-    color: str
-    point: str
-    cells: tuple[str, ...]
-    few: str
+    point: str = ""
+    few: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +40,34 @@ class Figure:
     def text(self) -> str:
         """The number as tables show it."""
         return MISSING if self.value is None else self.write(self.value)
+
+
+def before_and_after(results: Results, before: Results | None) -> tuple[Evaluation, ...]:
+    """All rows of the summary: systems before calibration, under another name than after it, and the results."""
+    if before is None:
+        return results.systems
+    names = {system.name for system in results.systems}
+    old = matched(before, results, "before calibration")
+    same = [replace(one, name=f"{one.name}, before") if one.name in names else one for one in old]
+    return (*same, *results.systems)
+
+
+def matched(one: Results, results: Results, name: str) -> tuple[Evaluation, ...]:
+    """Return the systems of ``one`` in the order of ``results``: by name if the names are the same, else as they stand.
+
+    Raises
+    ------
+    InputError
+        If they are not as many.
+    """
+    names = [system.name for system in results.systems]
+    if len(one.systems) != len(names):
+        systems = "1 system" if len(one.systems) == 1 else f"{len(one.systems)} systems"
+        raise InputError(
+            f"{name}: {systems}, but {len(names)} to compare them with. Give the same systems, in the same order."
+        )
+    by_name = {system.name: system for system in one.systems}
+    return tuple(by_name[name] for name in names) if set(by_name) == set(names) else one.systems
 
 
 def points_of(systems: Sequence[Evaluation]) -> list[str]:
@@ -84,10 +107,10 @@ def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     return [Figure(*row) for row in rows]
 
 
-def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[ErrorRow]:
+def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
     """Return the errors behind the actual costs, one row per system and operating point."""
     return [
-        ErrorRow(system.name, color, str(point), _error_cells(system, point), _few(point))
+        Row(system.name, color, _error_cells(system, point), str(point), _few(point))
         for system, color in zip(systems, colors, strict=True)
         for point in system.operating_points
     ]

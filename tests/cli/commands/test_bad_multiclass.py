@@ -41,7 +41,7 @@ BAD = {
     "infinite prior": ("eval sysA.csv --key key.csv --prior cat=inf,dog=0.5,eel=0.5", "in finite numbers"),
     "prior of NaN": ("eval sysA.csv --key key.csv --prior nan,0.5,0.5", "in finite numbers"),
     "prior of words": ("eval sysA.csv --key key.csv --prior high", "write flat"),
-    "target prior": ("eval sysA.csv --key key.csv --p-target 1", "p_target"),
+    "target prior": ("eval sysA.csv --key key.csv --p-target 1", "--p-target: "),
     "group without a name": ("eval sysA.csv --key key.csv --group cat,dog", "slavic=pol,rus"),
     "group twice": ("eval sysA.csv --key key.csv --group a=cat --group a=dog,eel", "'a' is given twice"),
     "groups without a class": ("eval sysA.csv --key key.csv --group a=cat --group b=dog", "('eel') is in no group"),
@@ -55,7 +55,7 @@ BAD = {
     ),
     "nothing for others": (
         "eval sysA.csv --key key.csv --out-of-set 0.2 --p-target 0.8",
-        "p_out_of_set: 0.2 and a target prior of 0.8 leave nothing for the other non-targets; target priors",
+        "--out-of-set: 0.2 and a target prior of 0.8 leave nothing for the other non-targets; target priors",
     ),
     "group of two classes": ("eval two.csv --group a=b", "--group is for many classes"),
     "no key": ("eval sysA.csv", "does not say of which class"),

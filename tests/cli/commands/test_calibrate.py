@@ -293,7 +293,7 @@ BAD = {
         "--separate-variances is no option of the method affine",
     ),
     "unknown method": ("calibrate dev.csv -o o --method magic", "'magic' is none. There are affine, pav"),
-    "bad prior": ("calibrate dev.csv -o o --p-target 1", "p_target"),
+    "bad prior": ("calibrate dev.csv -o o --p-target 1", "--p-target: "),
     "bad alpha": ("calibrate dev.csv -o o --alpha 0", "alpha"),
     "no column": (
         "calibrate dev.csv -o o --cross-validate age",
@@ -301,7 +301,7 @@ BAD = {
     ),
     "three columns": ("calibrate dev.csv -o o --cross-validate a,b,c", "write COLUMN, COLUMN,COLUMN"),
     "too many parts": ("calibrate dev.csv -o o --cross-validate speaker:99", "99 folds of 10 groups"),
-    "one part": ("calibrate dev.csv -o o --cross-validate 1", "cross_validate: got 1"),
+    "one part": ("calibrate dev.csv -o o --cross-validate 1", "--cross-validate: got 1"),
     "all to stdout": ("calibrate dev.csv -o - --json", "can go to standard output"),
     "apply-to alone": ("calibrate dev.csv -o o --apply-to dev.txt", "Name it, or leave them out"),
     "unknown format": ("apply model.json dev.txt -o out --to nope", "'nope' is not known"),

@@ -33,3 +33,9 @@ def test_other_files_are_in_nobodys_way_and_force_replaces(run, tmp_path):
     assert (tmp_path / "key.txt").read_bytes() == made["key.txt"]
     assert (tmp_path / "notes.txt").read_text() == "mine\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*NAMES, "notes.txt"])
+
+
+def test_a_quiet_demo_says_nothing_beside_its_tables(run, tmp_path):
+    code, out, err = run("demo", tmp_path / "demo", "-q")
+    assert (code, err) == (0, "")
+    assert "EER" in out

@@ -525,7 +525,7 @@ BAD = {
         "b is system 2 of the fusion and was given as number 1",
     ),
     "no column": ("fuse a.txt b.txt --key key.csv --cross-validate age", "no column 'age'"),
-    "bad prior": ("fuse a.txt b.txt --key key.csv --p-target 1", "p_target"),
+    "bad prior": ("fuse a.txt b.txt --key key.csv --p-target 1", "--p-target: "),
     "bad ridge": ("fuse a.txt b.txt --key key.csv --ridge -1", "ridge"),
     "a calibration of two files": ("apply affine.json a.txt b.txt", "2 score files for a model of one system"),
     "a calibration with a policy": ("apply affine.json a.txt --missing drop", "missing: is for fusions"),

@@ -58,7 +58,7 @@ def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):
     [
         (["--group", "a=ant", "--group", "b=bee,cat", "--prior", "2:3:5"], "trials of rare classes count more"),
         (["--out-of-set", "0.2"], "Leave p_out_of_set (--out-of-set"),
-        (["--no-subsets"], "Pass subsets=True to evaluate_classes (--subsets)."),
+        (["--no-subsets"], "Pass --subsets."),
     ],
 )
 def test_a_plot_without_subsets_says_why(run, scores, tmp_path, more, reason):

@@ -78,3 +78,38 @@ def test_a_key_for_training_without_scores(files):
     done = run(files, "eval.txt", "--key", "eval.key", "--train-key", "dev.key")
     assert done.exit_code == 2
     assert "name them with --train" in done.stderr
+
+
+def test_a_page_on_standard_output_is_alone_there(files, run_binary, monkeypatch):
+    monkeypatch.chdir(files)
+    code, out, err = run_binary("report", "eval.txt", "--key", "eval.key", "-o", "-")
+    assert code == 0
+    assert out.startswith(b"<!DOCTYPE html>")
+    assert out.rstrip().endswith(b"</html>")
+    assert "EER (ROCCH)" in err
+    assert "wrote standard output" in err
+    assert not (files / "-").exists()
+
+
+def test_a_picture_needs_a_name_that_says_its_format(files, run_binary, monkeypatch):
+    monkeypatch.chdir(files)
+    code, out, err = run_binary("plot", "det", "eval.txt", "--key", "eval.key", "-o", "-")
+    assert (code, out) == (2, b"")
+    assert "'-' should end in .svg, .png or .pdf" in " ".join(err.split())
+
+
+def test_one_system_is_one(files):
+    done = run(
+        files,
+        "eval.txt",
+        "dev.txt",
+        "--missing",
+        "fill=0",
+        "--key",
+        "eval.key",
+        "--train",
+        "dev.txt",
+        "--train-key",
+        "dev.key",
+    )
+    assert "training: 1 system, but 2" in str(done.exception)

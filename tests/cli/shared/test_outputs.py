@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from deciban.cli.shared.outputs import require_writable
+from deciban.cli.shared.parsing import require_writable
 
 ABSENT = "absent.txt --key absent.key"
 REFUSED = {

@@ -6,30 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.methods import calibrator_of, method_options
-from deciban.cli.shared.options import joining_options
-from deciban.cli.shared.speech import SectionedCommand
+from deciban.cli.shared.methods import calibrator_of, class_calibrator_of
+from deciban.cli.shared.options import SectionedCommand, joining_options, options
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.parsing import Asked
+    from deciban.cli.shared.options import Asked
     from deciban.models.score_model import ScoreModel
+    from deciban.workflows.options import Options
 
 
 @click.command("calibrate", cls=SectionedCommand)
 @click.argument("scores", metavar="SCORES")
-@click.option("-o", "--output", required=True, metavar="MODEL.json", help="The model; - for standard output.")
-@method_options
-@click.option(
-    "--cross-validate",
-    metavar="COLUMN[,COLUMN][:N] | N",
-    help="Also calibrate every trial by a model that has not seen its COLUMN of the key, such as its speaker (one for "
-    "each side, if there are two), in N parts [default: 5]. N alone: its names.",
-)
-@click.option("--llrs", metavar="OUT", help="Write llrs, too: of FILE, or of SCORES (cross-validated if that is done).")
-@click.option("--apply-to", metavar="FILE", help="Scores of other trials of the same system, for --llrs.")
-@click.option("--to", metavar="NAME", help="Format of OUT; left out, its ending decides, or it is that of its scores.")
-@joining_options(costs=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@options("model", "methods", "calibrate")
+@joining_options(figures="training")
+@options("json")
 def calibrate_command(
     scores: str, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
@@ -56,14 +46,10 @@ def calibrate_command(
     request = TrainingRequest(
         scores=[scores], key=key, apply_to=[apply_to] if apply_to else [], **{name: given.pop(name) for name in own}
     )
-    request.check()
-    files = asked.files([scores], key)
-    options = asked.about(files)
-    model: ScoreModel
-    if options.kind == "classes":
-        from deciban.cli.shared.methods import class_calibrator_of
 
-        model = class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
-    else:
-        model = calibrator_of(method, given)
-    train(request, model, options, files)
+    def model(options: Options) -> ScoreModel:
+        if options.kind == "classes":
+            return class_calibrator_of(method, options.figures.prior, options.reading.classes, given)
+        return calibrator_of(method, given)
+
+    train(request, asked, model)

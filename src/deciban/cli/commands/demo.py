@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from deciban.cli.shared.options import options
+
 
 @click.command("demo")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Replace files of the same names in DIR.")
-def demo_command(folder: Path, *, force: bool) -> None:
+@options("demo", "quiet")
+def demo_command(folder: Path, *, force: bool, quiet: bool) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
     from deciban.cli.shared.speech import tell
     from deciban.cli.shared.tables import print_results
@@ -29,7 +31,7 @@ def demo_command(folder: Path, *, force: bool) -> None:
     systems, key = write_demo(folder)
     request = ReportRequest(scores=list(systems), key=key, output=page, title="deciban demo: two synthetic systems")
     results = write_report(request, Options(kind="two-class")).results
-    tell(results.messages)
+    tell(results.messages, quiet=quiet)
     print_results(results)
     files = " ".join(map(display_name, systems))
     click.echo(f"\nwrote {display_name(page)}: open it in a browser. The same with your own files:")

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.commands.plot import OUTPUT, ending_of, save_plot
-from deciban.cli.shared.parsing import parse_points
+from deciban.cli.commands.plot import ending_of, save_plot
+from deciban.cli.shared.options import options
 
 if TYPE_CHECKING:
     from deciban.calibration import Rule, RuleWeighting
 
 
 @click.command("design")
-@click.option("--alpha", type=float, multiple=True, help="Parameter of the rule. [default: 1]")
-@click.option("--beta", type=float, multiple=True, help="Parameter of the rule. [default: 1]")
-@click.option("--p-target", type=float, multiple=True, help="Prior of the objective. [default: 0.5]")
-@click.option(
-    "--range",
-    "priors",
-    nargs=2,
-    type=float,
-    metavar="P1 P2",
-    help="Suggest a rule for operating points between these two effective priors.",
-)
-@click.option("--dcf", multiple=True, metavar="P[:CMISS:CFA]", help="Operating point one cares for. Repeat for more.")
-@click.option("--share", type=float, help="Share of the weight that a suggestion puts in the range. [default: 0.9]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-@click.option("-o", "--output", metavar="FILE.svg|png|pdf", type=OUTPUT, help="Draw the weighting.")
+@options("design", "json", "drawing")
 def design_command(
     *,
     priors: tuple[float, float] | None,
-    dcf: tuple[str, ...],
+    dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
     output: Path | None,
     as_json: bool,
@@ -55,7 +42,7 @@ def design_command(
 
     if output is not None:
         ending_of(output)
-    points = parse_points(dcf) or []
+    points: list[Any] = list(dcf or ())
     if any(rule.values()):
         if priors is not None or share is not None:
             option = "--share" if priors is None else "--range"

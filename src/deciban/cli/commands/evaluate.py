@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deciban.cli.shared.options import joining_options
-from deciban.cli.shared.speech import SectionedCommand, tell, working
+from deciban.cli.shared.options import SectionedCommand, joining_options, options
+from deciban.cli.shared.speech import tell, working
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.parsing import Asked
+    from deciban.cli.shared.options import Asked
 
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
-@joining_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@joining_options()
+@options("json")
 def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
@@ -36,10 +36,10 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     from deciban.workflows.inputs import read_joined
 
     files = asked.files(scores, key)
-    options = asked.about(files)
+    about = asked.about(files)
     with working() as say:
-        joined = read_joined(files, None, options, progress=say)
-        results = evaluate_joined(joined, options, say)
+        joined = read_joined(files, None, about, progress=say)
+        results = evaluate_joined(joined, about, say)
     tell(results.messages, quiet=quiet)
     if as_json:
         click.echo(results.to_json())

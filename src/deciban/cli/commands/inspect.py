@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from deciban.cli.shared.parsing import parse_labels
+from deciban.cli.shared.options import options
 
 
 @click.command("inspect")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--format", "format_", metavar="NAME", help="Format of the files; left out, the first lines decide.")
-@click.option("--columns", metavar="ROLES", help="What the columns are; see deciban eval --help.")
-@click.option("--labels", metavar="WORDS", help="Label words: target=tgt,nontarget=imp.")
-@click.option("--log10", is_flag=True, help="The scores are common logarithms of likelihood ratios.")
-def inspect_command(
-    files: tuple[str, ...], format_: str | None, columns: str | None, labels: str | None, *, log10: bool
-) -> None:
+@options("reading")
+def inspect_command(files: tuple[str, ...], **reading: Any) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""
     from rich.table import Table
     from rich.text import Text
@@ -27,7 +24,7 @@ def inspect_command(
     require_one_stream(files)
     out = console()
     for path in files:
-        inspection = inspect_file(path, format=format_, columns=columns, labels=parse_labels(labels), log10=log10)
+        inspection = inspect_file(path, **reading)
         table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(style="bold")
         table.add_column(overflow="fold")

@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from deciban.cli.shared.options import joining_options
-from deciban.cli.shared.outputs import require_writable
-from deciban.cli.shared.speech import SectionedCommand, tell, working
+from deciban.cli.shared.options import SectionedCommand, joining_options, options
+from deciban.cli.shared.parsing import require_writable
+from deciban.cli.shared.speech import tell, working
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.parsing import Asked
+    from deciban.cli.shared.options import Asked
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
 """Plots of scores of many classes."""
-OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
-@joining_options
-@click.option("-o", "--output", required=True, metavar="FILE.svg|png|pdf", type=OUTPUT)
+@joining_options()
+@options("plot")
 def plot_command(
     plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path
 ) -> None:
@@ -46,13 +45,13 @@ def plot_command(
     ending_of(output)
     refuse_overwriting([output], [*scores, key])
     files = asked.files(scores, key)
-    options = asked.about(files)
-    many = options.kind == "classes"
+    about = asked.about(files)
+    many = about.kind == "classes"
     if many != (plot in _CLASS_KINDS):
         held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
-        results = evaluate_joined(read_joined(files, None, options, progress=say), options, say)
+        results = evaluate_joined(read_joined(files, None, about, progress=say), about, say)
     tell(results.messages, quiet=quiet)
     from deciban import plots
 
@@ -64,6 +63,8 @@ def plot_command(
 def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
     """Return the format of a plot, or refuse an output of another ending, or without a folder to be in."""
     require_writable(output, endings=tuple(_ENDINGS))
+    if str(output) == "-":
+        raise click.BadParameter("'-' should end in .svg, .png or .pdf: its name says the format.", param_hint="-o")
     return _ENDINGS[output.suffix.casefold()]
 
 

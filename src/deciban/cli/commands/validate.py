@@ -6,17 +6,13 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import reading_options
-from deciban.cli.shared.speech import working
+from deciban.cli.shared.options import options
+from deciban.cli.shared.speech import tell, working
 
 
 @click.command("validate")
 @click.argument("submission", metavar="SUBMISSION")
-@click.option("--trials", required=True, metavar="LIST", help="The trials that the submission should score.")
-@click.option("--trials-format", metavar="NAME", help="Like --format, for the list.")
-@click.option("--trials-columns", metavar="ROLES", help="Like --columns, for the list.")
-@click.option("--any-order", is_flag=True, help="Allow another order of the trials than the list has.")
-@reading_options
+@options("validate", "reading", "quiet")
 @click.pass_context
 def validate_command(
     ctx: click.Context,
@@ -39,9 +35,7 @@ def validate_command(
 
     with working(f"validating {submission}"):
         found = validate(submission, trials, **reading)
-    if not quiet:
-        for line in found.lines:
-            click.echo(line, err=True)
+    tell(found.lines, quiet=quiet)
     for fault in found.faults:
         click.echo(fault)
     if not quiet:

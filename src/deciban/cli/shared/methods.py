@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from deciban.cli.shared.speech import class_option
 
 if TYPE_CHECKING:
     from deciban.calibration import Calibrator
@@ -26,68 +24,17 @@ METHODS = {
 }
 """The class of each method; the options are called as the arguments of its constructor, but for those below."""
 
-_OPTIONS = [
-    click.option(
-        "--method",
-        default="affine",
-        show_default=True,
-        metavar="NAME[,NAME...]",
-        help=f"How: {', '.join(METHODS)}. Several are trained one on the output of the other: affine,elub. "
-        "Many classes have other ones: see above.",
-    ),
-    click.option(
-        "--p-target",
-        type=float,
-        metavar="P",
-        help="Prior of a target in the objective of affine, shift, scale, beta, gaussian; of many classes: --prior. "
-        "[default: 0.5]",
-    ),
-    click.option(
-        "--alpha", type=float, help="Proper scoring rule of affine, shift, scale: 1 1 is the logarithmic one."
-    ),
-    click.option("--beta", type=float, help="The other parameter of the rule; larger ones look at fewer thresholds."),
-    click.option(
-        "--ridge",
-        type=float,
-        help="Penalty on the size of the scale or scales: of affine, scale, beta, class-scale, class-matrix. Of "
-        "gaussian of many classes: added to each variance, in units of the shared one.",
-    ),
-    class_option(
-        "--toward-calibration",
-        type=float,
-        metavar="WEIGHT",
-        help="Of class-scale, class-matrix: penalty on what tells the scales or the matrix from one common scale.",
-    ),
-    click.option("--interpolation", type=click.Choice(["linear", "step"]), help="Between the blocks of pav."),
-    click.option(
-        "--smoothing",
-        type=float,
-        help="Of pav: this much of a target below and of a non-target above all. Of gaussian of many classes: 0 for "
-        "covariances of their own, 1 for a shared one.",
-    ),
-    click.option("--bound", type=float, help="Of pav: the largest llr and, with a minus sign, the smallest, in nats."),
-    click.option("--low", type=float, help="Of bound: the smallest llr, in nats."),
-    click.option("--high", type=float, help="Of bound: the largest llr, in nats."),
-    click.option("--n-misleading", type=float, help="Of elub: how many misleading llrs are added to each class."),
-    click.option(
-        "--shared-variance/--separate-variances",
-        "shared_variance",
-        default=None,
-        help="Of gaussian: one variance for all classes, or one for each.",
-    ),
-    click.option(
-        "--scores-are", "scores_are", type=click.Choice(["probability", "log_odds"]), help="What beta is given."
-    ),
-]
 _ARGUMENTS = {"scores_are": "scores"}
-_WORDS = {"scores": "--scores-are", "shared_variance": "--separate-variances"}
+_WORDS = dict.fromkeys(("shared_variance", "covariance"), "--separate-variances") | {"scores": "--scores-are"}
+"""How options are written where that is not by the name of the argument."""
 
 
-def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--method`` and what belongs to it; `calibrator_of` makes something of it."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def _word(argument: str) -> str:
+    return _WORDS.get(argument, f"--{argument.replace('_', '-')}")
+
+
+def _listed(arguments: Iterable[str]) -> str:
+    return ", ".join(sorted(map(_word, arguments))) or "none"
 
 
 def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
@@ -119,21 +66,13 @@ def calibrator_of(method: str, given: Mapping[str, Any]) -> Calibrator:
             users = ", ".join(name for name in METHODS if argument in takes[name]) or "methods of many classes"
             raise click.UsageError(
                 f"{_word(argument)} is no option of the method {method}, which takes "
-                f"{_listed(set().union(*(takes[name] for name in names)))}. It belongs to {users}."
+                f"{_listed({word for name in names for word in takes[name]})}. It belongs to {users}."
             )
     steps = [
         getattr(calibration, METHODS[name])(**{key: value for key, value in own.items() if key in takes[name]})
         for name in names
     ]
     return steps[0] if len(steps) == 1 else calibration.Chain(*steps)
-
-
-def _word(argument: str) -> str:
-    return _WORDS.get(argument, f"--{argument.replace('_', '-')}")
-
-
-def _listed(arguments: set[str]) -> str:
-    return ", ".join(sorted(map(_word, arguments))) or "none"
 
 
 MULTICLASS_METHODS = {
@@ -148,8 +87,7 @@ MULTICLASS_METHODS = {
 """Calibrations, transformations and the back-end of many classes, as ``--method`` calls them."""
 
 _SHARED = ("prior", "ridge", "toward_calibration", "smoothing", "interpolation", "bound")
-_CLASS_WORDS = {"covariance": "--separate-variances", "shared_variance": "--separate-variances"}
-"""Options that methods of many classes have, and how they are written where that is not by their name."""
+"""Options that methods of many classes have."""
 
 
 def class_calibrator_of(method: str, prior: Any, classes: Sequence[str] | None, given: Mapping[str, Any]) -> ClassModel:
@@ -182,12 +120,9 @@ def class_calibrator_of(method: str, prior: Any, classes: Sequence[str] | None, 
         own |= _covariance(own)
     made = getattr(calibration, MULTICLASS_METHODS[method])
     takes = set(inspect.signature(made).parameters)
-    foreign = [name for name in own if name not in takes]
-    if foreign:
-        words, known = (
-            ", ".join(_CLASS_WORDS.get(name, f"--{name.replace('_', '-')}") for name in names)
-            for names in (foreign, sorted(takes & {*_SHARED, "covariance"}))
-        )
+    if foreign := [name for name in own if name not in takes]:
+        known = _listed(takes & {*_SHARED, "covariance"})
+        words = ", ".join(map(_word, foreign))
         raise click.UsageError(f"{words}: not for the method {method} of many classes, which takes {known}.")
     model: ClassModel = made(prior=prior_of_training(prior, classes), **own)
     return model

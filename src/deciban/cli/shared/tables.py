@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deciban.evaluation import ClassEvaluation, Evaluation, PointResult, Results
+from deciban.evaluation import ClassEvaluation, Evaluation
 
 _WIDTH = 500
 """Wider than any table: a narrow terminal wraps lines, and no name and no digit is cut off."""
+
+_CONFUSIONS = 5
+"""Frequent confusions to name."""
+
+Columns: TypeAlias = dict[str, Callable[[Any], str]]
+"""Headings of a table, and what stands below them about an evaluation."""
 
 
 class _Console(Console):
@@ -52,16 +58,17 @@ def print_results(
     """
     to = out or console()
     if results.kind == "classes":
-        print_multiclass(results, to, order=order, with_classes=with_classes)
+        _print_multiclass(results.systems, to, order, with_classes=with_classes)
     else:
-        print_two_class(results, to, order=order, with_trials=with_trials)
-
-
-def print_notes(systems: Sequence[Any], out: Console) -> None:
-    """Print what a reader must know before quoting the numbers."""
-    for system in systems:
+        _print_two_class(results.systems, to, order, with_trials=with_trials)
+    for system in results.systems:
         for note in system.notes:
-            out.print(Text(f"{system.name}: {note}", style="yellow"), soft_wrap=True)
+            say(to, f"{system.name}: {note}", "yellow")
+
+
+def say(out: Console, line: str, style: str = "") -> None:
+    """Print one line of text, which only the terminal wraps."""
+    out.print(Text(line, style=style), soft_wrap=True)
 
 
 def table(headings: Sequence[str], *, n_left: int = 1, caption: str | None = None) -> Table:
@@ -83,86 +90,6 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:z.{digits}f}" if abs(value) < 1e6 else f"{value:.{digits + 1}g}"
 
 
-def print_two_class(
-    results: Results[Evaluation], out: Console, *, order: Sequence[str] = (), with_trials: bool = False
-) -> None:
-    """Print the table of all systems, and the notes that belong to it; see `print_results`."""
-    systems = results.systems
-    single = len(systems[0].operating_points) == 1
-    columns = ["EER (ROCCH)", *(["minDCF", "actDCF"] if single else []), "Cllr", "min Cllr", "calibration loss", "AUC"]
-    if single:
-        title = f"normalized DCF at {systems[0].operating_points[0]}; Cllr in bits"
-        rows = {s.name: [_eer(s), *_costs(s.operating_points[0]), *_rest(s)] for s in systems}
-    else:
-        title = "Cllr in bits"
-        rows = {s.name: [_eer(s), *_rest(s)] for s in systems}
-    if with_trials:
-        columns = ["weight" if all(s.is_weighted for s in systems) else "trials", *columns]
-        rows = {s.name: [f"{s.n_tar + s.n_non:,.6g}", *rows[s.name]] for s in systems}
-    blank = ["-"] * len(columns)
-    summary = table(["system", *columns], caption=title)
-    for name in order or rows:
-        summary.add_row(Text(name), *rows.get(name, blank))
-    out.print(summary)
-    if not single:
-        out.print(_points(systems))
-    print_notes(systems, out)
-
-
-def _points(systems: tuple[Evaluation, ...]) -> Table:
-    headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
-    found = table(headings, n_left=2, caption="normalized DCF; errors at the actual threshold")
-    for system in systems:
-        for point in system.operating_points:
-            errors = [f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"]
-            found.add_row(Text(system.name), str(point), *_costs(point), *errors)
-        found.add_row(
-            Text(system.name), "mean over points", number(system.mean_min_dcf), number(system.mean_act_dcf), "", ""
-        )
-    return found
-
-
-def _eer(system: Evaluation) -> str:
-    return f"{system.eer:.2%}".replace("%", " %")
-
-
-def _costs(point: PointResult) -> list[str]:
-    return [number(point.min_dcf), number(point.act_dcf)]
-
-
-def _rest(system: Evaluation) -> list[str]:
-    figures = (system.cllr, system.min_cllr, system.calibration_loss)
-    return [*(number(figure) for figure in figures), number(system.auc, 4)]
-
-
-_CONFUSIONS = 5
-"""Frequent confusions to name."""
-
-
-def print_multiclass(
-    results: Results[ClassEvaluation], out: Console, *, order: Sequence[str] = (), with_classes: bool = True
-) -> None:
-    """Print the table of all systems, figures of the classes, and the notes; see `print_results`."""
-    systems = results.systems
-    out.print(_summary(systems, order))
-    out.print(Text(_caption(systems[0]), style="dim"), soft_wrap=True)
-    if len(systems[0].points) > 1:
-        out.print(_class_points(systems))
-    if with_classes:
-        out.print("")
-        if len(systems) == 1:
-            out.print(_of_one(systems[0]))
-            at = f"{systems[0].points[0].p_target:g}"
-            words = f"detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
-            out.print(Text(words, style="dim"), soft_wrap=True)
-            _print_remarks(systems[0], out)
-        else:
-            out.print(_of_many(systems))
-            words = "error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
-            out.print(Text(words, style="dim"), soft_wrap=True)
-    print_notes(systems, out)
-
-
 def percent(fraction: float) -> str:
     """Write a fraction in percent, with two decimals.
 
@@ -170,6 +97,82 @@ def percent(fraction: float) -> str:
     '13.87 %'
     """
     return f"{100 * fraction:.2f} %"
+
+
+_LOSSES: Columns = {
+    "Cllr": lambda one: number(one.cllr),
+    "min Cllr": lambda one: number(one.min_cllr),
+    "calibration loss": lambda one: number(one.calibration_loss),
+}
+
+
+def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str | None = None) -> Table:
+    """A row for each system, or for each name in order: some may have no figures."""
+    found = table(["system", *columns], caption=caption)
+    rows = {one.name: [written(one) for written in columns.values()] for one in systems}
+    for name in order or rows:
+        found.add_row(Text(name), *rows.get(name, ["-"] * len(columns)))
+    return found
+
+
+def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequence[str], *, with_trials: bool) -> None:
+    columns: Columns = {}
+    if with_trials:
+        counted = "weight" if all(one.is_weighted for one in systems) else "trials"
+        columns[counted] = lambda one: f"{one.n_tar + one.n_non:,.6g}"
+    columns["EER (ROCCH)"] = lambda one: percent(one.eer)
+    caption = "Cllr in bits"
+    single = len(systems[0].operating_points) == 1
+    if single:
+        columns["minDCF"] = lambda one: number(one.operating_points[0].min_dcf)
+        columns["actDCF"] = lambda one: number(one.operating_points[0].act_dcf)
+        caption = f"normalized DCF at {systems[0].operating_points[0]}; {caption}"
+    columns |= {**_LOSSES, "AUC": lambda one: number(one.auc, 4)}
+    out.print(_summary(systems, columns, order, caption))
+    if not single:
+        out.print(_points(systems))
+
+
+def _points(systems: Sequence[Evaluation]) -> Table:
+    headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
+    found = table(headings, n_left=2, caption="normalized DCF; errors at the actual threshold")
+    for system in systems:
+        rows: list[tuple[Any, ...]] = [
+            (point, point.min_dcf, point.act_dcf, f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}")
+            for point in system.operating_points
+        ]
+        for at, least, actual, *errors in (*rows, ("mean over points", system.mean_min_dcf, system.mean_act_dcf)):
+            found.add_row(Text(system.name), str(at), number(least), number(actual), *errors)
+    return found
+
+
+def _print_multiclass(
+    systems: Sequence[ClassEvaluation], out: Console, order: Sequence[str], *, with_classes: bool
+) -> None:
+    first = systems[0]
+    columns = {**_LOSSES, "information": lambda one: number(one.information)}
+    if len(first.points) == 1:
+        columns["C_avg"] = lambda one: number(one.points[0].c_avg, 4)
+        columns["min C_avg"] = lambda one: number(one.points[0].min_c_avg, 4)
+    columns |= {"error rate": lambda one: percent(one.error_rate), "Brier": lambda one: number(one.brier)}
+    if not _is_flat(first):
+        columns["cross-entropy"] = lambda one: f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
+    out.print(_summary(systems, columns, order))
+    say(out, _caption(first), "dim")
+    if len(first.points) > 1:
+        out.print(_class_points(systems))
+    if not with_classes:
+        return
+    out.print("")
+    if len(systems) == 1:
+        out.print(_of_one(first))
+        at = f"{first.points[0].p_target:g}"
+        say(out, f"detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV", "dim")
+        for line in _remarks(first):
+            say(out, line)
+    else:
+        out.print(_of_many(systems))
+        say(out, "error rate, and Cllr of detection against the rest in bits (its minimum by PAV)", "dim")
 
 
 def _caption(first: ClassEvaluation) -> str:
@@ -188,21 +191,6 @@ def _is_flat(one: ClassEvaluation) -> bool:
     return bool(np.ptp(one.prior) == 0.0)
 
 
-def _summary(systems: Sequence[ClassEvaluation], order: Sequence[str] = ()) -> Table:
-    flat, single = _is_flat(systems[0]), len(systems[0].points) == 1
-    columns = ["Cllr", "min Cllr", "calibration loss", "information", *(["C_avg", "min C_avg"] if single else [])]
-    columns += ["error rate", "Brier", *([] if flat else ["cross-entropy"])]
-    found, rows = table(["system", *columns]), dict[str, list[str]]()
-    for one in systems:
-        cells = [number(value) for value in (one.cllr, one.min_cllr, one.calibration_loss, one.information)]
-        cells += [number(value, 4) for value in (one.points[0].c_avg, one.points[0].min_c_avg)] if single else []
-        cells += [percent(one.error_rate), number(one.brier)]
-        rows[one.name] = cells + ([] if flat else [f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"])
-    for name in order or rows:
-        found.add_row(Text(name), *rows.get(name, ["-"] * len(columns)))
-    return found
-
-
 def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
     found = table(["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"])
     shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
@@ -215,56 +203,39 @@ def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
 
 def _of_one(one: ClassEvaluation) -> Table:
     """Figures of each class, those as a target against the rest as well."""
-    columns = ["segments", "error rate", "cost", "min cost", "Cllr", "min Cllr", "calibration loss"]
-    rows, found = table(["class", *columns]), one.detection
-    place = {k: at for at, k in enumerate(found.target.tolist())}
-    for k, name in enumerate(one.classes):
-        cells = [f"{one.counts[k]:,.6g}", percent(one.class_error_rates[k])]
-        if k in place:
-            at = place[k]
-            cells += [number(value[at], 4) for value in (found.cost, found.min_cost)]
-            cells += [number(value[at]) for value in (found.cllr, found.min_cllr, found.calibration_loss)]
-        rows.add_row(Text(name), *cells)
+    digits = {"cost": 4, "min_cost": 4, "cllr": 3, "min_cllr": 3, "calibration_loss": 3}
+    rows, detectors = table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES]), one.detectors
+    for name, n, rate in zip(one.classes, one.counts, one.class_error_rates, strict=True):
+        figures = detectors.get(name, {})
+        cells = [number(figures[which], digits[which]) for which in digits if which in figures]
+        rows.add_row(Text(name), f"{n:,.6g}", percent(rate), *cells)
     return rows
 
 
 def _of_many(systems: Sequence[ClassEvaluation]) -> Table:
     """Error rate and Cllr of the detection of each class, side by side."""
-    rows, first = table(["class", "segments", *(one.name for one in systems)]), systems[0]
-    place = {k: at for at, k in enumerate(first.detection.target.tolist())}
-    for k, name in enumerate(first.classes):
-        cells = [f"{first.counts[k]:,.6g}"]
-        for one in systems:
-            text = percent(one.class_error_rates[k])
-            if k in place:
-                found, at = one.detection, place[k]
-                text += f"  {number(found.cllr[at])} ({number(found.min_cllr[at])})"
-            cells.append(text)
-        rows.add_row(Text(name), *cells)
+    rows, detectors = table(["class", "segments", *(one.name for one in systems)]), [one.detectors for one in systems]
+    for k, name in enumerate(systems[0].classes):
+        cells = [percent(one.class_error_rates[k]) for one in systems]
+        if name in detectors[0]:
+            costs = [(found[name]["cllr"], found[name]["min_cllr"]) for found in detectors]
+            cells = [f"{text}  {number(x)} ({number(least)})" for text, (x, least) in zip(cells, costs, strict=True)]
+        rows.add_row(Text(name), f"{systems[0].counts[k]:,.6g}", *cells)
     return rows
 
 
-def _print_remarks(one: ClassEvaluation, out: Console) -> None:
+def _remarks(one: ClassEvaluation) -> list[str]:
     """What calibration could mend by which means, the most frequent confusions, and the extremes of subsets."""
-    found = one.calibration
+    found, lines = one.calibration, []
     if found.loss > 0 and np.isfinite(found.total):
-        out.print(
-            Text(
-                f"calibration loss {number(found.loss)} bits: offsets alone would save {number(found.offset_loss)}, "
-                f"a scale alone {number(found.scale_loss)}"
-            ),
-            soft_wrap=True,
+        lines.append(
+            f"calibration loss {number(found.loss)} bits: offsets alone would save {number(found.offset_loss)}, "
+            f"a scale alone {number(found.scale_loss)}"
         )
-    for line in _confusions(one):
-        out.print(Text(line), soft_wrap=True)
-    subsets = one.subset_summary()
-    if subsets is not None:
+    confused = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
+    lines += [f"most often taken: {', '.join(confused)}"] if confused else []
+    if (subsets := one.subset_summary()) is not None:
         for word in ("hardest", "easiest"):
-            listed = ", ".join(subsets[word]["classes"])
-            value = number(subsets[word]["c_avg"], 4)
-            out.print(Text(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})"), soft_wrap=True)
-
-
-def _confusions(one: ClassEvaluation) -> list[str]:
-    listed = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
-    return [f"most often taken: {', '.join(listed)}"] if listed else []
+            value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
+            lines.append(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})")
+    return lines

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
+from rich.text import Text
 
-from deciban.cli.shared.outputs import check_outputs, require_writable
-from deciban.cli.shared.parsing import parse_cross_validation
+from deciban.analysis import FigureRow, Selection
+from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.speech import tell, working
-from deciban.cli.shared.trained_tables import print_trained
+from deciban.cli.shared.tables import console, number, print_results, say, table
+from deciban.evaluation import Results
 
 if TYPE_CHECKING:
+    from deciban.cli.shared.options import Asked
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
-    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
 
 
@@ -33,7 +37,8 @@ class TrainingRequest:
     key : str or None
     output : str
         Where the model goes.
-    cross_validate : str or None
+    cross_validate : dict, optional
+        What to hold out, as arguments.
     llrs, to : str or None
         Where llrs go, and in which format.
     apply_to : list of str
@@ -47,7 +52,7 @@ class TrainingRequest:
     scores: list[str]
     key: str | None
     output: str
-    cross_validate: str | None = None
+    cross_validate: dict[str, Any] | None = None
     llrs: str | None = None
     to: str | None = None
     apply_to: list[str] = field(default_factory=list)
@@ -68,65 +73,63 @@ class TrainingRequest:
         from deciban.io.writing import refuse_overwriting
         from deciban.workflows.quality import quality_paths
 
-        for output in (self.output, *([self.llrs] if self.llrs else [])):
+        outputs = [self.output, *([self.llrs] if self.llrs else [])]
+        for output in outputs:
             require_writable(output)
-        check_outputs(
-            self.output,
-            self.llrs,
-            for_llrs=self.to is not None or (bool(self.apply_to) and self.apply_key is None),
-            rereads_stdin="-" in (self.apply_to or self.scores) and (self.apply_key is not None or not self.apply_to),
-            as_json=self.as_json,
-        )
+        if [*outputs, "-" if self.as_json else ""].count("-") > 1:
+            raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
+        if self.llrs is None and (self.to is not None or (self.apply_to and self.apply_key is None)):
+            raise click.UsageError("--apply-to and --to say what to write to --llrs OUT. Name it, or leave them out.")
+        rereads = "-" in (self.apply_to or self.scores) and (self.apply_key is not None or not self.apply_to)
+        if self.llrs is not None and rereads:
+            raise click.UsageError(
+                "standard input (-) is read once, for training. Put the scores into a file for --llrs."
+            )
         named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
         files = [path for one in named for path in quality_paths(one)]
-        outputs = [self.output, *([self.llrs] if self.llrs else [])]
         read = [*self.scores, self.key, *self.apply_to, self.apply_key, *files]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
 
-def train(request: TrainingRequest, model: ScoreModel, options: Options, files: ScoreFiles) -> None:
+def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], ScoreModel]) -> None:
     """Train a model, write it and what it makes of scores, and print what it is worth.
 
     Parameters
     ----------
     request : TrainingRequest
-    model : ScoreModel
-        What to train.
-    options : Options
-    files : ScoreFiles
-        Scores and key of the request, opened.
+    asked : Asked
+    model_of : function
+        What to train, once it is known what the scores are about.
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.content import to_text
     from deciban.workflows import train_files
 
-    arguments = {**_arguments(options), **parse_cross_validation(request.cross_validate), **request.extra}
+    request.check()
+    files = asked.files(request.scores, request.key)
+    options = asked.about(files)
+    model = model_of(options)
+    said = (options.reading, options.figures)
+    arguments = {one.name: getattr(part, one.name) for part in said for one in fields(part)}
+    arguments |= {"kind": options.kind, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
-    with working() as say:
-        done = train_files(files, None, model, progress=say, **arguments)
+    with working() as tell_step:
+        done = train_files(files, None, model, progress=tell_step, **arguments)
         messages: list[object] = list(done.messages)
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
             if request.llrs:
-                messages += _write_llrs(request, done, options, say)
+                messages += _write_llrs(request, done, options, tell_step)
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.as_json:
         click.echo(done.to_json())
         return
-    from deciban.cli.shared.tables import console
-
-    print_trained(done, console(stderr="-" in (request.output, request.llrs)))
+    _print_trained(done, console(stderr="-" in (request.output, request.llrs)))
 
 
-def _arguments(options: Options) -> dict[str, Any]:
-    """Options as keyword arguments of functions of the library."""
-    reading = {one.name: getattr(options.reading, one.name) for one in fields(options.reading)}
-    return {**reading, **options.figures.given(), "kind": options.kind}
-
-
-def _write_llrs(request: TrainingRequest, done: Trained, options: Options, say: Any) -> list[object]:
+def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
     from deciban.workflows import apply_files
 
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
@@ -136,4 +139,70 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, say: 
     source = done.files(request.apply_to or request.scores)
     quality = request.extra.get("test_quality") if request.apply_to else None
     how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
-    return list(apply_files(done.model, source, str(request.llrs), progress=say, **how, **read))
+    return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
+
+
+def _print_trained(done: Trained, out: Console) -> None:
+    """Print what a model is worth beside the scores as they are, its parameters, and how training went."""
+    if done.selection is not None:
+        _print_selection(done.selection, out)
+        out.print()
+    noun = "Segments" if done.kind == "classes" else "Trials"
+    parameters = done.model.parameter_rows()
+    with_headings = bool(parameters) or done.test is not None
+    sets = ((f"{noun} of training", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval"))
+    for heading, results, part in sets:
+        if results is not None:
+            if with_headings:
+                say(out, heading, "bold")
+            _print_rows(results, done.rows, part, out)
+            if with_headings:
+                out.print()
+    if parameters:
+        say(out, "Weights", "bold")
+        _print_table(["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in parameters], out)
+    for line in done.summary:
+        say(out, line)
+    analysis = done.analysis
+    if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
+        out.print()
+        say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial", "bold")
+        rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
+        _print_table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows], out)
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], out: Console) -> None:
+    found = table(headings)
+    for name, *cells in rows:
+        found.add_row(Text(name), *cells)
+    out.print(found)
+
+
+def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:
+    """Figures of one set of trials. Notes on systems beside a fusion say the same as those on the fusion.
+
+    What is to be said of a row is said once, but for why it has no figures.
+    """
+    compared = ("single", "left out", "leave-one-out", "without quality")
+    silent = {row.name for row in rows if row.role in compared}
+    systems = tuple(replace(one, notes=()) if one.name in silent else one for one in results.systems)
+    shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
+    sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
+    how: Any = {"order": shown, "with_trials": len(sizes) > 1, "with_classes": False}
+    print_results(replace(results, systems=systems), out, **how)
+    for row in rows:
+        if row.note and (part == "dev" or getattr(row, part) is None):
+            say(out, f"{row.name}: {row.note}", "yellow")
+
+
+def _print_selection(selection: Selection, out: Console) -> None:
+    what = f"cross-validated {selection.criterion}, on {selection.n_trials:,} trials"
+    say(out, f"Selection by {what}; held out: {selection.held_out}", "bold")
+    rows = [
+        (step.name, *(number(value, 4) for value in (step.cost, step.gain, step.same_data_cost)), word)
+        for word, steps in (("taken", selection.steps), ("left out", selection.left_out))
+        for step in steps
+    ]
+    _print_table(["system", "cost", "gain", "cost on training trials", ""], rows, out)
+    for one in selection.untrained:
+        say(out, f"{one.name}: left out, {one.reason}", "yellow")

@@ -251,7 +251,7 @@ class ClassEvaluation(ByValue, Jsonable):
             "operating_points": [{"p_target": point.p_target, **point.costs} for point in self.points],
             "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
-            "detectors": self._detectors(),
+            "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
             "pairwise": pairs and {"cllr": pairs.cllr.tolist(), "min_cllr": pairs.min_cllr.tolist()},
             "subsets": self.subset_summary(),
             "notes": self.notes,
@@ -259,14 +259,14 @@ class ClassEvaluation(ByValue, Jsonable):
         numbers: dict[str, Any] = plain(fields)
         return numbers
 
-    def _detectors(self) -> list[dict[str, Any]]:
+    @property
+    def detectors(self) -> dict[str, dict[str, float]]:
+        """Figures of each target against the rest, by its name: a class that is out of set has none."""
         found = self.detection
         names = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
         rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
-        return [
-            {"target": self.classes[k], **dict(zip(names, figures, strict=True))}
-            for k, figures in zip(found.target.tolist(), rows, strict=True)
-        ]
+        targets = (self.classes[k] for k in found.target.tolist())
+        return {target: dict(zip(names, figures, strict=True)) for target, figures in zip(targets, rows, strict=True)}
 
     def subset_summary(self) -> dict[str, Any] | None:
         """The extremes, and the mean for each size: all would be a long list. None if there is one subset."""

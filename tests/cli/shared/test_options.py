@@ -1,0 +1,60 @@
+"""The table of options, and the messages that name them."""
+
+import importlib
+
+import click
+import pytest
+
+from deciban.cli.main import COMMANDS
+from deciban.cli.shared import options as module
+from deciban.cli.shared.methods import METHODS
+from deciban.cli.shared.options import Option, in_options
+from deciban.cli.shared.parsing import PARSERS
+
+DECLARED = module._sections()
+BUILT = {name: getattr(importlib.import_module(place), f"{name}_command") for name, (place, _) in COMMANDS.items()}
+
+
+def own(command):
+    return [one for one in command.params if isinstance(one, click.Option) and "--help" not in one.opts]
+
+
+def test_every_option_of_a_command_is_declared_in_the_table():
+    assert all(isinstance(one, Option) for command in BUILT.values() for one in own(command))
+
+
+def test_every_section_is_an_option_of_a_command():
+    used = {(one.name, one.help) for command in BUILT.values() for one in own(command)}
+    for section, rows in DECLARED.items():
+        for names, how in rows.items():
+            name = names.split()[-1].partition("/")[0].lstrip("-").replace("-", "_")
+            assert any(name == known and text == how.get("help") for known, text in used), (section, names)
+
+
+def test_what_options_are_about_and_turned_into_is_known():
+    rows = [how for section in DECLARED.values() for how in section.values()]
+    assert {how.get("about", "classes") for how in rows} == {"two-class", "classes"}
+    assert {how["parse"] for how in rows if "parse" in how} == set(PARSERS)
+
+
+def test_the_help_of_methods_names_all_of_two_classes():
+    assert f"How: {', '.join(METHODS)}." in DECLARED["methods"]["--method"]["help"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "text", "told"),
+    [
+        ("eval", "--group a=b", "groups: b is no class.", "--group: b is no class."),
+        ("eval", "--dcf 2", "p_target: a prior lies inside (0, 1).", "p_target: a prior lies inside (0, 1)."),
+        ("eval", "", 'Pass missing="drop" (--missing drop).', "Pass --missing drop."),
+        ("eval", "", "Pass classes=, the names of the columns.", "Pass --classes, the names of the columns."),
+        ("report", "", "Name them (train=, --train), or not.", "Name them (--train), or not."),
+        ("calibrate", "", 'For log odds pass scores="log_odds"; else', "For log odds pass --scores-are log_odds; else"),
+        ("calibrate", "", "Use shared_variance=True, or", "Use --shared-variance, or"),
+        ("calibrate", "", "or ridge=1e-3.", "or --ridge 1e-3."),
+        ("fuse", "", "pass symmetric=False (--asymmetric) for others.", "pass --asymmetric for others."),
+        ("eval", "", "Name the columns (--columns trial=utt).", "Name the columns (--columns trial=utt)."),
+    ],
+)
+def test_messages_name_options_and_not_arguments(command, words, text, told):
+    assert in_options(text, BUILT[command], words.split()) == told
