@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +15,14 @@ from deciban.analysis.fusion import system_names
 from deciban.analysis.selection_search import Criterion, Search, SelectionStep, Untrained
 from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
-from deciban.evaluation.jsonable import plain
+from deciban.evaluation.jsonable import Jsonable, plain
 from deciban.fusion import LinearFusion
 from deciban.models.by_rule import Fusion
 from deciban.types import Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Jsonable):
     """Systems in the order in which they help most.
 
     Attributes
@@ -68,10 +67,6 @@ class Selection:
         """Return the numbers as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         answer: dict[str, Any] = plain(dataclasses.asdict(self))
         return answer
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 
 def select_systems(
@@ -155,7 +150,7 @@ def select_systems(
     """
     prototype = LinearFusion() if fusion is None else fusion
     data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
-    named = system_names(names, data.data.scores.shape[1])
+    named = system_names(names, data.scores.shape[1])
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
     criterion = Criterion.of(prototype, operating_point)
     held = data.held_out(groups=groups, n_folds=n_folds, seed=seed)

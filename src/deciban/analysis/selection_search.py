@@ -181,7 +181,7 @@ class Search:
 
     def _same_data_cost(self, added: int) -> float:
         own = self._data.choose(self._with(added))
-        return self._cost(own.data.transform(own.fit(copied(self._cost.fusion))), self._data)
+        return self._cost(own.transform(own.fit(copied(self._cost.fusion))), self._data)
 
     def _with(self, added: int) -> list[int]:
         return sorted((*self._chosen, added))

@@ -232,16 +232,9 @@ def _transformed(
     quality, messages = ({}, []) if measured is None else measures_of(measured, trials, sides=sides)
     data = SystemsData(kind.stacked(systems), quality)
     if model.of_subsets:
-        messages += ways_in_words(model, _Ways(data, names, trials))
+        messages += ways_in_words(model, data.scores, names, trials)
     with naming_scores(data.scores, names, trials):
         return data.transform(model), messages
-
-
-class _Ways:
-    """What `ways_in_words` looks at."""
-
-    def __init__(self, data: SystemsData, systems: Sequence[str], trials: Any) -> None:
-        self.data, self.systems, self.trials = data, systems, trials
 
 
 def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[Any, list[Message]]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import numpy as np
-
-from deciban.analysis.data import SystemsData
+from deciban.analysis.data import LabelledData
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike, display_name
@@ -15,13 +13,12 @@ from deciban.messages import Message
 from deciban.models import Model, load_model
 from deciban.models.model import fingerprint
 from deciban.models.score_model import ScoreModel
-from deciban.types import AnyArray, CountArray
 from deciban.workflows.inputs import JoinedScores
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.options import KindName, Options
 
 
-def is_of_training(model: ScoreModel, data: SystemsData, truth: AnyArray, weight: CountArray | None) -> bool | None:
+def is_of_training(model: ScoreModel, data: LabelledData) -> bool | None:
     """Whether a model was trained on these trials, by their fingerprint; None if it does not know.
 
     With or without the weights: a column of them may be named that training did not have.
@@ -30,30 +27,26 @@ def is_of_training(model: ScoreModel, data: SystemsData, truth: AnyArray, weight
     if training is None:
         return None
     seen = model.seen(data.scores, data.tables)
-    weights = [None] if weight is None else [weight.astype(np.float64), None]
-    return any(fingerprint(seen, truth, one) == training.fingerprint for one in weights)
+    weights = [None] if data.weight is None else [data.float_weight, None]
+    return any(fingerprint(seen, data.is_target, one) == training.fingerprint for one in weights)
 
 
-def seen_before(
-    model: ScoreModel, data: SystemsData, truth: AnyArray, weight: CountArray | None, *, of_training: bool
-) -> list[Message]:
+def seen_before(model: ScoreModel, data: LabelledData, *, of_training: bool) -> list[Message]:
     """Say whether trials are those of training, where that is not what one should think.
 
     Parameters
     ----------
     model : ScoreModel
-    data : SystemsData
-        All that training records of trials: scores, and quality measures.
-    truth : (n_trials,) array
-    weight : (n_trials,) array, optional
+    data : LabelledData
+        All that training records of trials.
     of_training : bool
         Whether these should be the trials of training.
     """
-    training, same = model.training_, is_of_training(model, data, truth, weight)
+    training, same = model.training_, is_of_training(model, data)
     if training is None or same is None or same == of_training:
         return []
     column = training.results.get("weights_from")
-    if column is not None and weight is None:
+    if column is not None and data.weight is None:
         words = (
             f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
         )

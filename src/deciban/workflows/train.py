@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from deciban.analysis import Selection, select_systems
+from deciban.analysis import FigureRow, Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
@@ -17,7 +17,6 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
 from deciban.types import Progress
-from deciban.workflows.evaluate import mapped
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
@@ -144,11 +143,10 @@ def train_files(
         others = ScoreFiles.of(test_scores or (), test_key, chosen.reading, read.classes)
         every = SystemTrials.read(others, None, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
-        mapped(made, every.choose(taken).counting)  # figures would refuse the same trials, without their names
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
-    messages = _messages(dev, combining, held, made, every)
+    messages = _messages(dev, combining, held, made, every, rows)
     return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, messages)
 
 
@@ -186,14 +184,20 @@ def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
 
 
 def _messages(
-    dev: SystemTrials, combining: list[Message], held: HoldOut | None, model: ScoreModel, other: SystemTrials | None
+    dev: SystemTrials,
+    combining: list[Message],
+    held: HoldOut | None,
+    model: ScoreModel,
+    other: SystemTrials | None,
+    rows: Sequence[FigureRow],
 ) -> tuple[Message, ...]:
     """What was read and assumed of all trials."""
-    messages = [*dev.all_messages(), *combining]
+    before = [row for row in rows if row.role == "before"]
+    messages = [*dev.all_messages([row.dev for row in before]), *combining]
     if held is not None:
         messages.append(held.message(dev.trials, "fuses" if model.is_fusion else "calibrates"))
     if other is not None:
-        messages += [Message("other", "", f"{dev.kind.noun}s"), *other.all_messages()]
+        messages += [Message("other", "", f"{dev.kind.noun}s"), *other.all_messages([row.eval for row in before])]
     return tuple(messages)
 
 
@@ -217,10 +221,10 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
     InputError
         If the model is no fusion of two classes, or no trials of both classes have all scores.
     """
-    if not model.is_fusion or model.scores_kind == "classes":
+    if not model.is_fusion or not read.kind.compares_systems:
         raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
-    whole = read.take(read.data.complete).counting
-    if not whole.labelled.has_both_classes:
+    whole = read.complete.counting
+    if not whole.data.has_both_classes:
         raise InputError(
             "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
             "Leave the system out that lacks most."
@@ -228,12 +232,12 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
     with whole.naming():
         found = select_systems(
             whole.data.scores,
-            whole.truth,
+            whole.data.is_target,
             fusion=model,
             names=read.systems,
             groups=held.groups(whole.trials),
             n_folds=held.parts,
-            sample_weight=whole.weight,
+            sample_weight=whole.data.weight,
             quality=whole.data.quality or None,
             progress=say,
         )

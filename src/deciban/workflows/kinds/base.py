@@ -40,6 +40,10 @@ class Kind(ABC):
     """What a key has to hold."""
     filled: ClassVar[str] = ""
     """Where a score goes that is filled in, if it is not the only one."""
+    has_ties: ClassVar[bool] = False
+    """Whether figures depend on which scores trials of different classes share."""
+    compares_systems: ClassVar[bool] = False
+    """Whether systems of a fusion can be calibrated alone, to be compared with it and to choose among them."""
     output: ClassVar[str]
     """What models make of the scores."""
 

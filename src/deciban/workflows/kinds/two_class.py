@@ -34,6 +34,7 @@ class TwoClass(Kind):
     noun = "trial"
     need = "scores"
     need_of_key = "key"
+    has_ties = compares_systems = True
     output = "llrs"
     other_reading = ("classes", "posterior_prior", "detection_llr")
 
