@@ -13,9 +13,8 @@ from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QualitySide
 from deciban.io.formats import by_name
-from deciban.io.reader import Input, read_input
-from deciban.io.recognition import Recognized
-from deciban.io.source import PathLike, display_name
+from deciban.io.reader import Input
+from deciban.io.source import PathLike
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -132,7 +131,10 @@ def apply_files(
     read = [*paths, *quality_paths(quality), model_path]
     refuse_overwriting(targets, read, made=out if is_folder(out) else None)
     kind.refuse_reading(chosen.reading)
-    inputs = [_read(one, loaded, kind, chosen, say) for one in ScoreFiles.of(paths, None, chosen.reading).scores]
+    inputs = list[Input]()
+    for one in ScoreFiles.of(paths, None, chosen.reading).scores:
+        require_kind(loaded, one, None, chosen)
+        inputs.append(kind.read(one, chosen.reading, say))
     say("applying the model")
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
@@ -173,12 +175,6 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
         raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
 
 
-def _read(file: Recognized, model: ScoreModel, kind: Kind, options: Options, say: Progress) -> Input:
-    say(f"reading {display_name(file.path)}")
-    require_kind(model, file, None, options)
-    return read_input(file, need=kind.need, log10=options.reading.log10 and kind.name == "two-class")
-
-
 def _applied(
     model: ScoreModel,
     inputs: Sequence[Input],
@@ -217,7 +213,7 @@ def _applied(
     values, more = _transformed(model, kind, columns, measured)
     first = met.systems[0] if kind.name == "classes" else own[0]
     classes, trained_classes = kind.classes_of(first), kind.classes_of(columns[0])
-    if classes is not None and trained_classes is not None and set(classes) == set(trained_classes):
+    if classes != trained_classes and set(classes) == set(trained_classes):
         values = values[:, [trained_classes.index(name) for name in classes]]
     result = kind.with_values(first, values, "fusion" if model.is_fusion else first.name)
     messages += [*notes, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
@@ -240,7 +236,7 @@ def _transformed(
 def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[Any, list[Message]]:
     """The known ones where there are any, and for how many there are none."""
     classes, other = kind.classes_of(values), kind.classes_of(known)
-    if classes is not None and other is not None and set(classes) == set(other):
+    if classes != other and set(classes) == set(other):
         known = known.of_classes(classes)
     rows = None if by_order else Wanted(values.trials).find(known.trials).rows
     if rows is None:

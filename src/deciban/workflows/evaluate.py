@@ -93,11 +93,12 @@ def evaluate_files(
 def evaluate_joined(joined: JoinedScores, options: Options, progress: Progress | None = None) -> Results[Any]:
     """Evaluate every system of a join; see `evaluate_files`."""
     kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
-    kind.require_trials(joined.truth, joined.classes)
+    truth, classes = joined.truth, joined.classes or ()
+    kind.require_trials(truth, classes)
     for one in joined.aligned:
         say(f"evaluating {one.name}")
-        how: Any = {"name": one.name, "figures": options.figures, "classes": joined.classes}
-        evaluations.append(kind.evaluate(one.score, joined.truth, joined.weight, **how))
+        trials = one.score, truth, joined.weight
+        evaluations.append(kind.evaluate(trials, name=one.name, figures=options.figures, classes=classes))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     return Results(tuple(evaluations), joined.report, joined.all_messages(ties))
 

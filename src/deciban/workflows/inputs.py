@@ -11,9 +11,8 @@ import numpy as np
 
 from deciban.errors import InputError
 from deciban.io.contents import Contents
-from deciban.io.reader import read_input
 from deciban.io.recognition import Recognized, recognize
-from deciban.io.source import PathLike, display_name, require_one_stream
+from deciban.io.source import PathLike, require_one_stream
 from deciban.messages import Message
 from deciban.trials import AlignedClasses
 from deciban.trials.criteria import criteria
@@ -105,7 +104,7 @@ class JoinedScores:
     @property
     def classes(self) -> tuple[str, ...] | None:
         """Names of the classes, where there are many."""
-        return self.kind.classes_of(self.aligned[0].scores)
+        return self.kind.classes_of(self.aligned[0].scores) or None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,17 +119,8 @@ class JoinedScores:
     def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
         met = self.kind.met(self.report, "" if ties is None else ties_in_words(ties))
-        return (*self.messages, met, *self._choices())
-
-    def _choices(self) -> list[Message]:
-        """What of the join was not the default."""
-        noun, missing, found = self.kind.noun, self.reading.missing, list[Message]()
-        if self.reading.by_order:
-            found.append(Message("join", "", f"by order: the names of the {noun}s were not compared"))
-        if not isinstance(missing, str) and self.report.missing:
-            scores = "scores" if self.kind.filled else "a score"
-            found.append(Message("fill", "", f"{noun}s without {scores} were given {missing:g}{self.kind.filled}"))
-        return found
+        chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
+        return (*self.messages, met, *chosen)
 
 
 def read_joined(
@@ -171,10 +161,10 @@ def read_joined(
     files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, reading)
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
-    contents = [_read(one, kind, reading, say) for one in files.scores]
+    contents = [kind.read(one, reading, say).contents for one in files.scores]
     systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
-    source = contents[0] if files.key is None else _read_key(files.key, kind, say)
+    source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
     truth = kind.key_of(source, reading, systems[0])
     say(f"joining {kind.noun}s")
     aligned, truth = _aligned(kind, systems, truth, reading, incomplete=incomplete)
@@ -218,17 +208,6 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
         raise InputError(f"{name}: no file given. At least one is needed.")
     require_one_stream([*paths, *also])
     return paths
-
-
-def _read(file: Recognized, kind: Kind, reading: Reading, say: Progress) -> Contents:
-    say(f"reading {display_name(file.path)}")
-    log10 = reading.log10 and kind.name == "two-class"
-    return read_input(file, need=kind.need, log10=log10).contents
-
-
-def _read_key(file: Recognized, kind: Kind, say: Progress) -> Contents:
-    say(f"reading {display_name(file.path)}")
-    return read_input(file, need=kind.need_of_key).contents
 
 
 def _aligned(

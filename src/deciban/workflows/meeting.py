@@ -214,15 +214,11 @@ def _on_all(kind: Kind, inputs: Sequence[Input], systems: list[Any], order: Sequ
 
 def _in_words(kind: Kind, systems: Sequence[Any], left: Trials, report: JoinReport, reading: Reading) -> list[Message]:
     """How the trials of the first system and those of the others met."""
-    noun, missing, trials = kind.noun, reading.missing, systems[0].trials
-    name, messages = trials.origin.name, list[Message]()
-    if reading.by_order:
-        messages.append(Message("join", "", f"by order: the names of the {noun}s were not compared"))
+    noun, trials = kind.noun, systems[0].trials
+    name, messages = trials.origin.name, kind.by_order_messages(reading)
     words = f"{report.matched:,} {noun}s of {name} have all scores · {report.missing:,} have not"
     messages.append(Message("join", "", words))
-    if report.missing and not isinstance(missing, str):
-        scores = "scores" if kind.filled else "a score"
-        messages.append(Message("fill", "", f"{noun}s without {scores} were given {missing:g}{kind.filled}"))
+    messages += kind.fill_messages(reading, report.missing)
     n_left_out = len(trials) - len(left)
     if n_left_out:
         words = f"{counted(n_left_out, noun)} of {name} left out, without all scores or surplus copies"

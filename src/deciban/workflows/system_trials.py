@@ -113,14 +113,14 @@ class SystemTrials:
         return self.template.trials
 
     @property
-    def classes(self) -> tuple[str, ...] | None:
+    def classes(self) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
         return self.kind.classes_of(self.template)
 
     def fit(self, model: ScoreModel) -> None:
         """Train a model on these trials; what is refused for the sake of a trial names it."""
         with self.naming():
-            self.data.fit(model, **({} if self.classes is None else {"classes": self.classes}))
+            self.data.fit(model, **({"classes": self.classes} if self.classes else {}))
 
     def transform(self, model: ScoreModel) -> FloatArray:
         """What a trained model makes of these trials, of classes in their order here.
@@ -133,7 +133,7 @@ class SystemTrials:
         own, _ = self.as_trained(model)
         with self.naming():
             values = own.data.transform(model)
-        if own.classes is None or self.classes is None or own.classes == self.classes:
+        if own.classes == self.classes:
             return values
         return values[:, [own.classes.index(name) for name in self.classes]]
 
@@ -147,7 +147,7 @@ class SystemTrials:
         """
         groups, data = held.groups(self.trials), self.data
         with self.naming():
-            if self.classes is None:
+            if not self.classes:
                 return data.cross_validated(model, groups=groups, n_folds=held.parts)
             if isinstance(groups, tuple):
                 raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
@@ -157,7 +157,7 @@ class SystemTrials:
 
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
-        return self.kind.evaluate(*self.data.known(score), name=name, figures=figures, classes=self.classes)
+        return self.kind.evaluate(self.data.known(score), name=name, figures=figures, classes=self.classes)
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""
@@ -211,7 +211,7 @@ class SystemTrials:
         """
         template, messages = self.kind.matched(model, self.template)
         old, new = self.classes, self.kind.classes_of(template)
-        if old is None or new is None or old == new:
+        if old == new:
             return self, messages
         order = [old.index(name) for name in new]
         truth = np.argsort(order)[self.data.is_target]

@@ -140,7 +140,7 @@ def train_files(
     if test_scores is not None or test_key is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
-        others = ScoreFiles.of(test_scores or (), test_key, chosen.reading, read.classes)
+        others = ScoreFiles.of(test_scores or (), test_key, chosen.reading, read.classes or None)
         every = SystemTrials.read(others, None, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
     say("evaluating")

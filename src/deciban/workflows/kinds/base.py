@@ -13,7 +13,7 @@ from deciban.analysis.rows import names_apart
 from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
-from deciban.io.reader import Input
+from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.sniff import is_stream, readable_as
 from deciban.io.source import PathLike, display_name
@@ -21,23 +21,35 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores
 from deciban.trials.joining.join import Aligned, JoinReport
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
+Scored: TypeAlias = tuple[AnyArray, AnyArray, CountArray | None]
+"""Scores of trials, their truth (whether targets, or which class) and their weights."""
 
 
 class Kind(ABC):
     """Scores of one kind: what a trial is called, how scores meet a key, which evaluation there is."""
 
     name: ClassVar[KindName]
+    about: ClassVar[str]
+    """What the scores are about, in words."""
+    other: ClassVar[str]
+    """The same of the other kind."""
+    other_reading: ClassVar[tuple[str, ...]]
+    """Attributes of `Reading` that mean nothing for this kind."""
+    other_figures: ClassVar[tuple[str, ...]]
+    """Attributes of `Figures` that mean nothing for this kind."""
     noun: ClassVar[str]
     """What a trial is called."""
     need: ClassVar[ContentKind]
     """What a score file has to hold."""
     need_of_key: ClassVar[ContentKind]
     """What a key has to hold."""
+    log10_of_files: ClassVar[bool] = False
+    """Whether readers of files are told that scores are common logarithms; else `in_nats` does it."""
     filled: ClassVar[str] = ""
     """Where a score goes that is filled in, if it is not the only one."""
     has_ties: ClassVar[bool] = False
@@ -46,6 +58,17 @@ class Kind(ABC):
     """Whether systems of a fusion can be calibrated alone, to be compared with it and to choose among them."""
     output: ClassVar[str]
     """What models make of the scores."""
+
+    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
+        """Read a score file; or another file, which has to hold something else.
+
+        Raises
+        ------
+        FormatError, OSError
+        """
+        say(f"reading {display_name(file.path)}")
+        log10 = reading.log10 and self.log10_of_files and need is None
+        return read_input(file, need=need or self.need, log10=log10)
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[Any]:
@@ -76,16 +99,7 @@ class Kind(ABC):
         """Scores as natural logarithms, whatever the user said they are."""
 
     @abstractmethod
-    def evaluate(
-        self,
-        score: AnyArray,
-        truth: AnyArray,
-        weight: CountArray | None,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str] | None,
-    ) -> Any:
+    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
     @abstractmethod
@@ -119,13 +133,8 @@ class Kind(ABC):
         chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
         return [Message("only", "", f"{self.noun}s with {' and '.join(chosen)}")]
 
-    def refuse_contradictions(  # noqa: B027  # most kinds have nothing to refuse
-        self, contents: Sequence[Contents], key: Any, reading: Reading
-    ) -> None:
+    def refuse_contradictions(self, contents: Sequence[Contents], key: Any, reading: Reading) -> None:  # noqa: B027
         """Refuse labels beside scores that are not those of the key."""
-
-    other_reading: ClassVar[tuple[str, ...]] = ()
-    """Attributes of `Reading` that mean nothing for this kind."""
 
     def refuse_reading(self, reading: Reading) -> None:
         """Refuse what was said about reading and would be overlooked.
@@ -134,21 +143,30 @@ class Kind(ABC):
         ------
         InputError
         """
-        given = [name for name in self.other_reading if getattr(reading, name)]
-        if given:
-            other = "two classes" if self.name == "classes" else "many classes"
-            held = "many classes" if self.name == "classes" else "two classes"
-            raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")
+        self._refuse([name for name in self.other_reading if getattr(reading, name)])
 
-    def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:  # noqa: B027
+    def refuse_figures(self, figures: Figures) -> None:
+        """Refuse figures that scores of this kind do not have.
+
+        Raises
+        ------
+        InputError
+        """
+        self._refuse([name for name in figures.given() if name in self.other_figures])
+
+    def _refuse(self, given: Sequence[str]) -> None:
+        if given:
+            raise InputError(
+                f"{', '.join(given)}: for scores of {self.other}, but these are of {self.about}. Leave it out."
+            )
+
+    def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:  # noqa: B027
         """Refuse to evaluate classes that no trial is of."""
 
-    def require_model(  # noqa: B027
-        self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None
-    ) -> None:
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:  # noqa: B027
         """Refuse a model for scores in other units than those of training."""
 
-    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002
+    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
         """What the record of training says besides, so that other scores are read in the same way."""
         return {}
 
@@ -162,6 +180,19 @@ class Kind(ABC):
         unit = ", log10" if getattr(scores, "log10", False) and "log10" not in origin.reading else ""
         return Message("read", origin.name, f"{origin.reading}{unit}   {self.size(scores)}")
 
+    def by_order_messages(self, reading: Reading) -> list[Message]:
+        """Say that trials were matched by their order, if they were."""
+        words = f"by order: the names of the {self.noun}s were not compared"
+        return [Message("join", "", words)] if reading.by_order else []
+
+    def fill_messages(self, reading: Reading, n_missing: int) -> list[Message]:
+        """Say which score trials without one were given, if there are such."""
+        if isinstance(reading.missing, str) or not n_missing:
+            return []
+        scores = "scores" if self.filled else "a score"
+        words = f"{self.noun}s without {scores} were given {reading.missing:g}{self.filled}"
+        return [Message("fill", "", words)]
+
     def met(self, report: JoinReport, ties: str) -> Message:
         """Say how trials met."""
         counts = (
@@ -170,9 +201,9 @@ class Kind(ABC):
         )
         return Message("join", "", f"{counts} · {ties}" if ties else counts)
 
-    def classes_of(self, scores: Any) -> tuple[str, ...] | None:
+    def classes_of(self, scores: Any) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
-        return getattr(scores, "classes", None)
+        return getattr(scores, "classes", ())
 
     def stacked(self, scores: Sequence[Any]) -> AnyArray:
         """Scores of systems on the same trials in one array: trials, systems, and classes where there are many.
@@ -203,18 +234,6 @@ def apart(systems: Sequence[Any]) -> list[Any]:
     seen = [names[:i].count(name) + 1 for i, name in enumerate(names)]
     numbered = [name if n == 1 else f"{name} #{n}" for name, n in zip(names, seen, strict=True)]
     return [replace(system, name=name) for system, name in zip(systems, numbered, strict=True)]
-
-
-def refuse_figures(figures: Figures, names: Sequence[str], held: str, other: str) -> None:
-    """Refuse figures that scores of a kind do not have.
-
-    Raises
-    ------
-    InputError
-    """
-    given = [name for name in figures.given() if name in names]
-    if given:
-        raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")
 
 
 def kind_called(name: KindName) -> Kind:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,11 +19,9 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
-from deciban.types import AnyArray, BoolArray, CountArray
-from deciban.workflows.kinds.base import Kind, refuse_figures
+from deciban.types import BoolArray
+from deciban.workflows.kinds.base import Kind, Scored
 from deciban.workflows.options import Figures, Reading
-
-_OF_MANY = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
 
 
 class TwoClass(Kind):
@@ -33,10 +30,13 @@ class TwoClass(Kind):
     name = "two-class"
     noun = "trial"
     need = "scores"
+    log10_of_files = True
     need_of_key = "key"
     has_ties = compares_systems = True
     output = "llrs"
+    about, other = "two classes", "many classes"
     other_reading = ("classes", "posterior_prior", "detection_llr")
+    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
         """The scores of each system that an input holds."""
@@ -54,10 +54,10 @@ class TwoClass(Kind):
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[Aligned]:
         """Find the scores of every trial of a key."""
-        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order}
+        duplicates, by_order = reading.duplicates, reading.by_order
         if incomplete:
-            return align_incomplete(systems, key, **how)
-        return align_systems(systems, key, reading.missing, **how)
+            return align_incomplete(systems, key, duplicates=duplicates, by_order=by_order)
+        return align_systems(systems, key, reading.missing, duplicates=duplicates, by_order=by_order)
 
     def truth_of(self, aligned: Aligned) -> BoolArray:
         """Whether trials are targets."""
@@ -68,18 +68,9 @@ class TwoClass(Kind):
         """Scores as natural logarithms."""
         return scores.in_nats()
 
-    def evaluate(
-        self,
-        score: AnyArray,
-        truth: AnyArray,
-        weight: CountArray | None,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str] | None,  # noqa: ARG002
-    ) -> Evaluation:
+    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Evaluation:  # noqa: ARG002
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(score, truth, weight, name=name, operating_points=points_of(figures))
+        return evaluate_labelled(*trials, name=name, operating_points=points_of(figures))
 
     def size(self, scores: Scores) -> str:
         """How many trials there are scores of."""
@@ -129,7 +120,7 @@ def points_of(figures: Figures) -> list[OperatingPoint]:
     InputError
         If a point is none, or figures of many classes are asked for.
     """
-    refuse_figures(figures, _OF_MANY, "two classes", "many classes")
+    TWO_CLASS.refuse_figures(figures)
     points = figures.operating_points
     if points is None:
         return list(DEFAULT_POINTS)
