@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +15,13 @@ from deciban.errors import InputError
 from deciban.fusion.quality_measures import QualitySide
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, display_name
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
-from deciban.workflows.apply_targets import is_folder, output_targets
 from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyScores, Kind, kind_called
@@ -125,11 +125,11 @@ def apply_files(
     _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
     if loaded.is_fusion:
         refuse_twice(paths)
-    targets = output_targets(paths, out, one_by_one=not loaded.is_fusion)
+    targets = _output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
     read = [*paths, *quality_paths(quality), model_path]
-    refuse_overwriting(targets, read, made=out if is_folder(out) else None)
+    refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
     kind.refuse_reading(chosen.reading)
     inputs = list[Input]()
     for one in ScoreFiles.of(paths, None, chosen.reading).scores:
@@ -140,7 +140,7 @@ def apply_files(
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
     ready = [_applied(loaded, group, kind, chosen, measured) for group in groups]
     messages = [*model_message(model_path, loaded), *(message for _, _, notes in ready for message in notes)]
-    if len(targets) > 1 or is_folder(out):
+    if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)
     for (found, values, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
@@ -152,6 +152,34 @@ def apply_files(
             notes = [*notes, *more]
         messages += [*notes, *kind.written(found, final, target, to)]
     return tuple(messages)
+
+
+def _output_targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
+    """The file to write for each input, or the one for all of them.
+
+    Raises
+    ------
+    InputError
+        If there are several inputs that cannot go where they should.
+    """
+    if not one_by_one:
+        paths = paths[:1]
+    if not _is_folder(out):
+        if len(paths) > 1:
+            raise InputError(
+                f"{target_name(out)}: {len(paths)} score files for a model of one system become as many files. Name a "
+                "folder to write them to (-o FOLDER/), or read them as one input with a pattern ('part-*.txt')."
+            )
+        return [out]
+    nameless = next((path for path in paths if str(path) == "-" or set(str(path)) & set("*?[")), None)
+    if nameless is not None and not Path(nameless).exists():
+        raise InputError(f"{display_name(nameless)}: has no file name to be written under in a folder. Name a file.")
+    return [Path(out) / Path(path).name for path in paths]
+
+
+def _is_folder(out: PathLike) -> bool:
+    """Whether an output is a folder, or is to become one."""
+    return str(out).endswith(("/", os.sep)) or Path(out).is_dir()
 
 
 def _refuse_other_options(model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str) -> None:
@@ -204,18 +232,17 @@ def _applied(
         trained = () if model.training_ is None else model.training_.systems
         order, notes = order_of_training([system.name for system in systems], trained, model.n_systems_)
     met = meet(model, kind, inputs, systems, order, reading)
-    own, columns = [met.systems[k] for k in order], list[Any]()
-    kind.require_model(model, reading, kind.classes_of(own[0]))
-    for system in own:
+    columns = list[Any]()
+    kind.require_model(model, reading, kind.classes_of(met.systems[0]))
+    for system in met.systems:
         ordered, more = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)
         notes += [message for message in more if message not in notes]
     values, more = _transformed(model, kind, columns, measured)
-    first = met.systems[0] if kind.name == "classes" else own[0]
-    classes, trained_classes = kind.classes_of(first), kind.classes_of(columns[0])
+    classes, trained_classes = kind.classes_of(met.first), kind.classes_of(columns[0])
     if classes != trained_classes and set(classes) == set(trained_classes):
         values = values[:, [trained_classes.index(name) for name in classes]]
-    result = kind.with_values(first, values, "fusion" if model.is_fusion else first.name)
+    result = kind.with_values(met.first, values, "fusion" if model.is_fusion else met.first.name)
     messages += [*notes, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
     return met.written, result, [*messages, *combination_messages(model, measured)]
 

@@ -19,8 +19,9 @@ from deciban.io.sniff import is_stream, readable_as
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores
+from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, JoinReport
+from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
@@ -117,6 +118,10 @@ class Kind(ABC):
     @abstractmethod
     def written(self, found: Input, scores: Any, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with other scores."""
+
+    def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
+        """An input with these of its trials, as far as what writes it does not find them itself."""
+        return found
 
     def in_class_order(self, systems: list[Any], order: Sequence[str]) -> list[Any]:  # noqa: ARG002
         """Scores with the classes in the order of other trials, if they are the same classes."""
@@ -234,6 +239,13 @@ def apart(systems: Sequence[Any]) -> list[Any]:
     seen = [names[:i].count(name) + 1 for i, name in enumerate(names)]
     numbered = [name if n == 1 else f"{name} #{n}" for name, n in zip(names, seen, strict=True)]
     return [replace(system, name=name) for system, name in zip(systems, numbered, strict=True)]
+
+
+def of_trials(contents: Contents, old: Trials, trials: Trials) -> Contents:
+    """Contents with some of their trials, but for the scores that are to be written in place of theirs."""
+    rows = Wanted(trials).find(old).rows
+    fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores")}
+    return replace(contents, **{name: one.take(rows) for name, one in fields.items() if one is not None})
 
 
 def kind_called(name: KindName) -> Kind:

@@ -19,9 +19,8 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, IntArray
-from deciban.workflows.kinds.base import Kind, Scored
+from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
     in_nats,
@@ -206,10 +205,7 @@ class Multiclass(Kind):
             left = [name for name in old.classes if name not in scores.classes]
             messages.append(Message("note", "", f"not among the classes, and left out: {', '.join(left[:10])}"))
         if len(scores.trials) < len(old.trials):
-            rows = Wanted(scores.trials).find(old.trials).rows
-            fields = {name: getattr(found.contents, name) for name in ("index", "class_key")}
-            taken = {name: one.take(rows) for name, one in fields.items() if one is not None}
-            found = replace(found, contents=replace(found.contents, **taken))
+            found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
         return [*messages, *write_rescored_classes(found, scores, target, to=to)]

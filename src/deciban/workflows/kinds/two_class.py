@@ -13,15 +13,18 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
 from deciban.io import Contents
+from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import Key, Scores
+from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.types import BoolArray
-from deciban.workflows.kinds.base import Kind, Scored
+from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.options import Figures, Reading
+
+_DELIMITED = {",": "table", "\t": "tsv"}
 
 
 class TwoClass(Kind):
@@ -105,11 +108,28 @@ class TwoClass(Kind):
         """The same: there is one column."""
         return scores, []
 
+    def with_trials(self, found: Input, trials: Trials) -> Input:
+        """An input with these of its trials; its lines stay only if all do, and hold one score each."""
+        contents = found.contents
+        scored = contents.systems[0].trials
+        whole = len(trials) == len(scored)
+        if whole and len(contents.systems) == 1:
+            return found
+        return as_table(found, contents if whole else of_trials(contents, scored, trials))
+
     def written(self, found: Input, scores: Scores, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with llrs."""
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 
         return list(write_rescored(found, scores, target, to=to))
+
+
+def as_table(first: Input, contents: Contents) -> Input:
+    """Other contents in the format of the first input, not in its lines."""
+    form = first.format
+    if form.name == "table" and first.layout is not None:
+        form = by_name(_DELIMITED.get(first.layout.delimiter, form.name))
+    return replace(first, contents=contents, format=form, source=None, layout=None)
 
 
 def points_of(figures: Figures) -> list[OperatingPoint]:
