@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deciban.analysis.data import HeldOut, LabelledData, copied
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
@@ -103,25 +104,9 @@ class Criterion:
         return float(scores.trials.scoring_rule_cost(*rule, p_target=p_target) / nothing)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """A system that could be added, and everything about it that a choice depends on.
-
-    Attributes
-    ----------
-    system : int
-    cost, gain : float
-        See `SelectionStep`.
-    """
-
-    system: int
-    cost: float
-    gain: float
-
-
-def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
     """In order of cost; those that differ by rounding alone stay in the order of the systems."""
-    found: list[list[Candidate]] = []
+    found: list[list[SelectionStep]] = []
     for one in sorted(candidates, key=lambda candidate: candidate.cost):
         if found and one.cost <= found[-1][0].cost * (1.0 + _SAME):
             found[-1].append(one)
@@ -140,7 +125,7 @@ class Search:
         self._chosen: list[int] = []
         self._n_parts, self._n_trained = len(list(held.parts)), 0
 
-    def around(self, chosen: Sequence[int], before: float) -> tuple[list[Candidate], list[Untrained]]:
+    def around(self, chosen: Sequence[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
         """What it brings to add each of the other systems, the best one first, and which of them cannot be trained.
 
         Parameters
@@ -150,7 +135,7 @@ class Search:
             Their cost.
         """
         self._chosen = list(chosen)
-        found: list[Candidate] = []
+        found: list[SelectionStep] = []
         untrained: list[Untrained] = []
         for k in range(len(self._names)):
             if k in self._chosen:
@@ -162,11 +147,11 @@ class Search:
                 untrained.append(self._untrained(k, error))
             else:
                 gain = 0.0 if cost == before else before - cost  # infinity from infinity is no gain
-                found.append(Candidate(k, cost, gain))
+                found.append(SelectionStep(k, self._names[k], cost, math.nan, gain))
             self._n_trained += self._n_parts
         return _best_first(found), untrained
 
-    def finished(self, candidates: Sequence[Candidate], untrained: list[Untrained]) -> Iterator[SelectionStep]:
+    def finished(self, candidates: Sequence[SelectionStep], untrained: list[Untrained]) -> Iterator[SelectionStep]:
         """Candidates with what the choice among them does not depend on; what it cannot be found of is untrained."""
         for one in candidates:
             try:
@@ -174,7 +159,7 @@ class Search:
             except InputError as error:
                 untrained.append(self._untrained(one.system, error))
             else:
-                yield SelectionStep(one.system, self._names[one.system], one.cost, same, one.gain)
+                yield replace(one, same_data_cost=same)
 
     def _crossed_cost(self, added: int) -> float:
         return self._cost(self._held.llr(self._cost.fusion, self._with(added)), self._data)

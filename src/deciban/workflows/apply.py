@@ -30,14 +30,15 @@ from deciban.workflows.meeting import meet
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,
+    order_of_training,
     path_of_model,
+    refuse_twice,
     require_kind,
     require_quality,
     trained_model,
 )
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, combination_messages, measures_of, quality_paths, read_measures
-from deciban.workflows.system_order import order_of_training, refuse_twice
 from deciban.workflows.system_trials import naming_scores
 
 

@@ -145,7 +145,7 @@ def evaluate_model(
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
     measured = None if quality is None else read_measures(quality)
-    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
+    files = ScoreFiles.of(scores, key, options.reading)
     chosen = require_kind(model, files.scores[0], files.key, options)
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
     trials = SystemTrials.read(files, None, chosen, **read)

@@ -46,15 +46,21 @@ class ScoreFiles:
 
     @classmethod
     def of(
-        cls, scores: Paths, key: PathLike | None, reading: Reading, class_order: tuple[str, ...] | None = None
+        cls,
+        scores: Paths | ScoreFiles,
+        key: PathLike | None,
+        reading: Reading,
+        class_order: tuple[str, ...] | None = None,
     ) -> ScoreFiles:
-        """Open the files that a user named; nothing is read yet.
+        """Open the files that a user named, unless they are; nothing is read yet.
 
         Raises
         ------
         InputError
             If there is none, or standard input would be read twice.
         """
+        if isinstance(scores, ScoreFiles):
+            return scores
         paths = paths_of(scores, also=(key,))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
@@ -158,7 +164,7 @@ def read_joined(
     """
     say, chosen = progress or (lambda _words: None), options or Options()
     reading = chosen.reading
-    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, reading)
+    files = ScoreFiles.of(scores, key, reading)
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
     contents = [kind.read(one, reading, say).contents for one in files.scores]

@@ -131,10 +131,8 @@ def _nothing_about(sides: Sequence[QualitySide], measured: Mapping[QualitySide, 
 
 
 def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
-    if not Source(path).is_binary:
-        return dict.fromkeys(QUALITY_SIDES, _segments(path))
-    contents = read_contents(path)
-    if contents.quality is None:
+    contents = read_contents(path) if Source(path).is_binary else None
+    if contents is None or contents.quality is None:
         return dict.fromkeys(QUALITY_SIDES, _segments(path))
     sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}

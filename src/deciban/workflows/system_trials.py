@@ -22,10 +22,9 @@ from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.hold_out import HoldOut
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.kinds import AnyScores, Kind
-from deciban.workflows.model_files import seen_before
+from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import measures_of
-from deciban.workflows.system_order import order_of_training, refuse_twice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +79,7 @@ class SystemTrials:
         FormatError, KeyMismatchError, InputError
             As in `read_joined` and `measures_of`, or if a file is given twice.
         """
-        files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
+        files = ScoreFiles.of(scores, key, options.reading)
         refuse_twice(file.path for file in files.scores)
         incomplete = model is not None and model.accepts_missing
         joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)

@@ -116,9 +116,8 @@ def train_files(
     """
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    scores = scores if isinstance(scores, ScoreFiles) else paths_of(scores, also=(key,))
-    test_scores = _test_paths(scores, key, test_scores, test_key)
-    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, chosen.reading)
+    files = ScoreFiles.of(scores, key, chosen.reading)
+    test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(model or _default(files, chosen, quality), with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)
     measured = None if quality is None else read_measures(quality)
@@ -137,10 +136,10 @@ def train_files(
         values = dev.cross_validated(made, held)
         crossed = dev.with_values(values, made.row_name(dev.systems) if made.is_fusion else dev.systems[0])
     every = None
-    if test_scores is not None or test_key is not None:
+    if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
-        others = ScoreFiles.of(test_scores or (), test_key, chosen.reading, read.classes or None)
+        others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
         every = SystemTrials.read(others, None, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
     say("evaluating")
@@ -150,9 +149,7 @@ def train_files(
     return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, messages)
 
 
-def _test_paths(
-    scores: Sequence[PathLike] | ScoreFiles, key: PathLike | None, test_scores: Paths | None, test_key: PathLike | None
-) -> list[PathLike] | None:
+def _test_paths(files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None) -> list[PathLike] | None:
     """The score files of other trials, if there are any.
 
     Raises
@@ -167,8 +164,7 @@ def _test_paths(
                 "(test_scores=, --apply-to), or leave the key out."
             )
         return None
-    first = scores.paths if isinstance(scores, ScoreFiles) else [*scores, key]
-    return paths_of(test_scores, also=(*first, test_key), name="test_scores")
+    return paths_of(test_scores, also=(*files.paths, test_key), name="test_scores")
 
 
 def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:

@@ -18,9 +18,8 @@ from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
 from deciban.types import AnyArray, FloatArray, Progress
 from deciban.workflows.kinds.two_class import points_of
-from deciban.workflows.model_files import is_of_training
+from deciban.workflows.model_files import is_of_training, require_same_places
 from deciban.workflows.options import Figures
-from deciban.workflows.system_order import require_same_places
 from deciban.workflows.system_trials import SystemTrials
 
 _LEAST_FOR_LEAVING_OUT = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias
 
@@ -110,6 +110,10 @@ class Kind(ABC):
     @abstractmethod
     def counts(self, contents: Contents, key: Any) -> str:
         """How many trials there are of each class, in words."""
+
+    @abstractmethod
+    def counts_in_words(self, counts: Mapping[str, int]) -> str:
+        """How many trials of each class a model was trained on."""
 
     @abstractmethod
     def matched(self, model: ScoreModel, scores: Any) -> tuple[Any, list[Message]]:

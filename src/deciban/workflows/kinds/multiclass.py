@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -146,6 +146,10 @@ class Multiclass(Kind):
         shown = [f"{n:,} {name}" for name, n in zip(key.classes, counts, strict=True) if n]
         more = f" · {len(shown) - _MOST_NAMED} more classes" if len(shown) > _MOST_NAMED else ""
         return " · ".join(shown[:_MOST_NAMED]) + more
+
+    def counts_in_words(self, counts: Mapping[str, int]) -> str:
+        """How many segments and classes a model was trained on."""
+        return f"{sum(counts.values()):,} segments, {len(counts)} classes"
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -82,6 +82,11 @@ class TwoClass(Kind):
     def counts(self, contents: Contents, key: Key) -> str:
         """How many targets and non-targets there are, and by which words."""
         return replace(contents, key=key).label_counts
+
+    def counts_in_words(self, counts: Mapping[str, int]) -> str:
+        """How many targets and non-targets a model was trained on."""
+        words = {"n_tar": "target", "n_non": "non-target"}
+        return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
