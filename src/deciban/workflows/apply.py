@@ -24,7 +24,7 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
-from deciban.workflows.kinds import AnyScores, Kind, kind_called
+from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import apart
 from deciban.workflows.meeting import meet
 from deciban.workflows.model_files import (
@@ -207,7 +207,7 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
 def _applied(
     model: ScoreModel,
     inputs: Sequence[Input],
-    kind: Kind,
+    kind: AnyKind,
     options: Options,
     measured: Mapping[QualitySide, SegmentQuality] | None,
 ) -> tuple[Input, AnyScores, list[Message]]:
@@ -222,10 +222,9 @@ def _applied(
     list of Message
     """
     reading = options.reading
-    if not model.is_fusion and kind.name == "two-class":
-        systems: list[Any] = [inputs[0].contents.scores]  # which says how to choose one of several
-    else:
-        systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    if not model.is_fusion and len(systems) > 1:
+        _ = inputs[0].contents.scores  # which says how to choose one of several
     messages = [kind.read_message(system) for system in systems]
     messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
     order, notes = list(range(len(systems))), list[Message]()
@@ -249,7 +248,7 @@ def _applied(
 
 
 def _transformed(
-    model: ScoreModel, kind: Kind, systems: Sequence[Any], measured: Mapping[QualitySide, SegmentQuality] | None
+    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Mapping[QualitySide, SegmentQuality] | None
 ) -> tuple[AnyArray, list[Message]]:
     trials, names = systems[0].trials, [system.name for system in systems]
     sides = model.quality_arguments or None
@@ -261,7 +260,7 @@ def _transformed(
         return data.transform(model), messages
 
 
-def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[Any, list[Message]]:
+def _replaced(values: Any, known: Any, kind: AnyKind, *, by_order: bool) -> tuple[Any, list[Message]]:
     """The known ones where there are any, and for how many there are none."""
     classes, other = kind.classes_of(values), kind.classes_of(known)
     if classes != other and set(classes) == set(other):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from deciban.trials.criteria import criteria
 from deciban.trials.joining.join import Aligned, JoinReport
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
-from deciban.workflows.kinds import AnyKey, AnyScores, Kind, kind_of
+from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import apart
 from deciban.workflows.options import Options, Reading
 
@@ -79,7 +79,7 @@ class JoinedScores:
 
     Attributes
     ----------
-    kind : Kind
+    kind : AnyKind
     reading : Reading
         How they were read.
     aligned : tuple of Aligned or AlignedClasses
@@ -94,7 +94,7 @@ class JoinedScores:
         How much each trial counts; None if all count alike.
     """
 
-    kind: Kind
+    kind: AnyKind
     reading: Reading
     aligned: tuple[Aligned | AlignedClasses, ...]
     contents: tuple[Contents, ...]
@@ -180,8 +180,6 @@ def read_joined(
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
     messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    if kind.name == "classes":
-        aligned = [replace(one, scores=kind.in_nats(one.scores, reading)) for one in aligned]
     return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
 
 
@@ -217,7 +215,7 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
 
 
 def _aligned(
-    kind: Kind, systems: list[AnyScores], key: AnyKey, reading: Reading, *, incomplete: bool
+    kind: AnyKind, systems: list[AnyScores], key: AnyKey, reading: Reading, *, incomplete: bool
 ) -> tuple[Sequence[Any], AnyKey]:
     """The systems on the trials that are asked for, and the key with these alone.
 
@@ -235,7 +233,7 @@ def _aligned(
     return kind.align([one.take(rows) for one in systems], chosen, reading, incomplete=incomplete), chosen
 
 
-def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: Kind) -> tuple[CountArray | None, list[Message]]:
+def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tuple[CountArray | None, list[Message]]:
     """How much trials count, and what is to be said about it."""
     column, name = reading.weights, key.trials.origin.name
     if column is None:

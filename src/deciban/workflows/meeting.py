@@ -18,7 +18,7 @@ from deciban.trials.joining.join import align_incomplete
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import JoinReport, match, match_by_order, picked
 from deciban.types import IntArray
-from deciban.workflows.kinds import Kind
+from deciban.workflows.kinds import AnyKind
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.options import Reading
 
@@ -49,7 +49,12 @@ class Met:
 
 
 def meet(
-    model: ScoreModel, kind: Kind, inputs: Sequence[Input], systems: list[Any], order: Sequence[int], reading: Reading
+    model: ScoreModel,
+    kind: AnyKind,
+    inputs: Sequence[Input],
+    systems: list[Any],
+    order: Sequence[int],
+    reading: Reading,
 ) -> Met:
     """Find the scores of all systems for the trials of the first one.
 
@@ -59,7 +64,7 @@ def meet(
     Parameters
     ----------
     model : ScoreModel
-    kind : Kind
+    kind : AnyKind
     inputs : sequence of Input
         With one system or more each.
     systems : list of Scores or ClassScores
@@ -88,7 +93,7 @@ def meet(
     return Met([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
 
 
-def _on_all(kind: Kind, inputs: Sequence[Input], systems: list[Any], order: Sequence[int], reading: Reading) -> Met:
+def _on_all(kind: AnyKind, inputs: Sequence[Input], systems: list[Any], order: Sequence[int], reading: Reading) -> Met:
     """Systems on every trial that one of them scored, with NaN where one did not."""
     held_by = [one for one in inputs for _ in one.contents.systems]
     inputs = [one for one in inputs if any(held_by[k] is one for k in order)]
@@ -171,7 +176,9 @@ def _meet(one: Trials, other: Trials) -> bool:
     return rows is None or bool(np.any(rows >= 0))
 
 
-def _in_words(kind: Kind, systems: Sequence[Any], left: Trials, report: JoinReport, reading: Reading) -> list[Message]:
+def _in_words(
+    kind: AnyKind, systems: Sequence[Any], left: Trials, report: JoinReport, reading: Reading
+) -> list[Message]:
     """How the trials of the first system and those of the others met."""
     noun, trials = kind.noun, systems[0].trials
     name, messages = trials.origin.name, kind.by_order_messages(reading)

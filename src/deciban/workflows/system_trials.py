@@ -21,7 +21,7 @@ from deciban.trials import SegmentQuality, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.hold_out import HoldOut
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
-from deciban.workflows.kinds import AnyScores, Kind
+from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import measures_of
@@ -102,7 +102,7 @@ class SystemTrials:
         return cls(joined, data, joined.names, first, tuple(messages))
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> AnyKind:
         """What the scores are about."""
         return self.joined.kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,8 +30,12 @@ AnyKey: TypeAlias = Key | ClassKey
 Scored: TypeAlias = tuple[AnyArray, AnyArray, CountArray | None]
 """Scores of trials, their truth (whether targets, or which class) and their weights."""
 
+S = TypeVar("S", bound=AnyScores)
+K = TypeVar("K", bound=AnyKey)
+A = TypeVar("A", bound=Aligned | AlignedClasses)
 
-class Kind(ABC):
+
+class Kind(ABC, Generic[S, K, A]):
     """Scores of one kind: what a trial is called, how scores meet a key, which evaluation there is."""
 
     name: ClassVar[KindName]
@@ -72,11 +76,11 @@ class Kind(ABC):
         return read_input(file, need=need or self.need, log10=log10)
 
     @abstractmethod
-    def systems_of(self, contents: Contents, reading: Reading) -> list[Any]:
+    def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
         """The scores of each system that an input holds."""
 
     @abstractmethod
-    def key_of(self, contents: Contents, reading: Reading, first: Any) -> Any:
+    def key_of(self, contents: Contents, reading: Reading, first: S) -> K:
         """The truth that an input holds, for the scores of a first system.
 
         Raises
@@ -86,17 +90,15 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def align(
-        self, systems: Sequence[Any], key: Any, reading: Reading, *, incomplete: bool = False
-    ) -> Sequence[Aligned | AlignedClasses]:
+    def align(self, systems: Sequence[S], key: K, reading: Reading, *, incomplete: bool = False) -> Sequence[A]:
         """Find the scores of every trial of a key; if ``incomplete``, with NaN where a system has none."""
 
     @abstractmethod
-    def truth_of(self, aligned: Any) -> BoolArray | IntArray:
+    def truth_of(self, aligned: A) -> BoolArray | IntArray:
         """The truth of the trials that are left: whether targets, or which class."""
 
     @abstractmethod
-    def in_nats(self, scores: Any, reading: Reading) -> Any:
+    def in_nats(self, scores: S, reading: Reading) -> S:
         """Scores as natural logarithms, whatever the user said they are."""
 
     @abstractmethod
@@ -104,11 +106,11 @@ class Kind(ABC):
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
     @abstractmethod
-    def size(self, scores: Any) -> str:
+    def size(self, scores: S) -> str:
         """How many trials there are scores of, in words."""
 
     @abstractmethod
-    def counts(self, contents: Contents, key: Any) -> str:
+    def counts(self, contents: Contents, key: K) -> str:
         """How many trials there are of each class, in words."""
 
     @abstractmethod
@@ -116,33 +118,33 @@ class Kind(ABC):
         """How many trials of each class a model was trained on."""
 
     @abstractmethod
-    def matched(self, model: ScoreModel, scores: Any) -> tuple[Any, list[Message]]:
+    def matched(self, model: ScoreModel, scores: S) -> tuple[S, list[Message]]:
         """Scores with their columns in the order of training, and what is to be said about it."""
 
     @abstractmethod
-    def written(self, found: Input, scores: Any, target: PathLike, to: str | None) -> list[Message]:
+    def written(self, found: Input, scores: S, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with other scores."""
 
     def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
         """An input with these of its trials, as far as what writes it does not find them itself."""
         return found
 
-    def in_class_order(self, systems: list[Any], order: Sequence[str]) -> list[Any]:  # noqa: ARG002
+    def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:  # noqa: ARG002
         """Scores with the classes in the order of other trials, if they are the same classes."""
         return systems
 
-    def unit_messages(self, systems: Sequence[Any], reading: Reading) -> list[Message]:  # noqa: ARG002
+    def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:  # noqa: ARG002
         """What was done to the units of scores."""
         return []
 
-    def key_messages(self, key: Any, reading: Reading) -> list[Message]:  # noqa: ARG002
+    def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""
         if not reading.where:
             return []
         chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
         return [Message("only", "", f"{self.noun}s with {' and '.join(chosen)}")]
 
-    def refuse_contradictions(self, contents: Sequence[Contents], key: Any, reading: Reading) -> None:  # noqa: B027
+    def refuse_contradictions(self, contents: Sequence[Contents], key: K, reading: Reading) -> None:
         """Refuse labels beside scores that are not those of the key."""
 
     def refuse_reading(self, reading: Reading) -> None:
@@ -169,10 +171,10 @@ class Kind(ABC):
                 f"{', '.join(given)}: for scores of {self.other}, but these are of {self.about}. Leave it out."
             )
 
-    def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:  # noqa: B027
+    def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no trial is of."""
 
-    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:  # noqa: B027
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
         """Refuse a model for scores in other units than those of training."""
 
     def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
@@ -183,7 +185,7 @@ class Kind(ABC):
         """What results call that which a model makes of systems."""
         return names_apart([model.row_name(systems)], systems)[0]
 
-    def read_message(self, scores: Any) -> Message:
+    def read_message(self, scores: S) -> Message:
         """Say how the scores of a system were read."""
         origin = scores.trials.origin
         unit = ", log10" if getattr(scores, "log10", False) and "log10" not in origin.reading else ""
@@ -210,11 +212,11 @@ class Kind(ABC):
         )
         return Message("join", "", f"{counts} · {ties}" if ties else counts)
 
-    def classes_of(self, scores: Any) -> tuple[str, ...]:
+    def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
         return getattr(scores, "classes", ())
 
-    def stacked(self, scores: Sequence[Any]) -> AnyArray:
+    def stacked(self, scores: Sequence[S]) -> AnyArray:
         """Scores of systems on the same trials in one array: trials, systems, and classes where there are many.
 
         That of one system is a view; of several of two classes, all scores of a system lie together in memory.
@@ -229,13 +231,17 @@ class Kind(ABC):
             together[k] = column
         return np.moveaxis(together, 0, 1)
 
-    def with_values(self, scores: Any, values: FloatArray, name: str) -> Any:
+    def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""
-        unit = {"log10": False} if isinstance(scores, Scores) else {}
-        return replace(scores, score=values, name=name, **unit)
+        changed: dict[str, Any] = {"score": values, "name": name}
+        return replace(scores, **changed | ({"log10": False} if isinstance(scores, Scores) else {}))
 
 
-def apart(systems: Sequence[Any]) -> list[Any]:
+AnyKind: TypeAlias = Kind[Any, Any, Any]
+"""A kind, whichever it is: its methods take what others of its methods gave."""
+
+
+def apart(systems: Sequence[S]) -> list[S]:
     """Give systems of one name the path of their file, and systems of one file a number."""
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
@@ -252,7 +258,7 @@ def of_trials(contents: Contents, old: Trials, trials: Trials) -> Contents:
     return replace(contents, **{name: one.take(rows) for name, one in fields.items() if one is not None})
 
 
-def kind_called(name: KindName) -> Kind:
+def kind_called(name: KindName) -> AnyKind:
     """The kind of this name."""
     if name == "two-class":
         from deciban.workflows.kinds.two_class import TWO_CLASS
@@ -263,7 +269,7 @@ def kind_called(name: KindName) -> Kind:
     return MULTICLASS
 
 
-def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Kind:
+def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> AnyKind:
     """The kind that a user named, or that score file and key show; see `kind_of_scores`.
 
     Raises

@@ -34,7 +34,7 @@ _MOST_NAMED = 20
 """Classes that are counted one by one."""
 
 
-class Multiclass(Kind):
+class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     """Segments are of one of many classes; a system gives each a log-likelihood for each class."""
 
     name = "classes"
@@ -97,10 +97,11 @@ class Multiclass(Kind):
         *,
         incomplete: bool = False,  # noqa: ARG002  # no model of many classes knows what to do about it
     ) -> Sequence[AlignedClasses]:
-        """Find the scores of every segment of a key."""
-        return align_class_systems(
+        """Find the scores of every segment of a key, in nats."""
+        found = align_class_systems(
             systems, key, reading.missing, duplicates=reading.duplicates, by_order=reading.by_order
         )
+        return [replace(one, scores=self.in_nats(one.scores, reading)) for one in found]
 
     def truth_of(self, aligned: AlignedClasses) -> IntArray:
         """The true class of each segment, by its position."""

@@ -27,7 +27,7 @@ from deciban.workflows.options import Figures, Reading
 _DELIMITED = {",": "table", "\t": "tsv"}
 
 
-class TwoClass(Kind):
+class TwoClass(Kind[Scores, Key, Aligned]):
     """Trials are targets or non-targets; a system gives each one score."""
 
     name = "two-class"
