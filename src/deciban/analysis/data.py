@@ -149,26 +149,11 @@ class LabelledData(SystemsData, LabelledTrials):
         """Evaluate scores or llrs of these trials; those that have none (NaN) are left out."""
         return evaluate_labelled(*self.known(score), name=name, operating_points=points)
 
-    def cross_validated(self, model: Any, systems: Sequence[int] | None = None, **folds: Any) -> FloatArray:
-        """Map every trial by a model that was trained without its group.
-
-        Parameters
-        ----------
-        model : calibrator or fusion
-        systems : sequence of int, optional
-            Those to fuse. The folds do not depend on them: they follow from the scores of all systems.
-        **folds
-            ``groups``, ``n_folds`` and ``seed`` of `deciban.calibration.cross_validated`.
-
-        Returns
-        -------
-        (n_trials,) array
-            In nats. NaN for trials of weight 0 in folds where a model refuses one of these.
-        """
-        return self.held_out(**folds).llr(model, systems)
-
     def held_out(self, **folds: Any) -> HeldOut:
-        """Make the folds of `cross_validated` once, for any number of models."""
+        """Make folds once, for any number of models, by the ``groups``, ``n_folds`` and ``seed`` of `cross_validated`.
+
+        They follow from the scores of all systems, so that those of different systems can be compared.
+        """
         keys = [*self.scores.T, *(column for table in self.tables for column in table.T), self.is_target]
         order = np.lexsort(keys if self.weight is None else [self.weight, *keys])
         rank = np.empty(len(order))
@@ -191,7 +176,19 @@ class HeldOut:
     parts: Parts
 
     def llr(self, model: Any, systems: Sequence[int] | None = None) -> FloatArray:
-        """Map every trial by a model that was trained without its group; see `LabelledData.cross_validated`."""
+        """Map every trial by a model that was trained without its group.
+
+        Parameters
+        ----------
+        model : calibrator or fusion
+        systems : sequence of int, optional
+            Those to fuse; all if left out.
+
+        Returns
+        -------
+        (n_trials,) array
+            In nats. NaN for trials of weight 0 in folds where a model refuses one of these.
+        """
         data = self.trials if systems is None else self.trials.choose(systems)
         by_row: Any = _ByRow(model, data)
         return self.parts.llr(by_row, np.arange(len(data.scores)))

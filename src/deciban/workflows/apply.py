@@ -149,8 +149,10 @@ def apply_files(
             (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
         )
         if write_as == "detection-llr":
-            final, more = _as_detection_llrs(final)
-            notes = [*notes, *more]
+            from deciban.multiclass import detection_llrs  # most outputs need none of it
+
+            words = "written as detection llrs: of each class against the others, by a flat prior"
+            final, notes = replace(final, score=detection_llrs(final.score)), [*notes, Message("note", "", words)]
         messages += [*notes, *kind.written(found, final, target, to)]
     return tuple(messages)
 
@@ -275,10 +277,3 @@ def _replaced(values: Any, known: Any, kind: AnyKind, *, by_order: bool) -> tupl
     chosen = there if values.score.ndim == 1 else there[:, None]
     changed = replace(values, score=np.where(chosen, known.score[rows], values.score))
     return changed, [Message("note", "", words)] if n_others else []
-
-
-def _as_detection_llrs(scores: Any) -> tuple[Any, list[Message]]:
-    from deciban.multiclass import detection_llrs
-
-    words = "written as detection llrs: of each class against the others, by a flat prior"
-    return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]

@@ -13,7 +13,7 @@ from deciban.messages import Message, counted
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
-from deciban.types import AnyArray, FloatArray, Progress
+from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 
@@ -148,7 +148,7 @@ def evaluate_model(
     files = ScoreFiles.of(scores, key, options.reading)
     chosen = require_kind(model, files.scores[0], files.key, options)
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
-    trials = SystemTrials.read(files, None, chosen, **read)
+    trials = SystemTrials.read(files, chosen, **read)
     trials.kind.require_trials(trials.data.is_target, trials.classes)
     require_one_system(model, trials.joined)
     before = []
@@ -159,11 +159,12 @@ def evaluate_model(
     for k, name in enumerate(trials.systems):
         say(f"evaluating {name}")
         before.append(counting.evaluated(counting.system(k), name, options.figures))
-    values, messages = mapped(model, counting)
-    messages += combination_messages(model, measured)
+    trials.kind.require_model(model, chosen.reading, trials.classes)
+    messages = ways_in_words(model, counting.data.scores, counting.systems, counting.trials)
+    messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
     name = trials.kind.name_after(model, trials.systems)
     say(f"evaluating {name}")
-    after = counting.evaluated(values, name, options.figures)
+    after = counting.evaluated(counting.transform(model), name, options.figures)
     what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
     words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
     found = [*trials.all_messages(before), *messages, Message("note", "", words)]
@@ -171,21 +172,6 @@ def evaluate_model(
     report = trials.joined.report
     untouched = Results(tuple(before), report, tuple(found))
     return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials)
-
-
-def mapped(model: ScoreModel, trials: Any) -> tuple[FloatArray, list[Message]]:
-    """What a trained model makes of trials, classes in the order of the trials; and what is to be said about it.
-
-    Raises
-    ------
-    InputError
-        If systems, classes or units are not those of training, or the model refuses a trial.
-    """
-    kind, joined = trials.kind, trials.joined
-    kind.require_model(model, joined.reading, trials.classes)
-    messages = ways_in_words(model, trials.data.scores, trials.systems, trials.trials)
-    _, notes = trials.as_trained(model)
-    return trials.transform(model), [*messages, *notes]
 
 
 def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:

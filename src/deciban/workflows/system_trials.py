@@ -14,13 +14,12 @@ from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError, naming_trials
 from deciban.fusion.quality_measures import QualitySide
-from deciban.io.source import PathLike
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.hold_out import HoldOut
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
+from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
@@ -53,22 +52,21 @@ class SystemTrials:
     @classmethod
     def read(
         cls,
-        scores: Paths | ScoreFiles,
-        key: PathLike | None,
+        files: ScoreFiles,
         options: Options,
         *,
-        model: ScoreModel | None = None,
-        quality: Mapping[QualitySide, SegmentQuality] | None = None,
-        trained: bool = False,
-        progress: Progress | None = None,
+        model: ScoreModel,
+        quality: Mapping[QualitySide, SegmentQuality] | None,
+        trained: bool,
+        progress: Progress | None,
     ) -> SystemTrials:
         """Read and join them.
 
         Parameters
         ----------
-        scores, key, options, progress
+        files, options, progress
             As in `read_joined`.
-        model : ScoreModel, optional
+        model : ScoreModel
             What they are for: it may take trials that some system did not score.
         quality : mapping of side to SegmentQuality, optional
         trained : bool
@@ -79,27 +77,16 @@ class SystemTrials:
         FormatError, KeyMismatchError, InputError
             As in `read_joined` and `measures_of`, or if a file is given twice.
         """
-        files = ScoreFiles.of(scores, key, options.reading)
         refuse_twice(file.path for file in files.scores)
-        incomplete = model is not None and model.accepts_missing
+        incomplete = model.accepts_missing
         joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)
-        sides = model.quality_arguments or None if trained and model is not None else None
-        found = cls.of(joined, quality, sides)
-        return found.with_counts_of_scores() if incomplete else found
-
-    @classmethod
-    def of(
-        cls,
-        joined: JoinedScores,
-        quality: Mapping[QualitySide, SegmentQuality] | None = None,
-        sides: tuple[str, ...] | None = None,
-    ) -> SystemTrials:
-        """Put together systems on the same trials, and the quality of these trials."""
+        sides = model.quality_arguments or None if trained else None
         first = joined.aligned[0].scores
         tables, messages = ({}, []) if quality is None else measures_of(quality, first.trials, sides=sides)
         scores = joined.kind.stacked([one.scores for one in joined.aligned])
         data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight)
-        return cls(joined, data, joined.names, first, tuple(messages))
+        found = cls(joined, data, joined.names, first, tuple(messages))
+        return found.with_counts_of_scores() if incomplete else found
 
     @property
     def kind(self) -> AnyKind:
@@ -147,7 +134,7 @@ class SystemTrials:
         groups, data = held.groups(self.trials), self.data
         with self.naming():
             if not self.classes:
-                return data.cross_validated(model, groups=groups, n_folds=held.parts)
+                return data.held_out(groups=groups, n_folds=held.parts).llr(model)
             if isinstance(groups, tuple):
                 raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
             scores, truth, weight = model.inputs(data.scores), data.is_target, data.weight

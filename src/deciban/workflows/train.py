@@ -122,7 +122,7 @@ def train_files(
     chosen = require_kind(made, files.scores[0], files.key, chosen)
     measured = None if quality is None else read_measures(quality)
     with _subsets_named(made):
-        read = SystemTrials.read(files, None, chosen, model=made, quality=measured, progress=progress)
+        read = SystemTrials.read(files, chosen, model=made, quality=measured, trained=False, progress=progress)
     require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
     selection = selection_of(made, read, held or HoldOut(n_folds, n_folds), say) if select else None
@@ -140,7 +140,7 @@ def train_files(
         other = measured if test_quality is None else read_measures(test_quality)
         how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
         others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
-        every = SystemTrials.read(others, None, chosen.lenient(), **how)
+        every = SystemTrials.read(others, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)
