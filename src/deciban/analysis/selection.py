@@ -199,7 +199,7 @@ def select_systems(
     data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
     named = system_names(names, data.scores.shape[1])
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
-    criterion = Criterion.of(prototype, operating_point)
+    criterion = Criterion(prototype, None if operating_point is None else as_operating_point(operating_point))
     held = data.held_out(groups=groups, n_folds=n_folds, seed=seed)
     search = Search(held, criterion, named, progress)
     steps: list[SelectionStep] = []
@@ -230,11 +230,6 @@ class Criterion:
 
     fusion: Fusion
     point: OperatingPoint | None
-
-    @classmethod
-    def of(cls, fusion: Fusion, point: PointLike | None) -> Criterion:
-        """What a user asked for: a cost at a point, or else that of the fusion."""
-        return cls(fusion, None if point is None else as_operating_point(point))
 
     @property
     def words(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,12 @@ import numpy as np
 
 from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
-from deciban.fusion.quality_measures import QualitySide
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import ways_in_words
@@ -37,8 +35,15 @@ from deciban.workflows.model_files import (
     require_quality,
     trained_model,
 )
-from deciban.workflows.options import Options
-from deciban.workflows.quality import QualityFiles, combination_messages, measures_of, quality_paths, read_measures
+from deciban.workflows.options import Options, Reading
+from deciban.workflows.quality import (
+    Measured,
+    QualityFiles,
+    combination_messages,
+    measures_of,
+    quality_paths,
+    read_measures,
+)
 from deciban.workflows.system_trials import naming_scores
 
 
@@ -139,7 +144,7 @@ def apply_files(
     say("applying the model")
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
-    ready = [_applied(loaded, group, kind, chosen, measured) for group in groups]
+    ready = [_applied(loaded, group, chosen.reading, measured) for group in groups]
     messages = [*model_message(model_path, loaded), *(message for _, _, notes in ready for message in notes)]
     if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)
@@ -207,11 +212,7 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
 
 
 def _applied(
-    model: ScoreModel,
-    inputs: Sequence[Input],
-    kind: AnyKind,
-    options: Options,
-    measured: Mapping[QualitySide, SegmentQuality] | None,
+    model: ScoreModel, inputs: Sequence[Input], reading: Reading, measured: Measured | None
 ) -> tuple[Input, AnyScores, list[Message]]:
     """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
 
@@ -223,7 +224,7 @@ def _applied(
         In nats.
     list of Message
     """
-    reading = options.reading
+    kind = kind_called(model.scores_kind)
     systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
     if not model.is_fusion and len(systems) > 1:
         _ = inputs[0].contents.scores  # which says how to choose one of several
@@ -250,7 +251,7 @@ def _applied(
 
 
 def _transformed(
-    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Mapping[QualitySide, SegmentQuality] | None
+    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Measured | None
 ) -> tuple[AnyArray, list[Message]]:
     trials, names = systems[0].trials, [system.name for system in systems]
     sides = model.quality_arguments or None

@@ -23,6 +23,9 @@ from deciban.types import FloatArray
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
 """One file for all sides, or one for each."""
 
+Measured: TypeAlias = Mapping[QualitySide, SegmentQuality]
+"""The measures of each side of trials, as files hold them."""
+
 
 def quality_paths(quality: QualityFiles | None) -> list[PathLike]:
     """The files that quality measures are read from."""
@@ -61,7 +64,7 @@ def read_measures(quality: QualityFiles) -> dict[QualitySide, SegmentQuality]:
 
 
 def measures_of(
-    measured: Mapping[QualitySide, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
+    measured: Measured, trials: Trials, *, sides: tuple[str, ...] | None = None
 ) -> tuple[dict[str, FloatArray], list[Message]]:
     """Quality measures of every trial, as arguments of a fusion.
 
@@ -115,7 +118,7 @@ def measures_of(
     return found, messages
 
 
-def _nothing_about(sides: Sequence[QualitySide], measured: Mapping[QualitySide, SegmentQuality], trials: Trials) -> str:
+def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Trials) -> str:
     """Say that no trial has measures of these sides."""
     origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
     there = [side for side in sides if side in trials.sides]
@@ -186,7 +189,7 @@ def read_combination(path: PathLike) -> FloatArray:
 
 
 def combination_of(
-    measured: Mapping[QualitySide, SegmentQuality], selected: Selected | None, combined: Combined | None
+    measured: Measured, selected: Selected | None, combined: Combined | None
 ) -> tuple[object, list[Message]]:
     """The setting ``combine`` of a fusion that takes some of the measures, or weighted sums of them.
 
@@ -270,7 +273,7 @@ def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
     return product
 
 
-def combination_messages(fusion: ScoreModel, measured: Mapping[QualitySide, SegmentQuality] | None) -> list[Message]:
+def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[Message]:
     """Say which measures of files a trained fusion takes, and how it combines them, if it does not take all."""
     if measured is None or not isinstance(fusion, QualityFusion):
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,17 +13,16 @@ from deciban.analysis.data import LabelledData
 from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError, naming_trials
-from deciban.fusion.quality_measures import QualitySide
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality, Trials
+from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.hold_out import HoldOut
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.quality import measures_of
+from deciban.workflows.quality import Measured, measures_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +55,7 @@ class SystemTrials:
         options: Options,
         *,
         model: ScoreModel,
-        quality: Mapping[QualitySide, SegmentQuality] | None,
+        quality: Measured | None,
         trained: bool,
         progress: Progress | None,
     ) -> SystemTrials:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from deciban.analysis import FigureRow, Selection, select_systems
+from deciban.analysis import Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
-from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
+from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality
 from deciban.types import Progress
 from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
-from deciban.workflows.quality import Combined, QualityFiles, Selected, combination_of, read_measures
+from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
 from deciban.workflows.system_trials import SystemTrials
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
@@ -145,8 +144,13 @@ def train_files(
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
-    messages = _messages(dev, combining, held, made, every, rows)
-    return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, messages)
+    before = [row for row in rows if row.role == "before"]
+    messages = [*dev.all_messages([row.dev for row in before]), *combining]
+    if held is not None:
+        messages.append(held.message(dev.trials, "fuses" if made.is_fusion else "calibrates"))
+    if every is not None:
+        messages += [Message("other", "", f"{dev.kind.noun}s"), *every.all_messages([row.eval for row in before])]
+    return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages))
 
 
 def _test_paths(files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None) -> list[PathLike] | None:
@@ -177,24 +181,6 @@ def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
     more = {} if weights is None else {"weights_from": weights}
     more |= dev.kind.record(model, options.reading, dev.classes)
     model.training_ = replace(training, systems=dev.systems, results={**training.results, **more})
-
-
-def _messages(
-    dev: SystemTrials,
-    combining: list[Message],
-    held: HoldOut | None,
-    model: ScoreModel,
-    other: SystemTrials | None,
-    rows: Sequence[FigureRow],
-) -> tuple[Message, ...]:
-    """What was read and assumed of all trials."""
-    before = [row for row in rows if row.role == "before"]
-    messages = [*dev.all_messages([row.dev for row in before]), *combining]
-    if held is not None:
-        messages.append(held.message(dev.trials, "fuses" if model.is_fusion else "calibrates"))
-    if other is not None:
-        messages += [Message("other", "", f"{dev.kind.noun}s"), *other.all_messages([row.eval for row in before])]
-    return tuple(messages)
 
 
 @contextmanager
@@ -243,7 +229,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
 def _combining(
     model: ScoreModel,
     read: SystemTrials,
-    measured: Mapping[QualitySide, SegmentQuality] | None,
+    measured: Measured | None,
     measures: Selected | None,
     combine: Combined | None,
 ) -> tuple[ScoreModel, list[Message]]:

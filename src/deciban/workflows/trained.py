@@ -14,7 +14,7 @@ from deciban.messages import Message
 from deciban.models.content import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials.joining.matching import JoinReport
-from deciban.workflows.kinds import AnyScores
+from deciban.workflows.kinds import AnyScores, kind_called
 
 _NOTHING = 0.0005
 """Share of an objective that is shown as 0.0 %."""
@@ -114,7 +114,7 @@ class Trained(Jsonable):
     def _what_flatters(self) -> str:
         """What is to be thought of figures of the trials of training."""
         what = "fusion" if self.model.is_fusion else "model"
-        words = f"The {what} has seen the {'segments' if self.kind == 'classes' else 'trials'}"
+        words = f"The {what} has seen the {kind_called(self.model.scores_kind).noun}s"
         words += f" of '{self.after.name}', which flatters it: " if self.after else ", which flatters it: "
         crossed = self.cross_validated
         if crossed is None:
