@@ -154,11 +154,8 @@ class LabelledData(SystemsData, LabelledTrials):
 
         They follow from the scores of all systems, so that those of different systems can be compared.
         """
-        keys = [*self.scores.T, *(column for table in self.tables for column in table.T), self.is_target]
-        order = np.lexsort(keys if self.weight is None else [self.weight, *keys])
-        rank = np.empty(len(order))
-        rank[order] = np.arange(len(order))
-        return HeldOut(self, Parts.of(rank, self.is_target, sample_weight=self.weight, **folds))
+        numbers = np.column_stack([self.scores, *self.tables]) if self.quality else self.scores
+        return HeldOut(self, Parts.of(numbers, self.is_target, sample_weight=self.weight, **folds))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
