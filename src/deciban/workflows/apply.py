@@ -23,8 +23,8 @@ from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import apart
-from deciban.workflows.meeting import meet
+from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.meeting import on_shared_trials
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,
@@ -212,7 +212,7 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
 
 
 def _applied(
-    model: ScoreModel, inputs: Sequence[Input], reading: Reading, measured: Measured | None
+    model: ScoreModel, inputs: list[Input], reading: Reading, measured: Measured | None
 ) -> tuple[Input, AnyScores, list[Message]]:
     """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
 
@@ -225,7 +225,7 @@ def _applied(
     list of Message
     """
     kind = kind_called(model.scores_kind)
-    systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    systems = named_apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
     if not model.is_fusion and len(systems) > 1:
         _ = inputs[0].contents.scores  # which says how to choose one of several
     messages = [kind.read_message(system) for system in systems]
@@ -234,20 +234,20 @@ def _applied(
     if model.is_fusion:
         trained = () if model.training_ is None else model.training_.systems
         order, notes = order_of_training([system.name for system in systems], trained, model.n_systems_)
-    met = meet(model, kind, inputs, systems, order, reading)
+    shared = on_shared_trials(model, kind, inputs, systems, order, reading)
     columns = list[Any]()
-    kind.require_model(model, reading, kind.classes_of(met.systems[0]))
-    for system in met.systems:
+    kind.require_model(model, reading, kind.classes_of(shared.systems[0]))
+    for system in shared.systems:
         ordered, more = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)
         notes += [message for message in more if message not in notes]
     values, more = _transformed(model, kind, columns, measured)
-    classes, trained_classes = kind.classes_of(met.first), kind.classes_of(columns[0])
+    classes, trained_classes = kind.classes_of(shared.first), kind.classes_of(columns[0])
     if classes != trained_classes and set(classes) == set(trained_classes):
         values = values[:, [trained_classes.index(name) for name in classes]]
-    result = kind.with_values(met.first, values, "fusion" if model.is_fusion else met.first.name)
-    messages += [*notes, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
-    return met.written, result, [*messages, *combination_messages(model, measured)]
+    result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
+    messages += [*notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
+    return shared.written, result, [*messages, *combination_messages(model, measured)]
 
 
 def _transformed(

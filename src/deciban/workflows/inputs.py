@@ -20,7 +20,7 @@ from deciban.trials.joining.join import Aligned, JoinReport
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
-from deciban.workflows.kinds.base import apart
+from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.options import Options, Reading
 
 Paths: TypeAlias = Sequence[PathLike] | PathLike
@@ -124,9 +124,9 @@ class JoinedScores:
 
     def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
-        met = self.kind.met(self.report, "" if ties is None else ties_in_words(ties))
+        joined = self.kind.join_message(self.report, "" if ties is None else ties_in_words(ties))
         chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
-        return (*self.messages, met, *chosen)
+        return (*self.messages, joined, *chosen)
 
 
 def read_joined(
@@ -168,7 +168,7 @@ def read_joined(
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
     contents = [kind.read(one, reading, say).contents for one in files.scores]
-    systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
+    systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
     truth = kind.key_of(source, reading, systems[0])

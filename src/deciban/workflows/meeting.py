@@ -24,7 +24,7 @@ from deciban.workflows.options import Reading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Met:
+class SharedTrials:
     """Systems on the same trials.
 
     Attributes
@@ -48,14 +48,9 @@ class Met:
     lost: list[Message] = field(default_factory=list)
 
 
-def meet(
-    model: ScoreModel,
-    kind: AnyKind,
-    inputs: Sequence[Input],
-    systems: list[Any],
-    order: Sequence[int],
-    reading: Reading,
-) -> Met:
+def on_shared_trials(
+    model: ScoreModel, kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[int], reading: Reading
+) -> SharedTrials:
     """Find the scores of all systems for the trials of the first one.
 
     Instead of refusing what lacks, a fusion that was trained for subsets of systems gets every trial that one of its
@@ -79,7 +74,7 @@ def meet(
         If trials do not meet.
     """
     if not model.is_fusion:
-        return Met(systems, systems[0], inputs[0])
+        return SharedTrials(systems, systems[0], inputs[0])
     if model.accepts_missing and reading.missing == "error" and not reading.by_order:
         return _on_all(kind, inputs, systems, order, reading)
     find = match_by_order if reading.by_order else match
@@ -90,10 +85,10 @@ def meet(
         for one, rows in zip(systems, found.rows, strict=True)
     ]
     messages = _in_words(kind, systems, trials, found.report, reading)
-    return Met([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
+    return SharedTrials([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
 
 
-def _on_all(kind: AnyKind, inputs: Sequence[Input], systems: list[Any], order: Sequence[int], reading: Reading) -> Met:
+def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[int], reading: Reading) -> SharedTrials:
     """Systems on every trial that one of them scored, with NaN where one did not."""
     held_by = [one for one in inputs for _ in one.contents.systems]
     inputs = [one for one in inputs if any(held_by[k] is one for k in order)]
@@ -106,9 +101,9 @@ def _on_all(kind: AnyKind, inputs: Sequence[Input], systems: list[Any], order: S
     found = [one.scores for one in aligned]
     if not has_more:
         messages = _in_words(kind, [one.contents.systems[0] for one in inputs], trials, report, reading)
-        return Met(found, found[0], kind.with_trials(inputs[0], trials), messages)
+        return SharedTrials(found, found[0], kind.with_trials(inputs[0], trials), messages)
     changed, lost = _of_union(inputs, rows, trials)
-    return Met(found, found[0], as_table(inputs[0], changed), _union_in_words(inputs, rows, report), lost)
+    return SharedTrials(found, found[0], as_table(inputs[0], changed), _union_in_words(inputs, rows, report), lost)
 
 
 def _trials_of(one: Input) -> Trials:
@@ -163,14 +158,14 @@ def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: J
     words += [
         f"{one.contents.origin.name} shares no trial with the others: are these the same names?"
         for one in (() if report.matched else inputs)
-        if not any(_meet(_trials_of(one), _trials_of(other)) for other in inputs if other is not one)
+        if not any(_share_trials(_trials_of(one), _trials_of(other)) for other in inputs if other is not one)
     ]
     if report.duplicate:
         words.append(f"surplus copies of trials left out: {report.duplicate:,}")
     return [Message("note" if k else "join", "", line) for k, line in enumerate(words)]
 
 
-def _meet(one: Trials, other: Trials) -> bool:
+def _share_trials(one: Trials, other: Trials) -> bool:
     """Whether two lists have a trial in common."""
     rows = Wanted(one).find(other).rows
     return rows is None or bool(np.any(rows >= 0))

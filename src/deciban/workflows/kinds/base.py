@@ -204,7 +204,7 @@ class Kind(ABC, Generic[S, K, A]):
         words = f"{self.noun}s without {scores} were given {reading.missing:g}{self.filled}"
         return [Message("fill", "", words)]
 
-    def met(self, report: JoinReport, ties: str) -> Message:
+    def join_message(self, report: JoinReport, ties: str) -> Message:
         """Say how trials met."""
         counts = (
             f"{report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
@@ -241,7 +241,7 @@ AnyKind: TypeAlias = Kind[Any, Any, Any]
 """A kind, whichever it is: its methods take what others of its methods gave."""
 
 
-def apart(systems: Sequence[S]) -> list[S]:
+def named_apart(systems: Sequence[S]) -> list[S]:
     """Give systems of one name the path of their file, and systems of one file a number."""
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
@@ -313,13 +313,13 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     >>> kind_of_scores(path)
     'classes'
     """
-    asked = Options.of("kind_of_scores", reading).reading
+    read = Options.of("kind_of_scores", reading).reading
     truth = (
-        None if key is None else recognize(key, format=asked.key_format, columns=asked.key_columns, labels=asked.labels)
+        None if key is None else recognize(key, format=read.key_format, columns=read.key_columns, labels=read.labels)
     )
     if is_stream(scores):  # who looked at it could not read it any more
         return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
-    return _shown(recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels), truth)
+    return _shown(recognize(scores, format=read.format, columns=read.columns, labels=read.labels), truth)
 
 
 _TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
