@@ -17,8 +17,8 @@ from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from deciban.workflows.hold_out import HoldOut
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
+from deciban.workflows.key_columns import HoldOut
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
