@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban import InputError
 from deciban.trials import Trials
-from deciban.workflows.hold_out import groups_of
+from deciban.workflows.key_columns import groups_of
 
 TRIALS = Trials.of(
     {"enroll": ["m1", "m2", "m1"], "test": ["x", "y", "z"]},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, evaluate_files, read_scores, report_files, train_files
-from deciban.workflows.hold_out import HoldOut
+from deciban.workflows.key_columns import HoldOut
 from support.both_kinds import MADE
 
 WRONG = [

@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import InputError
-from deciban.workflows.system_order import order_of_training, refuse_twice, require_same_places
+from deciban.workflows.model_files import order_of_training, refuse_twice, require_same_places
 
 
 @pytest.mark.parametrize(

@@ -51,3 +51,11 @@ def test_results_say_what_they_are_about(both):
 def test_conventions_are_those_of_the_evaluations(both):
     done = train_files(both.paths, both.key, both.fusion()).to_dict()
     assert done["conventions"] == evaluate_files(both.paths, both.key).to_dict()["conventions"]
+
+
+def test_equal_runs_are_equal(both):
+    one, other = (train_files(both.paths, both.key, both.fusion(), cross_validate=3) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != train_files(both.paths, both.key, both.fusion(), cross_validate=4)
+    assert one != "a run"

@@ -4,6 +4,6 @@ from deciban.analysis.fused_systems import FusionAnalysis as FusionAnalysis
 from deciban.analysis.fused_systems import FusionFigures as FusionFigures
 from deciban.analysis.fusion import analyse_fusion as analyse_fusion
 from deciban.analysis.selection import Selection as Selection
+from deciban.analysis.selection import SelectionStep as SelectionStep
+from deciban.analysis.selection import Untrained as Untrained
 from deciban.analysis.selection import select_systems as select_systems
-from deciban.analysis.selection_search import SelectionStep as SelectionStep
-from deciban.analysis.selection_search import Untrained as Untrained

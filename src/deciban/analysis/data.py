@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -37,40 +37,27 @@ class SystemsData:
     scores: AnyArray
     quality: Mapping[str, AnyArray] = field(default_factory=dict)
 
-    def choose(self, systems: Sequence[int]) -> SystemsData:
+    def choose(self, systems: Sequence[int]) -> Self:
         """The same trials with some of the systems; neighbours are not copied."""
         chosen = list(systems)
         first, last = chosen[0], chosen[-1] + 1
         columns = slice(first, last) if chosen == list(range(first, last)) else chosen
-        return SystemsData(self.scores[:, columns], self.quality)
+        return replace(self, scores=self.scores[:, columns])
 
-    def take(self, rows: IntArray | BoolArray) -> SystemsData:
+    def take(self, rows: IntArray | BoolArray) -> Self:
         """The data of some trials."""
-        return SystemsData(self.scores[rows], {name: values[rows] for name, values in self.quality.items()})
-
-    def of_classes(self, order: Sequence[int]) -> SystemsData:
-        """The same with the classes in another order."""
-        return SystemsData(self.scores[:, :, list(order)], self.quality)
+        return replace(self, **{one.name: _rows_of(getattr(self, one.name), rows) for one in fields(self)})
 
     @property
-    def complete(self) -> BoolArray:
-        """Which trials all systems scored."""
-        return np.asarray(~np.isnan(self.scores).any(axis=1), np.bool_)
-
-    @property
-    def columns(self) -> list[AnyArray]:
-        """All numbers of the trials of two classes, as training records them."""
-        return [*self.scores.T, *(column for table in self.tables for column in table.T)]
+    def complete(self) -> Self:
+        """The trials that all systems scored."""
+        complete: BoolArray = np.asarray(~np.isnan(self.scores).any(axis=1))
+        return self if complete.all() else self.take(complete)
 
     @property
     def tables(self) -> list[AnyArray]:
         """The quality measures, in the order in which training records them."""
         return [self.quality[name] for name in ARGUMENTS if name in self.quality]
-
-    def fit(self, model: Any, truth: AnyArray, *, sample_weight: ArrayLike | None = None, **more: Any) -> Any:
-        """Train a model on these trials; ``more`` are names of classes, where there are many."""
-        with missing_measures_are_known():
-            return model.fit(model.inputs(self.scores), truth, sample_weight=sample_weight, **self.quality, **more)
 
     def transform(self, model: Any) -> FloatArray:
         """What a trained model makes of these trials."""
@@ -80,21 +67,29 @@ class SystemsData:
         return llr
 
 
+def _rows_of(values: Any, rows: IntArray | BoolArray) -> Any:
+    """What belongs to some of the trials: of an array, of several by name, or of nothing."""
+    if isinstance(values, Mapping):
+        return {name: table[rows] for name, table in values.items()}
+    return None if values is None else values[rows]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledData(LabelledTrials):
+class LabelledData(SystemsData, LabelledTrials):
     """The same with the truth, to train and to evaluate.
 
     Attributes
     ----------
-    data : SystemsData
-    is_target : (n_trials,) bool array
+    scores, quality
+        See `SystemsData`.
+    is_target : (n_trials,) array
+        Whether targets; of many classes, which class.
     weight : (n_trials,) array, optional
         How much each trial counts.
     """
 
-    data: SystemsData
-    is_target: BoolArray
-    weight: CountArray | None = None
+    is_target: AnyArray = field(kw_only=True)
+    weight: CountArray | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(
@@ -124,22 +119,7 @@ class LabelledData(LabelledTrials):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
         measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
         tables = {name: table for name in given if (table := getattr(measures, name.partition("_")[0])) is not None}
-        return cls(SystemsData(checked.scores, tables), checked.is_target, checked.weight)
-
-    def choose(self, systems: Sequence[int]) -> LabelledData:
-        """The same trials with some of the systems."""
-        return replace(self, data=self.data.choose(systems))
-
-    def take(self, rows: IntArray | BoolArray) -> LabelledData:
-        """Some of the trials."""
-        weight = None if self.weight is None else self.weight[rows]
-        return LabelledData(self.data.take(rows), self.is_target[rows], weight)
-
-    @property
-    def complete(self) -> LabelledData:
-        """The trials that all systems scored."""
-        rows = self.data.complete
-        return self if rows.all() else self.take(rows)
+        return cls(checked.scores, tables, is_target=checked.is_target, weight=checked.weight)
 
     @property
     def counting(self) -> LabelledData:
@@ -152,47 +132,30 @@ class LabelledData(LabelledTrials):
         counting = self.is_target if self.weight is None else self.is_target[self.weight > 0]
         return bool(counting.any() and not counting.all())
 
-    def fit(self, fusion: Any) -> Any:
-        """Train a fusion on these trials."""
-        return self.data.fit(fusion, self.is_target, sample_weight=self.weight)
+    def fit(self, model: Any, **more: Any) -> Any:
+        """Train a model on these trials; ``more`` are names of classes, where there are many."""
+        with missing_measures_are_known():
+            scores, how = model.inputs(self.scores), {**self.quality, **more}
+            return model.fit(scores, self.is_target, sample_weight=self.weight, **how)
+
+    def known(self, score: AnyArray) -> tuple[AnyArray, AnyArray, CountArray | None]:
+        """Scores of these trials, without those that there are none of (NaN), with their truth and weights."""
+        there: BoolArray = ~np.isnan(score)
+        if score.ndim > 1 or there.all():
+            return score, self.is_target, self.weight
+        return score[there], self.is_target[there], _rows_of(self.weight, there)
 
     def evaluated(self, score: AnyArray, name: str, points: Iterable[PointLike]) -> Evaluation:
         """Evaluate scores or llrs of these trials; those that have none (NaN) are left out."""
-        rows = ~np.isnan(score)
-        own = self if rows.all() else self.take(rows)
-        return evaluate_labelled(score[rows], own.is_target, own.weight, name=name, operating_points=points)
-
-    def fused(self, fusion: Fusion, name: str, points: Iterable[PointLike]) -> Evaluation:
-        """Evaluate what a trained fusion makes of the trials that count; it may have no answer for others."""
-        own = self.counting
-        return own.evaluated(own.data.transform(fusion), name, points)
-
-    def cross_validated(self, fusion: Any, systems: Sequence[int] | None = None, **folds: Any) -> FloatArray:
-        """Fuse every trial by a model that was trained without its group.
-
-        Parameters
-        ----------
-        fusion : fusion
-        systems : sequence of int, optional
-            Those to fuse. The folds do not depend on them: they follow from the scores of all systems.
-        **folds
-            ``groups``, ``n_folds`` and ``seed`` of `deciban.calibration.cross_validated`.
-
-        Returns
-        -------
-        (n_trials,) array
-            In nats. NaN for trials of weight 0 in folds where a fusion refuses one of these.
-        """
-        return self.held_out(**folds).llr(fusion, systems)
+        return evaluate_labelled(*self.known(score), name=name, operating_points=points)
 
     def held_out(self, **folds: Any) -> HeldOut:
-        """Make the folds of `cross_validated` once, for any number of fusions."""
-        keys = [*self.data.columns, self.is_target]
-        order = np.lexsort(keys if self.weight is None else [self.weight, *keys])
-        rank = np.empty(len(order))
-        rank[order] = np.arange(len(order))
-        parts = Parts.of(rank, self.is_target, sample_weight=self.weight, **folds)
-        return HeldOut(self, order, rank, parts)
+        """Make folds once, for any number of models, by the ``groups``, ``n_folds`` and ``seed`` of `cross_validated`.
+
+        They follow from the scores of all systems, so that those of different systems can be compared.
+        """
+        numbers = np.column_stack([self.scores, *self.tables]) if self.quality else self.scores
+        return HeldOut(self, Parts.of(numbers, self.is_target, sample_weight=self.weight, **folds))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,24 +165,30 @@ class HeldOut:
     Attributes
     ----------
     trials : LabelledData
-    order : (n_trials,) int array
-        The trials in an order that follows from their data alone.
-    rank : (n_trials,) array
-        The place of each trial in it.
     parts : Parts
+        They follow from the data of the trials alone, not from their order.
     """
 
     trials: LabelledData
-    order: IntArray
-    rank: FloatArray
     parts: Parts
 
-    def llr(self, fusion: Any, systems: Sequence[int] | None = None) -> FloatArray:
-        """Fuse every trial by a model that was trained without its group; see `LabelledData.cross_validated`."""
-        data, weight = self.trials.data, self.trials.weight
-        counts = np.ones(len(self.order), np.bool_) if weight is None else weight > 0
-        by_rank: Any = _ByRank(fusion, data if systems is None else data.choose(systems), self.order, counts)
-        return self.parts.llr(by_rank, self.rank)
+    def llr(self, model: Any, systems: Sequence[int] | None = None) -> FloatArray:
+        """Map every trial by a model that was trained without its group.
+
+        Parameters
+        ----------
+        model : calibrator or fusion
+        systems : sequence of int, optional
+            Those to fuse; all if left out.
+
+        Returns
+        -------
+        (n_trials,) array
+            In nats. NaN for trials of weight 0 in folds where a model refuses one of these.
+        """
+        data = self.trials if systems is None else self.trials.choose(systems)
+        by_row: Any = _ByRow(model, data)
+        return self.parts.llr(by_row, np.arange(len(data.scores)))
 
 
 def copied(fusion: Fusion) -> Fusion:
@@ -227,36 +196,30 @@ def copied(fusion: Fusion) -> Fusion:
     return type(fusion)(**fusion.settings)
 
 
-class _ByRank:
-    """A fusion whose scores are the numbers of trials: quality and missing scores come along with them."""
+class _ByRow:
+    """A model whose scores are the numbers of trials: quality and missing scores come along with them."""
 
-    def __init__(self, fusion: Any, data: SystemsData, order: IntArray, counts: BoolArray) -> None:
-        self.fusion, self.data, self.order, self.counts = fusion, data, order, counts
+    def __init__(self, model: Any, data: LabelledData) -> None:
+        self.model, self.data = model, data
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return type(self)(copy.deepcopy(self.fusion, memo), self.data, self.order, self.counts)
+        return type(self)(copy.deepcopy(self.model, memo), self.data)
 
-    def fit(self, rank: ArrayLike, is_target: BoolArray, *, sample_weight: ArrayLike | None = None) -> Self:
-        self._of(rank).fit(self.fusion, is_target, sample_weight=sample_weight)
+    def fit(self, rows: IntArray, is_target: BoolArray, **_weight: Any) -> Self:  # noqa: ARG002  # the data have both
+        self.data.take(rows).fit(self.model)
         return self
 
-    def transform(self, rank: ArrayLike) -> FloatArray:
+    def transform(self, rows: IntArray) -> FloatArray:
+        own = self.data.take(rows)
         try:
-            return self._of(rank).transform(self.fusion)
+            return own.transform(self.model)
         except TrialError:
-            counting = np.flatnonzero(self.counts[self._rows(rank)])
-            if len(counting) == np.size(rank):
+            if own.counting is own:
                 raise
-        llr = np.full(np.size(rank), np.nan)
+        assert own.weight is not None  # noqa: S101  # some trials do not count
+        llr, counting = np.full(len(rows), np.nan), np.flatnonzero(own.weight)
         try:
-            llr[counting] = self._of(np.asarray(rank)[counting]).transform(self.fusion)
+            llr[counting] = own.counting.transform(self.model)
         except TrialError as error:
             raise error.among(counting) from None
         return llr
-
-    def _of(self, rank: ArrayLike) -> SystemsData:
-        return self.data.take(self._rows(rank))
-
-    def _rows(self, rank: ArrayLike) -> IntArray:
-        rows: IntArray = self.order[np.asarray(rank, np.int64)]
-        return rows

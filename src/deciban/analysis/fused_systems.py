@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from deciban.evaluation.jsonable import plain
+from deciban.evaluation.jsonable import Jsonable, plain
 from deciban.evaluation.results import Evaluation, Results
 from deciban.models.by_rule import Fusion
 from deciban.types import FloatArray
@@ -86,7 +85,7 @@ class FusedSystems(FigureRow):
 
 
 @dataclass(frozen=True)
-class FusionAnalysis:
+class FusionAnalysis(Jsonable):
     """A fusion, its systems alone, and what is lost without each of them.
 
     Attributes
@@ -173,10 +172,6 @@ class FusionAnalysis:
             }
         )
         return answer
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

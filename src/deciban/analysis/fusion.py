@@ -89,7 +89,7 @@ def analyse_fusion(
     """
     prototype = LinearFusion() if fusion is None else fusion
     dev = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality)
-    n_systems = dev.data.scores.shape[1]
+    n_systems = dev.scores.shape[1]
     others = _other(prototype, eval_scores, eval_is_target, eval_sample_weight, eval_quality, n_systems)
     _require_complete(dev, "scores")
     return analysed(prototype, system_names(names, n_systems), dev, others, list(operating_points))
@@ -137,18 +137,18 @@ def analysed(
     """
     work = FusionTask(prototype, names, dev, others, tuple(as_operating_point(point) for point in points))
     every = tuple(range(len(names)))
-    is_of_quality = prototype.takes_quality
     wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(wanted, names)
-    fusion = work.fused(every, fused, trained)
+    try:
+        fusion = work.evaluated(trained or work.trained(every), every, fused, role="fusion")
+    except InputError as error:
+        raise InputError(f"{fused}: {error}") from error
     singles = tuple(work.row("single", (k,), names[k]) for k in every)
-    if len(every) > 2:
-        rest = ((*every[:k], *every[k + 1 :]) for k in every)
-        left = tuple(work.row("leave-one-out", systems, name) for systems, name in zip(rest, without, strict=False))
-    else:
-        left = ()
-    unaware = work.without_quality(every, plainer, fusion) if is_of_quality else None
-    note = on_cancelling_weights(fusion, names, left or singles[::-1], dev.complete.counting)
+    rest = [(*every[:k], *every[k + 1 :]) for k in every] if len(every) > 2 else []
+    left = tuple(work.row("leave-one-out", systems, name) for systems, name in zip(rest, without, strict=False))
+    simple = None if fusion.model is None else fusion.model.without_quality
+    unaware = None if simple is None else work.evaluated(simple, every, plainer, role="without quality")
+    note = on_cancelling_weights(fusion, names, left or singles[::-1], work.compared)
     fusion = replace(fusion, note=note)
     return FusionAnalysis(names, singles, left, fusion, work.divergence(singles), unaware)
 
@@ -173,9 +173,9 @@ def _other(
         trials = LabelledData.of(prototype, scores, is_target, sample_weight=weight, quality=quality)
     except InputError as error:
         raise InputError(f"Trials for evaluation (eval_scores, eval_is_target): {error}") from error
-    if trials.data.scores.shape[1] != n_systems:
+    if trials.scores.shape[1] != n_systems:
         raise InputError(
-            f"eval_scores: {trials.data.scores.shape[1]} systems, but there are {n_systems} to train on. Pass the same "
+            f"eval_scores: {trials.scores.shape[1]} systems, but there are {n_systems} to train on. Pass the same "
             "systems in the same order."
         )
     _require_complete(trials, "eval_scores")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def on_cancelling_weights(
     if linear is None or fusion.model is None:
         return ""
     size = np.abs(linear.standardized_weights_)
-    spread = _spread(linear.p_target, trials, trials.data.transform(fusion.model))
+    spread = _spread(linear.p_target, trials, trials.transform(fusion.model))
     if not size.max() > _LARGE * spread:
         return ""
     own = np.flatnonzero(size > min(_LARGE * spread, _SHARE * size.max())).tolist()
@@ -115,7 +116,7 @@ def _spread(p_target: float, trials: LabelledData, llr: FloatArray) -> float:
     return math.sqrt(variance)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FusionTask:
     """What all rows have in common.
 
@@ -128,37 +129,33 @@ class FusionTask:
     others: LabelledData | None
     points: tuple[OperatingPoint, ...]
 
+    @cached_property
+    def compared(self) -> LabelledData:
+        """The trials of training that all systems scored, and that count."""
+        return self.dev.complete.counting
+
+    @cached_property
+    def other_compared(self) -> LabelledData | None:
+        """Other such trials."""
+        return None if self.others is None else self.others.complete.counting
+
     def row(self, role: Role, systems: tuple[int, ...], name: str) -> FusedSystems:
         """Train some of the systems; that this is not possible is an answer, too."""
         value = self._constant(systems)
         if value is not None:
             note = f"says nothing: all of its scores are {value:g}, so that its llr is 0"
-            return self._of(_silent(self.prototype), systems, name, role=role, note=note)
+            return self.evaluated(_silent(self.prototype), systems, name, role=role, note=note)
         try:
-            return self._of(self._trained(systems), systems, name, role=role)
+            return self.evaluated(self.trained(systems), systems, name, role=role)
         except InputError as error:
             return FusedSystems(name=name, role=role, dev=None, note=f"not trained: {error}", systems=systems)
 
-    def fused(self, systems: tuple[int, ...], name: str, trained: Fusion | None) -> FusedSystems:
-        """The fusion itself, without which there is nothing to analyse."""
-        try:
-            return self._of(trained or self._trained(systems), systems, name, role="fusion")
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from error
-
-    def without_quality(self, systems: tuple[int, ...], name: str, fusion: FusedSystems) -> FusedSystems:
-        """What the fusion does for trials without measures, done for all of them."""
-        plainer = None if fusion.model is None else fusion.model.without_quality
-        assert plainer is not None  # noqa: S101  # it was asked for this reason
-        return self._of(plainer, systems, name, role="without quality")
-
     def divergence(self, singles: Sequence[FusedSystems]) -> FloatArray | None:
         """How much systems differ that are calibrated alone."""
-        models = [row.model for row in singles]
-        dev = self.dev.complete.counting
-        if None in models:
+        dev = self.compared
+        llrs = [dev.choose(row.systems).transform(row.model) for row in singles if row.model is not None]
+        if len(llrs) < len(singles):
             return None
-        llrs = [_llr(model, dev, row.systems) for row, model in zip(singles, models, strict=True) if model is not None]
         columns, prior = np.column_stack(llrs), self.prototype.p_target
         return posterior_divergence(columns, dev.is_target, p_target=prior, sample_weight=dev.weight)
 
@@ -166,28 +163,38 @@ class FusionTask:
         """The only score of a system that stands alone and scores all trials alike."""
         if len(systems) > 1 or self.prototype.takes_quality:
             return None
-        column = self.dev.data.scores[:, systems[0]]
+        column = self.dev.scores[:, systems[0]]
         counting = ~np.isnan(column) if self.dev.weight is None else ~np.isnan(column) & (self.dev.weight > 0)
         own = column[counting]
         if not len(own) or not np.isfinite(own).all():
             return None
         return float(own[0]) if are_same(own.min(), own.max(), np.finfo(own.dtype).eps) else None
 
-    def _trained(self, systems: tuple[int, ...]) -> Fusion:
+    def trained(self, systems: tuple[int, ...]) -> Fusion:
+        """A fusion of some of the systems.
+
+        Raises
+        ------
+        InputError
+            If it cannot be trained.
+        """
         model = copied(self.prototype)
         model.system_names = tuple(self.names[k] for k in systems)
         own = self.dev.choose(systems)
-        some = np.flatnonzero(~np.isnan(own.data.scores).all(axis=1))
+        some = np.flatnonzero(~np.isnan(own.scores).all(axis=1))
         try:
             (own if len(some) == len(own.is_target) else own.take(some)).fit(model)
         except TrialError as error:
             raise error.among(some) from None
         return model
 
-    def _of(self, model: Fusion, systems: tuple[int, ...], name: str, *, role: Role, note: str = "") -> FusedSystems:
-        dev, others = self.dev.complete.counting, None if self.others is None else self.others.complete.counting
-        llr = _llr(model, dev, systems)
-        tested = None if others is None else others.evaluated(_llr(model, others, systems), name, self.points)
+    def evaluated(
+        self, model: Fusion, systems: tuple[int, ...], name: str, *, role: Role, note: str = ""
+    ) -> FusedSystems:
+        """The row of a trained fusion of some of the systems."""
+        dev, others = self.compared.choose(systems), self.other_compared
+        others = None if others is None else others.choose(systems)
+        llr = dev.transform(model)
         return FusedSystems(
             name=name,
             role=role,
@@ -196,12 +203,8 @@ class FusionTask:
             model=model,
             penalized_objective=model.penalized_cost(*dev.by_class(llr)),
             dev=dev.evaluated(llr, name, self.points),
-            eval=tested,
+            eval=None if others is None else others.evaluated(others.transform(model), name, self.points),
         )
-
-
-def _llr(model: Fusion, trials: LabelledData, systems: tuple[int, ...]) -> FloatArray:
-    return trials.data.choose(systems).transform(model)
 
 
 def _silent(prototype: Fusion) -> LinearFusion:

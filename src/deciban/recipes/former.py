@@ -65,9 +65,9 @@ def calibrate_files(
     chosen = _one_of(model, calibrator, "calibrator")
     if chosen is not None:
         return train_files(scores, key, chosen, **options)
-    asked = Options.of("calibrate_files", {name: options[name] for name in _OF_READING if name in options})
-    files = ScoreFiles.of(scores, key, asked.reading)
-    many = kind_of(files.scores[0], files.key, asked).name == "classes"
+    named = Options.of("calibrate_files", {name: options[name] for name in _OF_READING if name in options})
+    files = ScoreFiles.of(scores, key, named.reading)
+    many = kind_of(files.scores[0], files.key, named).name == "classes"
     return train_files(files, None, MulticlassCalibrator() if many else AffineCalibrator(), **options)
 
 

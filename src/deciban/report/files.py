@@ -16,8 +16,8 @@ from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_joined, evaluate_model
-from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options

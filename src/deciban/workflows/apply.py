@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,34 +12,38 @@ import numpy as np
 
 from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
-from deciban.fusion.quality_measures import QualitySide
 from deciban.io.formats import by_name
-from deciban.io.reader import Input, read_input
-from deciban.io.recognition import Recognized
+from deciban.io.reader import Input
 from deciban.io.source import PathLike, display_name
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
-from deciban.workflows.apply_targets import is_folder, output_targets
 from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
-from deciban.workflows.kinds import AnyScores, Kind, kind_called
-from deciban.workflows.kinds.base import apart
-from deciban.workflows.meeting import meet
+from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
+from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.meeting import on_shared_trials
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,
+    order_of_training,
     path_of_model,
+    refuse_twice,
     require_kind,
     require_quality,
     trained_model,
 )
-from deciban.workflows.options import Options
-from deciban.workflows.quality import QualityFiles, combination_messages, measures_of, quality_paths, read_measures
-from deciban.workflows.system_order import order_of_training, refuse_twice
+from deciban.workflows.options import Options, Reading
+from deciban.workflows.quality import (
+    Measured,
+    QualityFiles,
+    combination_messages,
+    measures_of,
+    quality_paths,
+    read_measures,
+)
 from deciban.workflows.system_trials import naming_scores
 
 
@@ -126,19 +131,22 @@ def apply_files(
     _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
     if loaded.is_fusion:
         refuse_twice(paths)
-    targets = output_targets(paths, out, one_by_one=not loaded.is_fusion)
+    targets = _output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
     read = [*paths, *quality_paths(quality), model_path]
-    refuse_overwriting(targets, read, made=out if is_folder(out) else None)
+    refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
     kind.refuse_reading(chosen.reading)
-    inputs = [_read(one, loaded, kind, chosen, say) for one in ScoreFiles.of(paths, None, chosen.reading).scores]
+    inputs = list[Input]()
+    for one in ScoreFiles.of(paths, None, chosen.reading).scores:
+        require_kind(loaded, one, None, chosen)
+        inputs.append(kind.read(one, chosen.reading, say))
     say("applying the model")
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
-    ready = [_applied(loaded, group, kind, chosen, measured) for group in groups]
+    ready = [_applied(loaded, group, chosen.reading, measured) for group in groups]
     messages = [*model_message(model_path, loaded), *(message for _, _, notes in ready for message in notes)]
-    if len(targets) > 1 or is_folder(out):
+    if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)
     for (found, values, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
@@ -146,10 +154,40 @@ def apply_files(
             (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
         )
         if write_as == "detection-llr":
-            final, more = _as_detection_llrs(final)
-            notes = [*notes, *more]
+            from deciban.multiclass import detection_llrs  # most outputs need none of it
+
+            words = "written as detection llrs: of each class against the others, by a flat prior"
+            final, notes = replace(final, score=detection_llrs(final.score)), [*notes, Message("note", "", words)]
         messages += [*notes, *kind.written(found, final, target, to)]
     return tuple(messages)
+
+
+def _output_targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
+    """The file to write for each input, or the one for all of them.
+
+    Raises
+    ------
+    InputError
+        If there are several inputs that cannot go where they should.
+    """
+    if not one_by_one:
+        paths = paths[:1]
+    if not _is_folder(out):
+        if len(paths) > 1:
+            raise InputError(
+                f"{target_name(out)}: {len(paths)} score files for a model of one system become as many files. Name a "
+                "folder to write them to (-o FOLDER/), or read them as one input with a pattern ('part-*.txt')."
+            )
+        return [out]
+    nameless = next((path for path in paths if str(path) == "-" or set(str(path)) & set("*?[")), None)
+    if nameless is not None and not Path(nameless).exists():
+        raise InputError(f"{display_name(nameless)}: has no file name to be written under in a folder. Name a file.")
+    return [Path(out) / Path(path).name for path in paths]
+
+
+def _is_folder(out: PathLike) -> bool:
+    """Whether an output is a folder, or is to become one."""
+    return str(out).endswith(("/", os.sep)) or Path(out).is_dir()
 
 
 def _refuse_other_options(model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str) -> None:
@@ -173,18 +211,8 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
         raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
 
 
-def _read(file: Recognized, model: ScoreModel, kind: Kind, options: Options, say: Progress) -> Input:
-    say(f"reading {display_name(file.path)}")
-    require_kind(model, file, None, options)
-    return read_input(file, need=kind.need, log10=options.reading.log10 and kind.name == "two-class")
-
-
 def _applied(
-    model: ScoreModel,
-    inputs: Sequence[Input],
-    kind: Kind,
-    options: Options,
-    measured: Mapping[QualitySide, SegmentQuality] | None,
+    model: ScoreModel, inputs: list[Input], reading: Reading, measured: Measured | None
 ) -> tuple[Input, AnyScores, list[Message]]:
     """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
 
@@ -196,58 +224,49 @@ def _applied(
         In nats.
     list of Message
     """
-    reading = options.reading
-    if not model.is_fusion and kind.name == "two-class":
-        systems: list[Any] = [inputs[0].contents.scores]  # which says how to choose one of several
-    else:
-        systems = apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    kind = kind_called(model.scores_kind)
+    systems = named_apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    if not model.is_fusion and len(systems) > 1:
+        _ = inputs[0].contents.scores  # which says how to choose one of several
     messages = [kind.read_message(system) for system in systems]
     messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
     order, notes = list(range(len(systems))), list[Message]()
     if model.is_fusion:
         trained = () if model.training_ is None else model.training_.systems
         order, notes = order_of_training([system.name for system in systems], trained, model.n_systems_)
-    met = meet(model, kind, inputs, systems, order, reading)
-    own, columns = [met.systems[k] for k in order], list[Any]()
-    kind.require_model(model, reading, kind.classes_of(own[0]))
-    for system in own:
+    shared = on_shared_trials(model, kind, inputs, systems, order, reading)
+    columns = list[Any]()
+    kind.require_model(model, reading, kind.classes_of(shared.systems[0]))
+    for system in shared.systems:
         ordered, more = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)
         notes += [message for message in more if message not in notes]
     values, more = _transformed(model, kind, columns, measured)
-    first = met.systems[0] if kind.name == "classes" else own[0]
-    classes, trained_classes = kind.classes_of(first), kind.classes_of(columns[0])
-    if classes is not None and trained_classes is not None and set(classes) == set(trained_classes):
+    classes, trained_classes = kind.classes_of(shared.first), kind.classes_of(columns[0])
+    if classes != trained_classes and set(classes) == set(trained_classes):
         values = values[:, [trained_classes.index(name) for name in classes]]
-    result = kind.with_values(first, values, "fusion" if model.is_fusion else first.name)
-    messages += [*notes, *met.messages, *kind.unit_messages(systems, reading), *more, *met.lost]
-    return met.written, result, [*messages, *combination_messages(model, measured)]
+    result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
+    messages += [*notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
+    return shared.written, result, [*messages, *combination_messages(model, measured)]
 
 
 def _transformed(
-    model: ScoreModel, kind: Kind, systems: Sequence[Any], measured: Mapping[QualitySide, SegmentQuality] | None
+    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Measured | None
 ) -> tuple[AnyArray, list[Message]]:
     trials, names = systems[0].trials, [system.name for system in systems]
     sides = model.quality_arguments or None
     quality, messages = ({}, []) if measured is None else measures_of(measured, trials, sides=sides)
     data = SystemsData(kind.stacked(systems), quality)
     if model.of_subsets:
-        messages += ways_in_words(model, _Ways(data, names, trials))
+        messages += ways_in_words(model, data.scores, names, trials)
     with naming_scores(data.scores, names, trials):
         return data.transform(model), messages
 
 
-class _Ways:
-    """What `ways_in_words` looks at."""
-
-    def __init__(self, data: SystemsData, systems: Sequence[str], trials: Any) -> None:
-        self.data, self.systems, self.trials = data, systems, trials
-
-
-def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[Any, list[Message]]:
+def _replaced(values: Any, known: Any, kind: AnyKind, *, by_order: bool) -> tuple[Any, list[Message]]:
     """The known ones where there are any, and for how many there are none."""
     classes, other = kind.classes_of(values), kind.classes_of(known)
-    if classes is not None and other is not None and set(classes) == set(other):
+    if classes != other and set(classes) == set(other):
         known = known.of_classes(classes)
     rows = None if by_order else Wanted(values.trials).find(known.trials).rows
     if rows is None:
@@ -259,10 +278,3 @@ def _replaced(values: Any, known: Any, kind: Kind, *, by_order: bool) -> tuple[A
     chosen = there if values.score.ndim == 1 else there[:, None]
     changed = replace(values, score=np.where(chosen, known.score[rows], values.score))
     return changed, [Message("note", "", words)] if n_others else []
-
-
-def _as_detection_llrs(scores: Any) -> tuple[Any, list[Message]]:
-    from deciban.multiclass import detection_llrs
-
-    words = "written as detection llrs: of each class against the others, by a flat prior"
-    return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]

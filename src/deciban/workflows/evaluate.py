@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ from deciban.io.source import PathLike
 from deciban.messages import Message, counted
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.types import FloatArray, Progress
+from deciban.trials import Trials
+from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 
@@ -91,12 +93,13 @@ def evaluate_files(
 def evaluate_joined(joined: JoinedScores, options: Options, progress: Progress | None = None) -> Results[Any]:
     """Evaluate every system of a join; see `evaluate_files`."""
     kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
-    kind.require_trials(joined.truth, joined.classes)
+    truth, classes = joined.truth, joined.classes or ()
+    kind.require_trials(truth, classes)
     for one in joined.aligned:
         say(f"evaluating {one.name}")
-        how: Any = {"name": one.name, "figures": options.figures, "classes": joined.classes}
-        evaluations.append(kind.evaluate(one.score, joined.truth, joined.weight, **how))
-    ties = {one.name: one.n_tied for one in evaluations} if kind.name == "two-class" else None
+        trials = one.score, truth, joined.weight
+        evaluations.append(kind.evaluate(trials, name=one.name, figures=options.figures, classes=classes))
+    ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     return Results(tuple(evaluations), joined.report, joined.all_messages(ties))
 
 
@@ -142,11 +145,11 @@ def evaluate_model(
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
     measured = None if quality is None else read_measures(quality)
-    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
+    files = ScoreFiles.of(scores, key, options.reading)
     chosen = require_kind(model, files.scores[0], files.key, options)
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
-    trials = SystemTrials.read(files, None, chosen, **read)
-    trials.kind.require_trials(trials.truth, trials.classes)
+    trials = SystemTrials.read(files, chosen, **read)
+    trials.kind.require_trials(trials.data.is_target, trials.classes)
     require_one_system(model, trials.joined)
     before = []
     if model.is_fusion:
@@ -156,37 +159,30 @@ def evaluate_model(
     for k, name in enumerate(trials.systems):
         say(f"evaluating {name}")
         before.append(counting.evaluated(counting.system(k), name, options.figures))
-    values, messages = mapped(model, counting)
-    messages += combination_messages(model, measured)
+    trials.kind.require_model(model, chosen.reading, trials.classes)
+    messages = ways_in_words(model, counting.data.scores, counting.systems, counting.trials)
+    messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
     name = trials.kind.name_after(model, trials.systems)
     say(f"evaluating {name}")
-    after = counting.evaluated(values, name, options.figures)
+    after = counting.evaluated(counting.transform(model), name, options.figures)
     what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
     words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
-    found = [*trials.all_messages(), *messages, Message("note", "", words)]
+    found = [*trials.all_messages(before), *messages, Message("note", "", words)]
     found += trials.seen_before(model, of_training=of_training)
     report = trials.joined.report
     untouched = Results(tuple(before), report, tuple(found))
     return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials)
 
 
-def mapped(model: ScoreModel, trials: Any) -> tuple[FloatArray, list[Message]]:
-    """What a trained model makes of trials, classes in the order of the trials; and what is to be said about it.
-
-    Raises
-    ------
-    InputError
-        If systems, classes or units are not those of training, or the model refuses a trial.
-    """
-    kind, joined = trials.kind, trials.joined
-    kind.require_model(model, joined.reading, trials.classes)
-    messages = ways_in_words(model, trials)
-    _, notes = trials.as_trained(model)
-    return trials.transform(model), [*messages, *notes]
-
-
-def ways_in_words(model: Any, trials: Any) -> list[Message]:
+def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:
     """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    scores : (n_trials, n_systems) array
+    systems : sequence of str
+    trials : Trials
 
     Raises
     ------
@@ -195,10 +191,10 @@ def ways_in_words(model: Any, trials: Any) -> list[Message]:
     """
     if not model.of_subsets:
         return []
-    with naming_trials(trials.trials.name_of):
-        ways = model.subsets_of(trials.data.scores)
+    with naming_trials(trials.name_of):
+        ways = model.subsets_of(scores)
     return [
-        Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(trials.systems[k] for k in subset)}")
+        Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
         for subset, n in ways
     ]
 

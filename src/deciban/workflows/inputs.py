@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from deciban.errors import InputError
 from deciban.io.contents import Contents
-from deciban.io.reader import read_input
 from deciban.io.recognition import Recognized, recognize
-from deciban.io.source import PathLike, display_name, require_one_stream
+from deciban.io.source import PathLike, require_one_stream
 from deciban.messages import Message
 from deciban.trials import AlignedClasses
 from deciban.trials.criteria import criteria
 from deciban.trials.joining.join import Aligned, JoinReport
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
-from deciban.workflows.kinds import AnyKey, AnyScores, Kind, kind_of
-from deciban.workflows.kinds.base import apart
+from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
+from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.options import Options, Reading
 
 Paths: TypeAlias = Sequence[PathLike] | PathLike
@@ -47,15 +46,21 @@ class ScoreFiles:
 
     @classmethod
     def of(
-        cls, scores: Paths, key: PathLike | None, reading: Reading, class_order: tuple[str, ...] | None = None
+        cls,
+        scores: Paths | ScoreFiles,
+        key: PathLike | None,
+        reading: Reading,
+        class_order: tuple[str, ...] | None = None,
     ) -> ScoreFiles:
-        """Open the files that a user named; nothing is read yet.
+        """Open the files that a user named, unless they are; nothing is read yet.
 
         Raises
         ------
         InputError
             If there is none, or standard input would be read twice.
         """
+        if isinstance(scores, ScoreFiles):
+            return scores
         paths = paths_of(scores, also=(key,))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
@@ -74,7 +79,7 @@ class JoinedScores:
 
     Attributes
     ----------
-    kind : Kind
+    kind : AnyKind
     reading : Reading
         How they were read.
     aligned : tuple of Aligned or AlignedClasses
@@ -89,7 +94,7 @@ class JoinedScores:
         How much each trial counts; None if all count alike.
     """
 
-    kind: Kind
+    kind: AnyKind
     reading: Reading
     aligned: tuple[Aligned | AlignedClasses, ...]
     contents: tuple[Contents, ...]
@@ -105,7 +110,7 @@ class JoinedScores:
     @property
     def classes(self) -> tuple[str, ...] | None:
         """Names of the classes, where there are many."""
-        return self.kind.classes_of(self.aligned[0].scores)
+        return self.kind.classes_of(self.aligned[0].scores) or None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,18 +124,9 @@ class JoinedScores:
 
     def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
-        met = self.kind.met(self.report, "" if ties is None else ties_in_words(ties))
-        return (*self.messages, met, *self._choices())
-
-    def _choices(self) -> list[Message]:
-        """What of the join was not the default."""
-        noun, missing, found = self.kind.noun, self.reading.missing, list[Message]()
-        if self.reading.by_order:
-            found.append(Message("join", "", f"by order: the names of the {noun}s were not compared"))
-        if not isinstance(missing, str) and self.report.missing:
-            scores = "scores" if self.kind.filled else "a score"
-            found.append(Message("fill", "", f"{noun}s without {scores} were given {missing:g}{self.kind.filled}"))
-        return found
+        joined = self.kind.join_message(self.report, "" if ties is None else ties_in_words(ties))
+        chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
+        return (*self.messages, joined, *chosen)
 
 
 def read_joined(
@@ -168,13 +164,13 @@ def read_joined(
     """
     say, chosen = progress or (lambda _words: None), options or Options()
     reading = chosen.reading
-    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, reading)
+    files = ScoreFiles.of(scores, key, reading)
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
-    contents = [_read(one, kind, reading, say) for one in files.scores]
-    systems = apart([system for one in contents for system in kind.systems_of(one, reading)])
+    contents = [kind.read(one, reading, say).contents for one in files.scores]
+    systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
-    source = contents[0] if files.key is None else _read_key(files.key, kind, say)
+    source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
     truth = kind.key_of(source, reading, systems[0])
     say(f"joining {kind.noun}s")
     aligned, truth = _aligned(kind, systems, truth, reading, incomplete=incomplete)
@@ -184,8 +180,6 @@ def read_joined(
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
     messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    if kind.name == "classes":
-        aligned = [replace(one, scores=kind.in_nats(one.scores, reading)) for one in aligned]
     return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
 
 
@@ -220,19 +214,8 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     return paths
 
 
-def _read(file: Recognized, kind: Kind, reading: Reading, say: Progress) -> Contents:
-    say(f"reading {display_name(file.path)}")
-    log10 = reading.log10 and kind.name == "two-class"
-    return read_input(file, need=kind.need, log10=log10).contents
-
-
-def _read_key(file: Recognized, kind: Kind, say: Progress) -> Contents:
-    say(f"reading {display_name(file.path)}")
-    return read_input(file, need=kind.need_of_key).contents
-
-
 def _aligned(
-    kind: Kind, systems: list[AnyScores], key: AnyKey, reading: Reading, *, incomplete: bool
+    kind: AnyKind, systems: list[AnyScores], key: AnyKey, reading: Reading, *, incomplete: bool
 ) -> tuple[Sequence[Any], AnyKey]:
     """The systems on the trials that are asked for, and the key with these alone.
 
@@ -250,7 +233,7 @@ def _aligned(
     return kind.align([one.take(rows) for one in systems], chosen, reading, incomplete=incomplete), chosen
 
 
-def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: Kind) -> tuple[CountArray | None, list[Message]]:
+def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tuple[CountArray | None, list[Message]]:
     """How much trials count, and what is to be said about it."""
     column, name = reading.weights, key.trials.origin.name
     if column is None:

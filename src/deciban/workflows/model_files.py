@@ -1,27 +1,26 @@
-"""Models as workflows take them, objects or files, and whether trials are those that one was trained on."""
+"""Models as workflows take them, objects or files, and whether systems and trials are those of training."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import numpy as np
-
-from deciban.analysis.data import SystemsData
+from deciban.analysis.data import LabelledData
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import PathLike, display_name
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models import Model, load_model
 from deciban.models.model import fingerprint
 from deciban.models.score_model import ScoreModel
-from deciban.types import AnyArray, CountArray
 from deciban.workflows.inputs import JoinedScores
-from deciban.workflows.kinds import kind_of
+from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import KindName, Options
 
 
-def is_of_training(model: ScoreModel, data: SystemsData, truth: AnyArray, weight: CountArray | None) -> bool | None:
+def is_of_training(model: ScoreModel, data: LabelledData) -> bool | None:
     """Whether a model was trained on these trials, by their fingerprint; None if it does not know.
 
     With or without the weights: a column of them may be named that training did not have.
@@ -30,30 +29,26 @@ def is_of_training(model: ScoreModel, data: SystemsData, truth: AnyArray, weight
     if training is None:
         return None
     seen = model.seen(data.scores, data.tables)
-    weights = [None] if weight is None else [weight.astype(np.float64), None]
-    return any(fingerprint(seen, truth, one) == training.fingerprint for one in weights)
+    weights = [None] if data.weight is None else [data.float_weight, None]
+    return any(fingerprint(seen, data.is_target, one) == training.fingerprint for one in weights)
 
 
-def seen_before(
-    model: ScoreModel, data: SystemsData, truth: AnyArray, weight: CountArray | None, *, of_training: bool
-) -> list[Message]:
+def seen_before(model: ScoreModel, data: LabelledData, *, of_training: bool) -> list[Message]:
     """Say whether trials are those of training, where that is not what one should think.
 
     Parameters
     ----------
     model : ScoreModel
-    data : SystemsData
-        All that training records of trials: scores, and quality measures.
-    truth : (n_trials,) array
-    weight : (n_trials,) array, optional
+    data : LabelledData
+        All that training records of trials.
     of_training : bool
         Whether these should be the trials of training.
     """
-    training, same = model.training_, is_of_training(model, data, truth, weight)
+    training, same = model.training_, is_of_training(model, data)
     if training is None or same is None or same == of_training:
         return []
     column = training.results.get("weights_from")
-    if column is not None and weight is None:
+    if column is not None and data.weight is None:
         words = (
             f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
         )
@@ -128,18 +123,11 @@ def trained_model(model: AnyModel, kind: KindName | None = None) -> ScoreModel:
         raise InputError(f"{shown}: a model of kind {loaded.kind!r} does not map scores to log-likelihood ratios.")
     if kind is not None and loaded.scores_kind != kind:
         raise InputError(
-            f"{shown}: a model of kind {loaded.kind!r} is for {_ABOUT[loaded.scores_kind]}, but the scores are of "
-            f"{_ABOUT[kind]}."
+            f"{shown}: a model of kind {loaded.kind!r} is for {kind_called(loaded.scores_kind).about}, but the scores "
+            f"are of {kind_called(kind).about}."
         )
     loaded.require_fitted()
     return loaded
-
-
-_ABOUT = {"two-class": "two classes", "classes": "many classes"}
-_WAY_OUT = {
-    "two-class": " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix).",
-    "classes": "",
-}
 
 
 def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, options: Options) -> Options:
@@ -150,16 +138,15 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
     InputError
         If the user said otherwise, or the files can hold the other kind only.
     """
-    found: str | None = options.kind
-    if found is None:
-        try:
-            found = kind_of(scores, key, options).name
-        except InputError:  # they could be of either kind, or of none: reading says what is the matter
-            found = None
-    if found is not None and found != model.scores_kind and not _is_key(scores):
+    wanted = kind_called(model.scores_kind)
+    try:
+        found = kind_of(scores, key, options)
+    except InputError:  # they could be of either kind, or of none: reading says what is the matter
+        found = wanted
+    if found is not wanted and not _is_key(scores):
         raise InputError(
-            f"{display_name(scores.path)}: scores of {_ABOUT[found]}, but a model of kind {model.kind!r} "
-            f"({type(model).__name__}) is for {_ABOUT[model.scores_kind]}.{_WAY_OUT[model.scores_kind]}"
+            f"{display_name(scores.path)}: scores of {found.about}, but a model of kind {model.kind!r} "
+            f"({type(model).__name__}) is for {wanted.about}.{wanted.way_out}"
         )
     return replace(options, kind=model.scores_kind)
 
@@ -174,19 +161,10 @@ def model_message(path: PathLike | None, loaded: ScoreModel) -> list[Message]:
     """Say which model came from a file, and what it was trained on."""
     if path is None:
         return []
-    training, words = loaded.training_, loaded.kind
-    if training is not None:
-        words += f"   trained on {counts_in_words(loaded)}"
+    words = loaded.kind
+    if loaded.training_ is not None:
+        words += f"   trained on {kind_called(loaded.scores_kind).counts_in_words(loaded.training_.counts)}"
     return [Message("model", display_name(path), words)]
-
-
-def counts_in_words(model: ScoreModel) -> str:
-    """How many trials of each class a model was trained on."""
-    counts = {} if model.training_ is None else model.training_.counts
-    if model.scores_kind == "classes":
-        return f"{sum(counts.values()):,} segments, {len(counts)} classes"
-    words = {"n_tar": "target", "n_non": "non-target"}
-    return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
 
 
 def require_quality(model: ScoreModel, *, is_given: bool) -> None:
@@ -224,3 +202,101 @@ def require_one_system(model: ScoreModel, joined: JoinedScores) -> None:
         f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Give one, "
         "or fuse them (deciban fuse)."
     )
+
+
+def refuse_twice(paths: Iterable[PathLike]) -> None:
+    """Refuse to take one file for two systems.
+
+    Raises
+    ------
+    InputError
+    """
+    seen: set[str] = set()
+    for path in paths:
+        if str(path) != "-" and os.path.realpath(path) in seen:
+            raise InputError(
+                f"{display_name(path)}: given twice. A system that is there twice says nothing that it does not say "
+                "alone; name every file once."
+            )
+        seen.add(os.path.realpath(path))
+
+
+def require_same_places(trained: Sequence[str], tested: Sequence[str]) -> None:
+    """Refuse systems of training and of test, both in the order of a model, that have one name in two places.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> require_same_places(["a", "b"], ["x", "b"])
+    """
+    for k, name in enumerate(tested):
+        if name in trained and trained.index(name) != k:
+            raise InputError(
+                f"scores: by the order given, {name} is system {k + 1} of the fusion for the test, and system "
+                f"{trained.index(name) + 1} for training. Give both in the order of training of the model, or under "
+                "the names that the systems had there."
+            )
+
+
+def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: int) -> tuple[list[int], list[Message]]:
+    """Find out which of the systems that were given is which of those of training.
+
+    Parameters
+    ----------
+    given : sequence of str
+        Names of the systems, in the order given.
+    trained : sequence of str
+        Names in training; empty if they are not known.
+    n_systems : int
+        How many there were.
+
+    Returns
+    -------
+    list of int
+        For each system of training its position among those given.
+    list of Message
+        What is to be said about it.
+
+    Raises
+    ------
+    InputError
+        If they are not as many, or some names say another order than the one given while others say nothing.
+
+    Examples
+    --------
+    >>> order_of_training(["b", "a"], ["a", "b"], 2)[0]
+    [1, 0]
+    >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
+    note  systems in the order given: x for a, y for b
+    """
+    names = list(given)
+    if len(given) > n_systems and trained and set(trained) <= set(given) and len(set(given)) == len(given):
+        unused = ", ".join(name for name in given if name not in trained)
+        return [names.index(name) for name in trained], [Message("note", "", f"not part of the fusion: {unused}")]
+    if len(given) != n_systems:
+        known = f" ({', '.join(trained)})" if trained else ""
+        raise InputError(
+            f"scores: {counted(len(given), 'system')} ({', '.join(given)}), but the fusion was trained on "
+            f"{n_systems:,}{known}. Give the scores of each of them."
+        )
+    if set(given) == set(trained) and len(set(given)) == len(given):
+        order = [names.index(name) for name in trained]
+        if order == sorted(order):
+            return order, []
+        return order, [Message("note", "", f"systems in the order of training, by their names: {', '.join(trained)}")]
+    wrong = next((k for k, name in enumerate(given) if trained and name in trained and trained[k] != name), None)
+    if wrong is not None:
+        raise InputError(
+            f"scores: {given[wrong]} is system {list(trained).index(given[wrong]) + 1} of the fusion and was given as "
+            f"number {wrong + 1}, and other names are not those of training ({', '.join(trained)}). Give the systems "
+            "in the order of training, or all under their names."
+        )
+    if not trained:
+        return list(range(n_systems)), [
+            Message("note", "", "systems in the order given: the model does not know their names")
+        ]
+    pairs = [f"{name} for {old}" for name, old in zip(given, trained, strict=True) if name != old]
+    return list(range(n_systems)), [Message("note", "", f"systems in the order given: {', '.join(pairs)}")]

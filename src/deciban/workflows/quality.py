@@ -23,6 +23,9 @@ from deciban.types import FloatArray
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
 """One file for all sides, or one for each."""
 
+Measured: TypeAlias = Mapping[QualitySide, SegmentQuality]
+"""The measures of each side of trials, as files hold them."""
+
 
 def quality_paths(quality: QualityFiles | None) -> list[PathLike]:
     """The files that quality measures are read from."""
@@ -61,7 +64,7 @@ def read_measures(quality: QualityFiles) -> dict[QualitySide, SegmentQuality]:
 
 
 def measures_of(
-    measured: Mapping[QualitySide, SegmentQuality], trials: Trials, *, sides: tuple[str, ...] | None = None
+    measured: Measured, trials: Trials, *, sides: tuple[str, ...] | None = None
 ) -> tuple[dict[str, FloatArray], list[Message]]:
     """Quality measures of every trial, as arguments of a fusion.
 
@@ -115,7 +118,7 @@ def measures_of(
     return found, messages
 
 
-def _nothing_about(sides: Sequence[QualitySide], measured: Mapping[QualitySide, SegmentQuality], trials: Trials) -> str:
+def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Trials) -> str:
     """Say that no trial has measures of these sides."""
     origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
     there = [side for side in sides if side in trials.sides]
@@ -131,10 +134,8 @@ def _nothing_about(sides: Sequence[QualitySide], measured: Mapping[QualitySide, 
 
 
 def _sides_of(path: PathLike) -> dict[QualitySide, SegmentQuality]:
-    if not Source(path).is_binary:
-        return dict.fromkeys(QUALITY_SIDES, _segments(path))
-    contents = read_contents(path)
-    if contents.quality is None:
+    contents = read_contents(path) if Source(path).is_binary else None
+    if contents is None or contents.quality is None:
         return dict.fromkeys(QUALITY_SIDES, _segments(path))
     sides: dict[QualitySide, SegmentQuality | None] = {"enroll": contents.quality.enroll, "test": contents.quality.test}
     return {side: one for side, one in sides.items() if one is not None}
@@ -188,7 +189,7 @@ def read_combination(path: PathLike) -> FloatArray:
 
 
 def combination_of(
-    measured: Mapping[QualitySide, SegmentQuality], selected: Selected | None, combined: Combined | None
+    measured: Measured, selected: Selected | None, combined: Combined | None
 ) -> tuple[object, list[Message]]:
     """The setting ``combine`` of a fusion that takes some of the measures, or weighted sums of them.
 
@@ -272,7 +273,7 @@ def _times(given: ArrayLike | PathLike, rows: FloatArray, side: str) -> FloatArr
     return product
 
 
-def combination_messages(fusion: ScoreModel, measured: Mapping[QualitySide, SegmentQuality] | None) -> list[Message]:
+def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[Message]:
     """Say which measures of files a trained fusion takes, and how it combines them, if it does not take all."""
     if measured is None or not isinstance(fusion, QualityFusion):
         return []

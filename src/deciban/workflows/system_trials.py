@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from deciban.analysis.data import LabelledData, SystemsData
-from deciban.calibration.cross import cross_validated
+from deciban.analysis.data import LabelledData
 from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError, naming_trials
-from deciban.fusion.quality_measures import QualitySide
-from deciban.io.source import PathLike
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality, Trials
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.hold_out import HoldOut
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
-from deciban.workflows.kinds import AnyScores, Kind
-from deciban.workflows.model_files import seen_before
+from deciban.trials import Trials
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
+from deciban.workflows.key_columns import HoldOut
+from deciban.workflows.kinds import AnyKind, AnyScores
+from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.quality import measures_of
-from deciban.workflows.system_order import order_of_training, refuse_twice
+from deciban.workflows.quality import Measured, measures_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +33,8 @@ class SystemTrials:
     ----------
     joined : JoinedScores
         How the files were read and trials met.
-    data : SystemsData
-        Scores in nats, (n_trials, n_systems), of many classes (n_trials, n_systems, n_classes); and quality.
-    truth : (n_trials,) array
-        Whether targets, or which class.
-    weight : (n_trials,) array, optional
+    data : LabelledData
+        Scores in nats, (n_trials, n_systems), of many classes (n_trials, n_systems, n_classes); quality and truth.
     systems : tuple of str
     template : Scores or ClassScores
         Of the first system, for its trials.
@@ -50,9 +43,7 @@ class SystemTrials:
     """
 
     joined: JoinedScores
-    data: SystemsData
-    truth: AnyArray
-    weight: CountArray | None
+    data: LabelledData
     systems: tuple[str, ...]
     template: AnyScores
     messages: tuple[Message, ...] = ()
@@ -60,22 +51,21 @@ class SystemTrials:
     @classmethod
     def read(
         cls,
-        scores: Paths | ScoreFiles,
-        key: PathLike | None,
+        files: ScoreFiles,
         options: Options,
         *,
-        model: ScoreModel | None = None,
-        quality: Mapping[QualitySide, SegmentQuality] | None = None,
-        trained: bool = False,
-        progress: Progress | None = None,
+        model: ScoreModel,
+        quality: Measured | None,
+        trained: bool,
+        progress: Progress | None,
     ) -> SystemTrials:
         """Read and join them.
 
         Parameters
         ----------
-        scores, key, options, progress
+        files, options, progress
             As in `read_joined`.
-        model : ScoreModel, optional
+        model : ScoreModel
             What they are for: it may take trials that some system did not score.
         quality : mapping of side to SegmentQuality, optional
         trained : bool
@@ -86,29 +76,19 @@ class SystemTrials:
         FormatError, KeyMismatchError, InputError
             As in `read_joined` and `measures_of`, or if a file is given twice.
         """
-        files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, options.reading)
         refuse_twice(file.path for file in files.scores)
-        incomplete = model is not None and model.accepts_missing
+        incomplete = model.accepts_missing
         joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)
-        sides = model.quality_arguments or None if trained and model is not None else None
-        found = cls.of(joined, quality, sides)
-        return found.with_counts_of_scores() if incomplete else found
-
-    @classmethod
-    def of(
-        cls,
-        joined: JoinedScores,
-        quality: Mapping[QualitySide, SegmentQuality] | None = None,
-        sides: tuple[str, ...] | None = None,
-    ) -> SystemTrials:
-        """Put together systems on the same trials, and the quality of these trials."""
+        sides = model.quality_arguments or None if trained else None
         first = joined.aligned[0].scores
         tables, messages = ({}, []) if quality is None else measures_of(quality, first.trials, sides=sides)
-        data = SystemsData(joined.kind.stacked([one.scores for one in joined.aligned]), tables)
-        return cls(joined, data, joined.truth, joined.weight, joined.names, first, tuple(messages))
+        scores = joined.kind.stacked([one.scores for one in joined.aligned])
+        data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight)
+        found = cls(joined, data, joined.names, first, tuple(messages))
+        return found.with_counts_of_scores() if incomplete else found
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> AnyKind:
         """What the scores are about."""
         return self.joined.kind
 
@@ -118,19 +98,14 @@ class SystemTrials:
         return self.template.trials
 
     @property
-    def classes(self) -> tuple[str, ...] | None:
+    def classes(self) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
         return self.kind.classes_of(self.template)
-
-    @property
-    def labelled(self) -> LabelledData:
-        """The same of two classes, for analyses that take arrays."""
-        return LabelledData(self.data, self.truth, self.weight)
 
     def fit(self, model: ScoreModel) -> None:
         """Train a model on these trials; what is refused for the sake of a trial names it."""
         with self.naming():
-            self.data.fit(model, self.truth, sample_weight=self.weight, **self._named_classes())
+            self.data.fit(model, **({"classes": self.classes} if self.classes else {}))
 
     def transform(self, model: ScoreModel) -> FloatArray:
         """What a trained model makes of these trials, of classes in their order here.
@@ -143,7 +118,7 @@ class SystemTrials:
         own, _ = self.as_trained(model)
         with self.naming():
             values = own.data.transform(model)
-        if own.classes is None or self.classes is None or own.classes == self.classes:
+        if own.classes == self.classes:
             return values
         return values[:, [own.classes.index(name) for name in self.classes]]
 
@@ -155,30 +130,19 @@ class SystemTrials:
         InputError
             If trials cannot be held out like that, or a model cannot be trained without some of them.
         """
-        groups = held.groups(self.trials)
-        folds: Any = {"groups": groups, "n_folds": held.parts}
+        groups, data = held.groups(self.trials), self.data
         with self.naming():
-            if self.classes is not None:
-                return self._cross_validated_classes(model, groups, held.parts)
-            if model.is_fusion:
-                return self.labelled.cross_validated(model, **folds)
-            scores = model.inputs(self.data.scores)
-            return cross_validated(model, scores, self.truth, sample_weight=self.weight, **folds)
-
-    def _cross_validated_classes(self, model: ScoreModel, groups: Any, n_folds: int) -> FloatArray:
-        if isinstance(groups, tuple):
-            raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
-        scores = model.inputs(self.data.scores)
-        folds = folds_of(scores, self.truth, self.weight, groups, n_folds=n_folds, seed=0)
-        return held_out(model, scores, self.truth, self.weight, folds, classes=self.classes)
+            if not self.classes:
+                return data.held_out(groups=groups, n_folds=held.parts).llr(model)
+            if isinstance(groups, tuple):
+                raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
+            scores, truth, weight = model.inputs(data.scores), data.is_target, data.weight
+            folds = folds_of(scores, truth, weight, groups, n_folds=held.parts, seed=0)
+            return held_out(model, scores, truth, weight, folds, classes=self.classes)
 
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
-        truth, weight = self.truth, self.weight
-        if score.ndim == 1 and np.isnan(score).any():
-            rows = ~np.isnan(score)
-            score, truth, weight = score[rows], truth[rows], None if weight is None else weight[rows]
-        return self.kind.evaluate(score, truth, weight, name=name, figures=figures, classes=self.classes)
+        return self.kind.evaluate(self.data.known(score), name=name, figures=figures, classes=self.classes)
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""
@@ -190,14 +154,17 @@ class SystemTrials:
         if rows.all():
             return self
         numbers: IntArray = np.flatnonzero(rows)
-        weight = None if self.weight is None else self.weight[numbers]
-        kept: dict[str, Any] = {"data": self.data.take(numbers), "truth": self.truth[numbers], "weight": weight}
-        return replace(self, template=self.template.take(numbers), **kept)
+        return replace(self, data=self.data.take(numbers), template=self.template.take(numbers))
 
     @property
     def counting(self) -> SystemTrials:
         """The trials that count: those of a weight above 0."""
-        return self if self.weight is None else self.take(self.weight > 0)
+        return self if self.data.weight is None else self.take(self.data.weight > 0)
+
+    @property
+    def complete(self) -> SystemTrials:
+        """The trials that all systems scored."""
+        return self.take(np.asarray(~np.isnan(self.data.scores).any(axis=1)))
 
     def choose(self, systems: Sequence[int]) -> SystemTrials:
         """Some of the systems, in this order, on the trials that one of them scored at least."""
@@ -229,17 +196,18 @@ class SystemTrials:
         """
         template, messages = self.kind.matched(model, self.template)
         old, new = self.classes, self.kind.classes_of(template)
-        if old is None or new is None or old == new:
+        if old == new:
             return self, messages
         order = [old.index(name) for name in new]
-        truth = np.argsort(order)[self.truth]
-        return replace(self, data=self.data.of_classes(order), truth=truth, template=template), messages
+        truth = np.argsort(order)[self.data.is_target]
+        data = replace(self.data, scores=self.data.scores[:, :, order], is_target=truth)
+        return replace(self, data=data, template=template), messages
 
     def scored_only(self, of_what: str) -> SystemTrials:
         """Without the trials that none of the systems scored; says how many these were."""
         if self.data.scores.ndim > 2 or not np.isnan(self.data.scores[:, 0]).any():
             return self
-        some: BoolArray = np.zeros(len(self.truth), np.bool_)
+        some: BoolArray = np.zeros(len(self.data.scores), np.bool_)
         for column in self.data.scores.T:
             some |= ~np.isnan(column)
         n_none = int(np.count_nonzero(~some))
@@ -266,28 +234,27 @@ class SystemTrials:
     def seen_before(self, model: ScoreModel, *, of_training: bool) -> list[Message]:
         """Say whether a model was trained on these trials, where that is not what one should think."""
         own, _ = self.as_trained(model)
-        return seen_before(model, own.data, own.truth, own.weight, of_training=of_training)
+        return seen_before(model, own.data, of_training=of_training)
 
     def naming(self) -> AbstractContextManager[None]:
         """Name the trial, and the systems of its infinite scores, in what is refused for its sake."""
         return naming_scores(self.data.scores, self.systems, self.trials)
 
-    def _named_classes(self) -> dict[str, Any]:
-        return {} if self.classes is None else {"classes": self.classes}
+    def all_messages(self, evaluations: Sequence[Any] = ()) -> tuple[Message, ...]:
+        """What was read and assumed; scores of two classes are tied, or not, as they came.
 
-    def all_messages(self) -> tuple[Message, ...]:
-        """What was read and assumed; scores of two classes are tied, or not, as they came."""
-        return (*self.joined.all_messages(self._ties()), *self.messages)
-
-    def _ties(self) -> dict[str, int | float] | None:
-        if self.classes is not None:
-            return None
-        ties = {}
-        for name, score in zip(self.systems, self.data.scores.T, strict=True):
-            scored = ~np.isnan(score)
-            weight = None if self.weight is None else self.weight[scored]
-            ties[name] = n_tied(score[scored], self.truth[scored], weight)
-        return ties
+        Parameters
+        ----------
+        evaluations : sequence of Evaluation
+            Of the scores of all systems, if there are some: they know which are tied, so that nothing is sorted again.
+        """
+        if not self.kind.has_ties:
+            return (*self.joined.all_messages(), *self.messages)
+        ties = {one.name: one.n_tied for one in evaluations}
+        for k, name in enumerate(self.systems):
+            if name not in ties:
+                ties[name] = n_tied(*self.data.known(self.system(k)))
+        return (*self.joined.all_messages({name: ties[name] for name in self.systems}), *self.messages)
 
 
 def naming_scores(scores: AnyArray, systems: Sequence[str], trials: Trials) -> AbstractContextManager[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,19 +11,17 @@ from typing import Any
 from deciban.analysis import Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
-from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
+from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality
 from deciban.types import Progress
-from deciban.workflows.evaluate import mapped
-from deciban.workflows.hold_out import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
+from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
-from deciban.workflows.quality import Combined, QualityFiles, Selected, combination_of, read_measures
+from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
 from deciban.workflows.system_trials import SystemTrials
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
@@ -117,14 +115,13 @@ def train_files(
     """
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    scores = scores if isinstance(scores, ScoreFiles) else paths_of(scores, also=(key,))
-    test_scores = _test_paths(scores, key, test_scores, test_key)
-    files = scores if isinstance(scores, ScoreFiles) else ScoreFiles.of(scores, key, chosen.reading)
+    files = ScoreFiles.of(scores, key, chosen.reading)
+    test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(model or _default(files, chosen, quality), with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)
     measured = None if quality is None else read_measures(quality)
     with _subsets_named(made):
-        read = SystemTrials.read(files, None, chosen, model=made, quality=measured, progress=progress)
+        read = SystemTrials.read(files, chosen, model=made, quality=measured, trained=False, progress=progress)
     require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
     selection = selection_of(made, read, held or HoldOut(n_folds, n_folds), say) if select else None
@@ -138,23 +135,25 @@ def train_files(
         values = dev.cross_validated(made, held)
         crossed = dev.with_values(values, made.row_name(dev.systems) if made.is_fusion else dev.systems[0])
     every = None
-    if test_scores is not None or test_key is not None:
+    if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
-        others = ScoreFiles.of(test_scores or (), test_key, chosen.reading, read.classes)
-        every = SystemTrials.read(others, None, chosen.lenient(), **how)
+        others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
+        every = SystemTrials.read(others, chosen.lenient(), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
-        mapped(made, every.choose(taken).counting)  # figures would refuse the same trials, without their names
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
-    messages = _messages(dev, combining, held, made, every)
-    return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, messages)
+    before = [row for row in rows if row.role == "before"]
+    messages = [*dev.all_messages([row.dev for row in before]), *combining]
+    if held is not None:
+        messages.append(held.message(dev.trials, "fuses" if made.is_fusion else "calibrates"))
+    if every is not None:
+        messages += [Message("other", "", f"{dev.kind.noun}s"), *every.all_messages([row.eval for row in before])]
+    return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages))
 
 
-def _test_paths(
-    scores: Sequence[PathLike] | ScoreFiles, key: PathLike | None, test_scores: Paths | None, test_key: PathLike | None
-) -> list[PathLike] | None:
+def _test_paths(files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None) -> list[PathLike] | None:
     """The score files of other trials, if there are any.
 
     Raises
@@ -169,8 +168,7 @@ def _test_paths(
                 "(test_scores=, --apply-to), or leave the key out."
             )
         return None
-    first = scores.paths if isinstance(scores, ScoreFiles) else [*scores, key]
-    return paths_of(test_scores, also=(*first, test_key), name="test_scores")
+    return paths_of(test_scores, also=(*files.paths, test_key), name="test_scores")
 
 
 def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
@@ -183,18 +181,6 @@ def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
     more = {} if weights is None else {"weights_from": weights}
     more |= dev.kind.record(model, options.reading, dev.classes)
     model.training_ = replace(training, systems=dev.systems, results={**training.results, **more})
-
-
-def _messages(
-    dev: SystemTrials, combining: list[Message], held: HoldOut | None, model: ScoreModel, other: SystemTrials | None
-) -> tuple[Message, ...]:
-    """What was read and assumed of all trials."""
-    messages = [*dev.all_messages(), *combining]
-    if held is not None:
-        messages.append(held.message(dev.trials, "fuses" if model.is_fusion else "calibrates"))
-    if other is not None:
-        messages += [Message("other", "", f"{dev.kind.noun}s"), *other.all_messages()]
-    return tuple(messages)
 
 
 @contextmanager
@@ -217,10 +203,10 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
     InputError
         If the model is no fusion of two classes, or no trials of both classes have all scores.
     """
-    if not model.is_fusion or model.scores_kind == "classes":
+    if not model.is_fusion or not read.kind.compares_systems:
         raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
-    whole = read.take(read.data.complete).counting
-    if not whole.labelled.has_both_classes:
+    whole = read.complete.counting
+    if not whole.data.has_both_classes:
         raise InputError(
             "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
             "Leave the system out that lacks most."
@@ -228,12 +214,12 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
     with whole.naming():
         found = select_systems(
             whole.data.scores,
-            whole.truth,
+            whole.data.is_target,
             fusion=model,
             names=read.systems,
             groups=held.groups(whole.trials),
             n_folds=held.parts,
-            sample_weight=whole.weight,
+            sample_weight=whole.data.weight,
             quality=whole.data.quality or None,
             progress=say,
         )
@@ -243,7 +229,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
 def _combining(
     model: ScoreModel,
     read: SystemTrials,
-    measured: Mapping[QualitySide, SegmentQuality] | None,
+    measured: Measured | None,
     measures: Selected | None,
     combine: Combined | None,
 ) -> tuple[ScoreModel, list[Message]]:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
+from deciban.evaluation.jsonable import Jsonable
 from deciban.evaluation.results import SCHEMA, Results
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.content import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials.joining.matching import JoinReport
-from deciban.workflows.kinds import AnyScores
+from deciban.workflows.kinds import AnyScores, kind_called
 
 _NOTHING = 0.0005
 """Share of an objective that is shown as 0.0 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class Trained(Jsonable):
     """A trained model, and figures of the scores that it was trained on, and maybe of others.
 
     Attributes
@@ -114,7 +114,7 @@ class Trained:
     def _what_flatters(self) -> str:
         """What is to be thought of figures of the trials of training."""
         what = "fusion" if self.model.is_fusion else "model"
-        words = f"The {what} has seen the {'segments' if self.kind == 'classes' else 'trials'}"
+        words = f"The {what} has seen the {kind_called(self.model.scores_kind).noun}s"
         words += f" of '{self.after.name}', which flatters it: " if self.after else ", which flatters it: "
         crossed = self.cross_validated
         if crossed is None:
@@ -126,41 +126,43 @@ class Trained:
 
         Its layout is that of ``deciban/workflows/training.schema.json``, for all models of both kinds.
         """
-        dev, training = self.dev.to_dict(), self.model.training_
-        places = {id(row): (_place(row.dev, self.dev), _place(row.eval, self.test)) for row in self.rows}
+        dev, test, training = self.dev, self.test, self.model.training_
+        told, others = dev.to_dict(), None if test is None else test.to_dict()["systems"]
         return {
             "schema": SCHEMA,
             "kind": self.kind,
             "model": content_of(self.model),
             "rows": [
-                {"name": row.name, "role": row.role, "note": row.note, "dev": places[id(row)][0]}
-                | {"eval": places[id(row)][1]}
+                {"name": row.name, "role": row.role, "note": row.note}
+                | {"dev": _place(row.dev, dev), "eval": _place(row.eval, test)}
                 for row in self.rows
             ],
-            "dev": dev["systems"],
-            "eval": None if self.test is None else self.test.to_dict()["systems"],
+            "dev": told["systems"],
+            "eval": others,
             "n_without_quality": None if training is None else training.results.get("n_without_quality"),
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "selection": None if self.selection is None else self.selection.to_dict(),
-            "join": dev["join"],
-            "inputs": dev["inputs"],
-            "conventions": dev["conventions"],
-            **self._former_names(dev["systems"]),
+            "join": told["join"],
+            "inputs": told["inputs"],
+            "conventions": told["conventions"],
+            **self._former_names(told["systems"], others),
         }
 
-    def _former_names(self, dev: list[dict[str, Any]]) -> dict[str, Any]:
+    def _former_names(self, dev: list[dict[str, Any]], test: list[dict[str, Any]] | None) -> dict[str, Any]:
         """The same evaluations by the names that they had when each workflow had a layout of its own."""
         if self.kind == "classes":
-            return {"systems": dev, "test": None if self.test is None else self.test.to_dict()["systems"]}
+            return {"systems": dev, "test": test}
         if self.model.is_fusion:
             return {}
-        roles = {"before": "before", "after": "calibration", "cross_validated": "cross-validated"}
-        found: dict[str, Any] = {row.role: row.dev for row in self.rows}
-        return {key: None if found.get(role) is None else found[role].to_dict() for key, role in roles.items()}
+        found = {"before": self.before, "after": self.after, "cross_validated": self.cross_validated}
+        return {name: None if one is None else one.to_dict() for name, one in found.items()}
 
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+    def __eq__(self, other: object) -> bool:
+        """Two of equal runs are equal: everything that is told of them is."""
+        return isinstance(other, Trained) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.chosen, self.messages))
 
 
 def _place(one: Any, results: Results[Any] | None) -> int | None:

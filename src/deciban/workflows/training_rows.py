@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures
+from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import Role
 from deciban.analysis.fusion import analysed
 from deciban.analysis.rows import FusionTask, names_apart
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
-from deciban.types import FloatArray, Progress
-from deciban.workflows.evaluate import mapped
+from deciban.types import AnyArray, FloatArray, Progress
 from deciban.workflows.kinds.two_class import points_of
-from deciban.workflows.model_files import is_of_training
+from deciban.workflows.model_files import is_of_training, require_same_places
 from deciban.workflows.options import Figures
-from deciban.workflows.system_order import require_same_places
 from deciban.workflows.system_trials import SystemTrials
 
 _LEAST_FOR_LEAVING_OUT = 3
@@ -78,53 +78,68 @@ def rows_of_training(
     rows : tuple of FigureRow
     analysis : FusionAnalysis or None
         Of a fusion of two classes; None if no trials of both classes were scored by all systems.
+
+    Raises
+    ------
+    InputError
+        If the model refuses a trial, by its name.
     """
     dev, test = sets.dev, sets.test
-    if not model.is_fusion or dev.kind.name == "classes":
-        return _plain_rows(model, dev, test, figures, sets.crossed, say), None
+    if not model.is_fusion or not dev.kind.compares_systems:
+        return _plain_rows(model, sets, figures, say), None
     points = points_of(figures)
-    analysis = _analysis(model, dev, test, points, trained=model)
+    analysis = None
+    if dev.data.complete.has_both_classes:
+        try:
+            analysis = analysed(model, dev.systems, dev.data, _comparable(test), points, trained=model)
+        except InputError:
+            if test is not None:
+                test.counting.transform(model)  # which refuses the same trial, and names it
+            raise
     rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
     taken = [row.name for row in rows]
     if analysis is None or _lack_scores(dev, test):
-        rows.append(_on_all_trials(model, dev, test, points, taken))
+        rows.append(_on_all_trials(model, dev, test, figures, taken))
     if sets.crossed is not None:
         rows.append(_crossed(model.table_name, dev, sets.crossed, figures, taken))
     return _with_left_out(model, tuple(rows), sets, points), analysis
 
 
-def _plain_rows(
-    model: ScoreModel,
-    dev: SystemTrials,
-    test: SystemTrials | None,
+def _row(
+    role: Role,
+    name: str,
+    scores: Callable[[SystemTrials], AnyArray],
+    sets: Sequence[SystemTrials | None],
     figures: Figures,
-    crossed: FloatArray | None,
-    say: Progress,
-) -> tuple[FigureRow, ...]:
+) -> FigureRow:
+    """Evaluate scores of the trials of training and of others, if there are any."""
+    found = [None if one is None else one.evaluated(scores(one), name, figures) for one in sets]
+    return FigureRow(name=name, role=role, dev=found[0], eval=found[1])
+
+
+def _counting(*sets: SystemTrials | None) -> list[SystemTrials | None]:
+    """The trials that count: a model may have no answer for others."""
+    return [None if one is None else one.counting for one in sets]
+
+
+def _plain_rows(model: ScoreModel, sets: TrainingSets, figures: Figures, say: Progress) -> tuple[FigureRow, ...]:
     """Systems as they are, a fusion without each of them, what the model makes of all, and cross-validated scores."""
-    sets = [None if one is None else one.counting for one in (dev, test)]
+    dev, compared = sets.dev, _counting(sets.dev, sets.test)
+    systems = dev.systems
     role: Role = "fusion" if model.is_fusion else "calibration"
-    dev.kind.require_trials(dev.truth, dev.classes)
-    *without, name = names_apart([*(f"without {one}" for one in dev.systems), model.row_name(dev.systems)], dev.systems)
-
-    def row(role: Role, name: str, values: Sequence[Any]) -> FigureRow:
-        say(f"evaluating {name}")
-        found = [
-            None if one is None or value is None else one.evaluated(value, name, figures)
-            for one, value in zip(sets, values, strict=True)
-        ]
-        return FigureRow(name=name, role=role, dev=found[0], eval=found[1])
-
-    rows = [
-        row("before", system, [None if one is None else one.system(k) for one in sets])
-        for k, system in enumerate(dev.systems)
-    ]
-    if model.is_fusion and len(dev.systems) >= _LEAST_FOR_LEAVING_OUT:
-        rows += [_without(model, k, without[k], sets, figures) for k in range(len(dev.systems))]
-    rows.append(row(role, name, [None if one is None else mapped(model, one)[0] for one in sets]))
-    if crossed is not None:
-        held = "fusion" if model.is_fusion else dev.systems[0]
-        rows.append(_crossed(held, dev, crossed, figures, [one.name for one in rows]))
+    dev.kind.require_trials(dev.data.is_target, dev.classes)
+    *without, name = names_apart([*(f"without {one}" for one in systems), model.row_name(systems)], systems)
+    rows = list[FigureRow]()
+    for k, system in enumerate(systems):
+        say(f"evaluating {system}")
+        rows.append(_row("before", system, partial(SystemTrials.system, k=k), compared, figures))
+    if model.is_fusion and len(systems) >= _LEAST_FOR_LEAVING_OUT:
+        rows += [_without(model, k, without[k], compared, figures) for k in range(len(systems))]
+    say(f"evaluating {name}")
+    rows.append(_row(role, name, lambda one: one.transform(model), compared, figures))
+    if sets.crossed is not None:
+        held = "fusion" if model.is_fusion else systems[0]
+        rows.append(_crossed(held, dev, sets.crossed, figures, [one.name for one in rows]))
     return tuple(rows)
 
 
@@ -138,10 +153,9 @@ def _without(
     try:
         dev.fit(other)
         other.training_ = None  # which knows of other units
-        found = [None if one is None else one.evaluated(one.transform(other), name, figures) for one in own]
+        return _row("leave-one-out", name, lambda one: one.transform(other), own, figures)
     except InputError as error:
         return FigureRow(name=name, role="leave-one-out", dev=None, note=f"not trained: {error}")
-    return FigureRow(name=name, role="leave-one-out", dev=found[0], eval=found[1])
 
 
 def _crossed(of: str, dev: SystemTrials, values: FloatArray, figures: Figures, taken: Sequence[str]) -> FigureRow:
@@ -169,55 +183,44 @@ def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFig
     InputError
         If training and test give systems of the same names in different order, or the fusion cannot be trained.
     """
-    dev, test, points = sets.dev, sets.test, points_of(figures)
+    dev, test = sets.dev, sets.test
     require_same_places(dev.systems, () if test is None else test.systems)
-    known = () if model.training_ is None else model.training_.systems
-    analysis = _analysis(model, replace(dev, systems=known) if known else dev, test, points, trained=None)
-    if analysis is None:
+    if not dev.data.complete.has_both_classes:
         return FusionFigures((), None)
+    names = (() if model.training_ is None else model.training_.systems) or dev.systems
+    analysis = analysed(model, names, dev.data, _comparable(test), points_of(figures))
     rows: list[FigureRow] = list(analysis.rows)
-    labelled = [None if one is None else one.labelled.complete for one in (dev, test)]
-    labelled = [one if one is not None and one.has_both_classes else None for one in labelled]
+    compared = _counting(dev.complete, None if _comparable(test) is None or test is None else test.complete)
     fused, *_ = names_apart([model.table_name], analysis.names)
-    found = [None if one is None else one.fused(model, fused, points) for one in labelled]
-    same, note = is_of_training(model, dev.data, dev.truth, dev.weight), ""
+    own = _row("fusion", fused, lambda one: one.transform(model), compared, figures)
+    same = is_of_training(model, dev.data)
     if same is False:
         (name,) = names_apart([f"{model.table_name}, trained on these trials"], [row.name for row in rows])
         rows[-1] = replace(rows[-1], name=name)
     else:
-        note = rows.pop().note
-    rows.append(FigureRow(name=fused, role="fusion", dev=found[0], eval=found[1], note=note))
+        own = replace(own, note=rows.pop().note)
+    rows.append(own)
     if _lack_scores(dev, test):
-        rows.append(_on_all_trials(model, dev, test, points, [row.name for row in rows]))
+        rows.append(_on_all_trials(model, dev, test, figures, [row.name for row in rows]))
     return FusionFigures(tuple(rows), analysis, same)
 
 
 def _lack_scores(dev: SystemTrials, test: SystemTrials | None) -> bool:
     """Whether some systems did not score some of the trials."""
-    return any(one is not None and not one.data.complete.all() for one in (dev, test))
+    return any(one is not None and one.data.complete is not one.data for one in (dev, test))
 
 
 def _on_all_trials(
-    model: Any, dev: SystemTrials, test: SystemTrials | None, points: list[OperatingPoint], taken: Sequence[str]
+    model: Any, dev: SystemTrials, test: SystemTrials | None, figures: Figures, taken: Sequence[str]
 ) -> FigureRow:
     """A fusion on all trials, those included that some system did not score."""
     (name,) = names_apart(["fusion of what there is"], taken)
-    found = [None if one is None else one.labelled.fused(model, name, points) for one in (dev, test)]
-    return FigureRow(name=name, role="fusion", dev=found[0], eval=found[1])
+    return _row("fusion", name, lambda one: one.transform(model), _counting(dev, test), figures)
 
 
-def _analysis(
-    model: Any, dev: SystemTrials, test: SystemTrials | None, points: list[OperatingPoint], *, trained: Any
-) -> FusionAnalysis | None:
-    """Analyse a fusion; None if no trials of both classes were scored by all systems."""
-    if not dev.labelled.complete.has_both_classes:
-        return None
-    return analysed(model, dev.systems, dev.labelled, _comparable(test), points, trained=trained)
-
-
-def _comparable(test: SystemTrials | None) -> Any:
+def _comparable(test: SystemTrials | None) -> LabelledData | None:
     """Other trials on which all systems can be compared, if there are some of both classes."""
-    return test.labelled if test is not None and test.labelled.complete.has_both_classes else None
+    return test.data if test is not None and test.data.complete.has_both_classes else None
 
 
 def _with_left_out(
@@ -229,7 +232,7 @@ def _with_left_out(
     if not left:
         return rows
     names = names_apart([f"{every.systems[k]}, left out" for k in left], [row.name for row in rows])
-    work = FusionTask(model, every.systems, every.labelled, _comparable(sets.others), tuple(points))
+    work = FusionTask(model, every.systems, every.data, _comparable(sets.others), tuple(points))
     more = [work.row("left out", (k,), name) for k, name in zip(left, names, strict=True)]
     n = sum(row.role == "single" for row in rows)
     return (*rows[:n], *more, *rows[n:])

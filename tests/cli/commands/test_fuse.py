@@ -549,3 +549,12 @@ def test_bad_input_is_refused_and_nothing_is_written(line, words, run):
     assert words in err.replace("\n", " ")
     assert out == ""
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_files_that_are_read_for_figures_and_for_llrs_are_told_once(run):
+    others = "--apply-to copy.txt --apply-to b.txt --apply-key key.csv"
+    code, _, err = run(f"fuse a.txt b.txt --key key.csv -o m.json --llrs out.txt {others}")
+    assert code == 0, err
+    told = err[err.index("other ") :]
+    assert told.count("read  b.txt") + told.count("read  copy.txt") == 2
+    assert "copy.txt have all scores" in told

@@ -6,6 +6,7 @@ from scipy.special import logsumexp, softmax
 
 from deciban import apply_files, evaluate_files
 from deciban.calibration import MulticlassCalibrator
+from deciban.errors import InputError
 from deciban.io import read_class_scores
 from deciban.multiclass import project_detection_llr
 from deciban.workflows import Options, read_joined
@@ -101,3 +102,11 @@ def test_submissions_to_evaluations_are_told_to_hold_detection_llrs(given, says,
     write_table(tmp_path / "plain.csv", loglik, called=names(len(label)))
     facts = evaluate_files(tmp_path / "plain.csv", tmp_path / "lre.key", **given).message_lines
     assert not any("hold detection llrs" in fact for fact in facts)
+
+
+def test_a_prior_of_other_classes_than_those_of_training_is_refused_in_words(files):
+    loglik, label = trials()
+    model = MulticlassCalibrator().fit(loglik, label, classes=CLASSES)
+    write_table(files / "two.csv", loglik[:, :2], header=CLASSES[:2])
+    with pytest.raises(InputError, match="posterior_prior"):
+        apply_files(model, files / "two.csv", files / "out.csv", posterior_prior=[0.75, 0.25])

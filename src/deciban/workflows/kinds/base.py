@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,41 +13,75 @@ from deciban.analysis.rows import names_apart
 from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
-from deciban.io.reader import Input
+from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores
+from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, JoinReport
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.trials.joining.lookup import Wanted
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
+Scored: TypeAlias = tuple[AnyArray, AnyArray, CountArray | None]
+"""Scores of trials, their truth (whether targets, or which class) and their weights."""
+
+S = TypeVar("S", bound=AnyScores)
+K = TypeVar("K", bound=AnyKey)
+A = TypeVar("A", bound=Aligned | AlignedClasses)
 
 
-class Kind(ABC):
+class Kind(ABC, Generic[S, K, A]):
     """Scores of one kind: what a trial is called, how scores meet a key, which evaluation there is."""
 
     name: ClassVar[KindName]
+    about: ClassVar[str]
+    """What the scores are about, in words."""
+    other: ClassVar[str]
+    """The same of the other kind."""
+    way_out: ClassVar[str] = ""
+    """What to do where files hold scores of the other kind, for messages; begins with a space."""
+    other_reading: ClassVar[tuple[str, ...]]
+    """Attributes of `Reading` that mean nothing for this kind."""
+    other_figures: ClassVar[tuple[str, ...]]
+    """Attributes of `Figures` that mean nothing for this kind."""
     noun: ClassVar[str]
     """What a trial is called."""
     need: ClassVar[ContentKind]
     """What a score file has to hold."""
     need_of_key: ClassVar[ContentKind]
     """What a key has to hold."""
+    log10_of_files: ClassVar[bool] = False
+    """Whether readers of files are told that scores are common logarithms; else `in_nats` does it."""
     filled: ClassVar[str] = ""
     """Where a score goes that is filled in, if it is not the only one."""
+    has_ties: ClassVar[bool] = False
+    """Whether figures depend on which scores trials of different classes share."""
+    compares_systems: ClassVar[bool] = False
+    """Whether systems of a fusion can be calibrated alone, to be compared with it and to choose among them."""
     output: ClassVar[str]
     """What models make of the scores."""
 
+    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
+        """Read a score file; or another file, which has to hold something else.
+
+        Raises
+        ------
+        FormatError, OSError
+        """
+        say(f"reading {display_name(file.path)}")
+        log10 = reading.log10 and self.log10_of_files and need is None
+        return read_input(file, need=need or self.need, log10=log10)
+
     @abstractmethod
-    def systems_of(self, contents: Contents, reading: Reading) -> list[Any]:
+    def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
         """The scores of each system that an input holds."""
 
     @abstractmethod
-    def key_of(self, contents: Contents, reading: Reading, first: Any) -> Any:
+    def key_of(self, contents: Contents, reading: Reading, first: S) -> K:
         """The truth that an input holds, for the scores of a first system.
 
         Raises
@@ -57,70 +91,62 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def align(
-        self, systems: Sequence[Any], key: Any, reading: Reading, *, incomplete: bool = False
-    ) -> Sequence[Aligned | AlignedClasses]:
+    def align(self, systems: Sequence[S], key: K, reading: Reading, *, incomplete: bool = False) -> Sequence[A]:
         """Find the scores of every trial of a key; if ``incomplete``, with NaN where a system has none."""
 
     @abstractmethod
-    def truth_of(self, aligned: Any) -> BoolArray | IntArray:
+    def truth_of(self, aligned: A) -> BoolArray | IntArray:
         """The truth of the trials that are left: whether targets, or which class."""
 
     @abstractmethod
-    def in_nats(self, scores: Any, reading: Reading) -> Any:
+    def in_nats(self, scores: S, reading: Reading) -> S:
         """Scores as natural logarithms, whatever the user said they are."""
 
     @abstractmethod
-    def evaluate(
-        self,
-        score: AnyArray,
-        truth: AnyArray,
-        weight: CountArray | None,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str] | None,
-    ) -> Any:
+    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
     @abstractmethod
-    def size(self, scores: Any) -> str:
+    def size(self, scores: S) -> str:
         """How many trials there are scores of, in words."""
 
     @abstractmethod
-    def counts(self, contents: Contents, key: Any) -> str:
+    def counts(self, contents: Contents, key: K) -> str:
         """How many trials there are of each class, in words."""
 
     @abstractmethod
-    def matched(self, model: ScoreModel, scores: Any) -> tuple[Any, list[Message]]:
+    def counts_in_words(self, counts: Mapping[str, int]) -> str:
+        """How many trials of each class a model was trained on."""
+
+    @abstractmethod
+    def matched(self, model: ScoreModel, scores: S) -> tuple[S, list[Message]]:
         """Scores with their columns in the order of training, and what is to be said about it."""
 
     @abstractmethod
-    def written(self, found: Input, scores: Any, target: PathLike, to: str | None) -> list[Message]:
+    def written(self, found: Input, scores: S, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with other scores."""
 
-    def in_class_order(self, systems: list[Any], order: Sequence[str]) -> list[Any]:  # noqa: ARG002
+    def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
+        """An input with these of its trials, as far as what writes it does not find them itself."""
+        return found
+
+    def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:  # noqa: ARG002
         """Scores with the classes in the order of other trials, if they are the same classes."""
         return systems
 
-    def unit_messages(self, systems: Sequence[Any], reading: Reading) -> list[Message]:  # noqa: ARG002
+    def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:  # noqa: ARG002
         """What was done to the units of scores."""
         return []
 
-    def key_messages(self, key: Any, reading: Reading) -> list[Message]:  # noqa: ARG002
+    def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""
         if not reading.where:
             return []
         chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
         return [Message("only", "", f"{self.noun}s with {' and '.join(chosen)}")]
 
-    def refuse_contradictions(  # noqa: B027  # most kinds have nothing to refuse
-        self, contents: Sequence[Contents], key: Any, reading: Reading
-    ) -> None:
+    def refuse_contradictions(self, contents: Sequence[Contents], key: K, reading: Reading) -> None:
         """Refuse labels beside scores that are not those of the key."""
-
-    other_reading: ClassVar[tuple[str, ...]] = ()
-    """Attributes of `Reading` that mean nothing for this kind."""
 
     def refuse_reading(self, reading: Reading) -> None:
         """Refuse what was said about reading and would be overlooked.
@@ -129,21 +155,30 @@ class Kind(ABC):
         ------
         InputError
         """
-        given = [name for name in self.other_reading if getattr(reading, name)]
-        if given:
-            other = "two classes" if self.name == "classes" else "many classes"
-            held = "many classes" if self.name == "classes" else "two classes"
-            raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")
+        self._refuse([name for name in self.other_reading if getattr(reading, name)])
 
-    def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:  # noqa: B027
+    def refuse_figures(self, figures: Figures) -> None:
+        """Refuse figures that scores of this kind do not have.
+
+        Raises
+        ------
+        InputError
+        """
+        self._refuse([name for name in figures.given() if name in self.other_figures])
+
+    def _refuse(self, given: Sequence[str]) -> None:
+        if given:
+            raise InputError(
+                f"{', '.join(given)}: for scores of {self.other}, but these are of {self.about}. Leave it out."
+            )
+
+    def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no trial is of."""
 
-    def require_model(  # noqa: B027
-        self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None
-    ) -> None:
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
         """Refuse a model for scores in other units than those of training."""
 
-    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002
+    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
         """What the record of training says besides, so that other scores are read in the same way."""
         return {}
 
@@ -151,13 +186,26 @@ class Kind(ABC):
         """What results call that which a model makes of systems."""
         return names_apart([model.row_name(systems)], systems)[0]
 
-    def read_message(self, scores: Any) -> Message:
+    def read_message(self, scores: S) -> Message:
         """Say how the scores of a system were read."""
         origin = scores.trials.origin
         unit = ", log10" if getattr(scores, "log10", False) and "log10" not in origin.reading else ""
         return Message("read", origin.name, f"{origin.reading}{unit}   {self.size(scores)}")
 
-    def met(self, report: JoinReport, ties: str) -> Message:
+    def by_order_messages(self, reading: Reading) -> list[Message]:
+        """Say that trials were matched by their order, if they were."""
+        words = f"by order: the names of the {self.noun}s were not compared"
+        return [Message("join", "", words)] if reading.by_order else []
+
+    def fill_messages(self, reading: Reading, n_missing: int) -> list[Message]:
+        """Say which score trials without one were given, if there are such."""
+        if isinstance(reading.missing, str) or not n_missing:
+            return []
+        scores = "scores" if self.filled else "a score"
+        words = f"{self.noun}s without {scores} were given {reading.missing:g}{self.filled}"
+        return [Message("fill", "", words)]
+
+    def join_message(self, report: JoinReport, ties: str) -> Message:
         """Say how trials met."""
         counts = (
             f"{report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
@@ -165,11 +213,11 @@ class Kind(ABC):
         )
         return Message("join", "", f"{counts} · {ties}" if ties else counts)
 
-    def classes_of(self, scores: Any) -> tuple[str, ...] | None:
+    def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
-        return getattr(scores, "classes", None)
+        return getattr(scores, "classes", ())
 
-    def stacked(self, scores: Sequence[Any]) -> AnyArray:
+    def stacked(self, scores: Sequence[S]) -> AnyArray:
         """Scores of systems on the same trials in one array: trials, systems, and classes where there are many.
 
         That of one system is a view; of several of two classes, all scores of a system lie together in memory.
@@ -184,13 +232,17 @@ class Kind(ABC):
             together[k] = column
         return np.moveaxis(together, 0, 1)
 
-    def with_values(self, scores: Any, values: FloatArray, name: str) -> Any:
+    def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""
-        unit = {"log10": False} if isinstance(scores, Scores) else {}
-        return replace(scores, score=values, name=name, **unit)
+        changed: dict[str, Any] = {"score": values, "name": name}
+        return replace(scores, **changed | ({"log10": False} if isinstance(scores, Scores) else {}))
 
 
-def apart(systems: Sequence[Any]) -> list[Any]:
+AnyKind: TypeAlias = Kind[Any, Any, Any]
+"""A kind, whichever it is: its methods take what others of its methods gave."""
+
+
+def named_apart(systems: Sequence[S]) -> list[S]:
     """Give systems of one name the path of their file, and systems of one file a number."""
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
@@ -200,19 +252,14 @@ def apart(systems: Sequence[Any]) -> list[Any]:
     return [replace(system, name=name) for system, name in zip(systems, numbered, strict=True)]
 
 
-def refuse_figures(figures: Figures, names: Sequence[str], held: str, other: str) -> None:
-    """Refuse figures that scores of a kind do not have.
-
-    Raises
-    ------
-    InputError
-    """
-    given = [name for name in figures.given() if name in names]
-    if given:
-        raise InputError(f"{', '.join(given)}: for scores of {other}, but these are of {held}. Leave it out.")
+def of_trials(contents: Contents, old: Trials, trials: Trials) -> Contents:
+    """Contents with some of their trials, but for the scores that are to be written in place of theirs."""
+    rows = Wanted(trials).find(old).rows
+    fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores")}
+    return replace(contents, **{name: one.take(rows) for name, one in fields.items() if one is not None})
 
 
-def kind_called(name: KindName) -> Kind:
+def kind_called(name: KindName) -> AnyKind:
     """The kind of this name."""
     if name == "two-class":
         from deciban.workflows.kinds.two_class import TWO_CLASS
@@ -223,7 +270,7 @@ def kind_called(name: KindName) -> Kind:
     return MULTICLASS
 
 
-def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Kind:
+def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> AnyKind:
     """The kind that a user named, or that score file and key show; see `kind_of_scores`.
 
     Raises
@@ -267,13 +314,13 @@ def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any
     >>> kind_of_scores(path)
     'classes'
     """
-    asked = Options.of("kind_of_scores", reading).reading
+    read = Options.of("kind_of_scores", reading).reading
     truth = (
-        None if key is None else recognize(key, format=asked.key_format, columns=asked.key_columns, labels=asked.labels)
+        None if key is None else recognize(key, format=read.key_format, columns=read.key_columns, labels=read.labels)
     )
     if is_stream(scores):  # who looked at it could not read it any more
         return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
-    return _shown(recognize(scores, format=asked.format, columns=asked.columns, labels=asked.labels), truth)
+    return _shown(recognize(scores, format=read.format, columns=read.columns, labels=read.labels), truth)
 
 
 _TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from deciban._validate.classes import prior_of
-from deciban.errors import InputError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.multiclass.evaluate import evaluate_classes
 from deciban.evaluation.multiclass.groups import evaluate_groups
 from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -20,17 +19,22 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.trials.joining.lookup import Wanted
-from deciban.types import AnyArray, CountArray, IntArray
-from deciban.workflows.kinds import class_names
-from deciban.workflows.kinds.base import Kind, refuse_figures
+from deciban.types import AnyArray, IntArray
+from deciban.workflows.kinds.base import Kind, Scored, of_trials
+from deciban.workflows.kinds.class_units import (
+    POSTERIOR_PRIOR,
+    in_nats,
+    prior_text,
+    require_same_posteriors,
+    unit_messages,
+)
 from deciban.workflows.options import Figures, Reading
 
 _MOST_NAMED = 20
 """Classes that are counted one by one."""
 
 
-class Multiclass(Kind):
+class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     """Segments are of one of many classes; a system gives each a log-likelihood for each class."""
 
     name = "classes"
@@ -39,26 +43,51 @@ class Multiclass(Kind):
     need_of_key = "class-key"
     filled = " for every class"
     output = "log-likelihoods"
-    other_reading = ("labels",)
+    about, other = "many classes", "two classes"
+    other_reading, other_figures = ("labels",), ("operating_points",)
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        return [class_names.called(scores, reading.classes)]
+        return [_named(scores, reading.classes)]
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Scores of the same classes with these in another order; those of other classes are left as they are."""
         return [one.of_classes(order) if sorted(one.classes) == sorted(order) else one for one in systems]
 
     def key_of(self, contents: Contents, reading: Reading, first: ClassScores) -> ClassKey:
-        """The class of each segment, its classes called as those of the scores."""
-        if contents.class_key is None:
+        """The class of each segment, its classes called as those of the scores.
+
+        Raises
+        ------
+        InputError
+            If there is no truth.
+        KeyMismatchError
+            If the key numbers classes that the scores name, and the user did not say which number is which, or named
+            fewer.
+        """
+        key, classes = contents.class_key, reading.classes
+        if key is None:
             raise InputError(
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "
                 "file that does (--key FILE)."
             )
-        return class_names.key_as_scores(contents.class_key, contents.origin.name, reading.classes, first)
+        if not _are_numbers(key.classes) or _are_numbers(first.classes) or set(key.classes) <= set(first.classes):
+            return key
+        if classes is None:
+            raise KeyMismatchError(
+                f"{contents.origin.name} numbers its classes, {first.trials.origin.name} names them: "
+                f"{', '.join(first.classes)}. Say which number is which class by naming them in the order of "
+                "the numbers (--classes NAME,NAME,...)."
+            )
+        if int(key.label.max()) >= len(classes):
+            row = int(np.argmax(key.label >= len(classes)))
+            raise KeyMismatchError(
+                f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class {key.label[row]}, counted from "
+                f"0, but {len(classes)} classes are named: {', '.join(classes)}."
+            )
+        return ClassKey(key.trials, tuple(classes), key.label)
 
     def align(
         self,
@@ -68,33 +97,40 @@ class Multiclass(Kind):
         *,
         incomplete: bool = False,  # noqa: ARG002  # no model of many classes knows what to do about it
     ) -> Sequence[AlignedClasses]:
-        """Find the scores of every segment of a key."""
-        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order}
-        return align_class_systems(systems, key, reading.missing, **how)
+        """Find the scores of every segment of a key, in nats."""
+        found = align_class_systems(
+            systems, key, reading.missing, duplicates=reading.duplicates, by_order=reading.by_order
+        )
+        return [replace(one, scores=self.in_nats(one.scores, reading)) for one in found]
 
     def truth_of(self, aligned: AlignedClasses) -> IntArray:
         """The true class of each segment, by its position."""
         return aligned.label
 
     def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:
-        """Scores as natural log-likelihoods; a segment that excludes every class is refused."""
-        found = class_names.in_nats(scores, reading)
-        class_names.refuse_impossible(found)
+        """Scores as natural log-likelihoods.
+
+        Raises
+        ------
+        InputError
+            If a segment excludes every class, the prior that is to be taken out of posteriors is 0 for a class, or
+            detection llrs are infinite.
+        """
+        found = replace(scores, score=in_nats(scores.score, scores.classes, reading))
+        impossible = np.flatnonzero(found.score.max(axis=1) == -np.inf)
+        if len(impossible):
+            name = scores.trials.name_of(int(impossible[0]))
+            raise InputError(
+                f"{scores.name}: segment {name} excludes every class, with -inf throughout ({len(impossible):,} such "
+                "segments). At least one class must be possible: repair the scores, or leave these segments out of the "
+                "key."
+            )
         return found
 
-    def evaluate(
-        self,
-        score: AnyArray,
-        truth: AnyArray,
-        weight: CountArray | None,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str] | None,
-    ) -> ClassEvaluation:
+    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
-        refuse_figures(figures, ("operating_points",), "many classes", "two classes")
-        assert classes is not None  # noqa: S101  # files name or number them
+        self.refuse_figures(figures)
+        score, truth, weight = trials
         how: dict[str, Any] = figures.given() | {"classes": classes, "name": name, "sample_weight": weight}
         groups = how.pop("groups", None)
         if groups is not None:
@@ -112,38 +148,56 @@ class Multiclass(Kind):
         more = f" · {len(shown) - _MOST_NAMED} more classes" if len(shown) > _MOST_NAMED else ""
         return " · ".join(shown[:_MOST_NAMED]) + more
 
+    def counts_in_words(self, counts: Mapping[str, int]) -> str:
+        """How many segments and classes a model was trained on."""
+        return f"{sum(counts.values()):,} segments, {len(counts)} classes"
+
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""
-        return class_names.messages(systems, reading)
+        return unit_messages(systems, reading)
 
-    def require_trials(self, truth: AnyArray, classes: Sequence[str] | None) -> None:
+    def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no segment is of, in words of files."""
-        names = tuple(classes or ())
-        empty = np.flatnonzero(np.bincount(truth, minlength=len(names)) == 0)
+        empty = np.flatnonzero(np.bincount(truth, minlength=len(classes)) == 0)
         if len(empty):
             more = f" (and {len(empty) - 1} more classes)" if len(empty) > 1 else ""
             raise InputError(
-                f"class {names[int(empty[0])]!r}{more}: no segment is of it, so that nothing can be said of it. Every "
-                "class is averaged by itself. Leave it out by naming the others (classes=, --classes), or use a key "
-                "that has some."
+                f"class {classes[int(empty[0])]!r}{more}: no segment is of it, so that nothing can be said of it. "
+                "Every class is averaged by itself. Leave it out by naming the others (classes=, --classes), or use a "
+                "key that has some."
             )
 
-    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> None:
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
         """Refuse a model for scores with another prior in them than those of training."""
-        prior = reading.posterior_prior
-        given = None if prior is None else prior_of(prior, tuple(classes or ()))
-        class_names.require_same_posteriors(model, given, tuple(classes or ()))
+        require_same_posteriors(model, reading, classes)
 
-    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str] | None) -> dict[str, Any]:  # noqa: ARG002
+    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
         """The prior that was taken out of the scores, so that it is taken out of others as well."""
-        prior = reading.posterior_prior
-        names = tuple(classes or ())
-        text = None if prior is None else class_names.prior_text(prior_of(prior, names), names)
-        return {} if text is None else {class_names.POSTERIOR_PRIOR: text}
+        text = prior_text(reading, classes)
+        return {} if text is None else {POSTERIOR_PRIOR: text}
 
     def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
-        """Scores with the classes in the order of training."""
-        return class_names.in_order_of(model, scores)
+        """Scores with the classes in the order of training, and what is to be said about it.
+
+        Raises
+        ------
+        InputError
+            If they are other classes.
+        """
+        trained: tuple[str, ...] | None = getattr(model, "classes_", None)
+        n_classes = len(trained) if trained else int(getattr(model, "n_classes_", len(scores.classes)))
+        if trained is not None and set(trained) == set(scores.classes):
+            return (scores if scores.classes == trained else scores.of_classes(trained)), []
+        numbered = tuple(map(str, range(n_classes)))
+        if len(scores.classes) == n_classes and (trained is None or numbered in (trained, scores.classes)):
+            if trained is None or trained == numbered:
+                return scores, []
+            return scores, [Message("note", "", f"classes in the order of training: {', '.join(trained)}")]
+        known = f" ({', '.join(trained)})" if trained else ""
+        raise InputError(
+            f"{scores.trials.origin.name}: has scores for {', '.join(scores.classes[:20])}, but the model was trained "
+            f"on {n_classes} classes{known}. Name the columns to take (--classes)."
+        )
 
     def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with log-likelihoods, under the names that the classes have there."""
@@ -156,13 +210,38 @@ class Multiclass(Kind):
             left = [name for name in old.classes if name not in scores.classes]
             messages.append(Message("note", "", f"not among the classes, and left out: {', '.join(left[:10])}"))
         if len(scores.trials) < len(old.trials):
-            rows = Wanted(scores.trials).find(old.trials).rows
-            fields = {name: getattr(found.contents, name) for name in ("index", "class_key")}
-            taken = {name: one.take(rows) for name, one in fields.items() if one is not None}
-            found = replace(found, contents=replace(found.contents, **taken))
+            found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
         return [*messages, *write_rescored_classes(found, scores, target, to=to)]
+
+
+def _are_numbers(classes: Sequence[str]) -> bool:
+    """Whether classes are not named, but counted from 0."""
+    return tuple(classes) == tuple(map(str, range(len(classes))))
+
+
+def _named(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
+    """Scores whose classes have the names, and the order, that the user gave.
+
+    Raises
+    ------
+    InputError
+        If the file has no such classes, or numbers more or fewer of them.
+    """
+    given: object = classes
+    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
+        raise InputError(f"classes: got {given!r}. Write their names in order: ['eng', 'fra'].")
+    if classes is None or tuple(classes) == scores.classes:
+        return scores
+    if not _are_numbers(scores.classes) or set(classes) <= set(scores.classes):
+        return scores.of_classes(classes)
+    if len(classes) != len(scores.classes):
+        raise InputError(
+            f"classes: {len(classes)} names, but {scores.trials.origin.name} has {len(scores.classes)} columns. Give "
+            "one name per column, in order."
+        )
+    return ClassScores.of(scores.trials, classes, scores.score, name=scores.name)
 
 
 MULTICLASS = Multiclass()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,28 +13,34 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
 from deciban.io import Contents
+from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import Key, Scores
+from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
-from deciban.types import AnyArray, BoolArray, CountArray
-from deciban.workflows.kinds.base import Kind, refuse_figures
+from deciban.types import BoolArray
+from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.options import Figures, Reading
 
-_OF_MANY = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
+_DELIMITED = {",": "table", "\t": "tsv"}
 
 
-class TwoClass(Kind):
+class TwoClass(Kind[Scores, Key, Aligned]):
     """Trials are targets or non-targets; a system gives each one score."""
 
     name = "two-class"
     noun = "trial"
     need = "scores"
+    log10_of_files = True
     need_of_key = "key"
+    has_ties = compares_systems = True
     output = "llrs"
+    about, other = "two classes", "many classes"
+    way_out = " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix)."
     other_reading = ("classes", "posterior_prior", "detection_llr")
+    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
         """The scores of each system that an input holds."""
@@ -53,10 +58,10 @@ class TwoClass(Kind):
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[Aligned]:
         """Find the scores of every trial of a key."""
-        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order}
+        duplicates, by_order = reading.duplicates, reading.by_order
         if incomplete:
-            return align_incomplete(systems, key, **how)
-        return align_systems(systems, key, reading.missing, **how)
+            return align_incomplete(systems, key, duplicates=duplicates, by_order=by_order)
+        return align_systems(systems, key, reading.missing, duplicates=duplicates, by_order=by_order)
 
     def truth_of(self, aligned: Aligned) -> BoolArray:
         """Whether trials are targets."""
@@ -67,18 +72,9 @@ class TwoClass(Kind):
         """Scores as natural logarithms."""
         return scores.in_nats()
 
-    def evaluate(
-        self,
-        score: AnyArray,
-        truth: AnyArray,
-        weight: CountArray | None,
-        *,
-        name: str,
-        figures: Figures,
-        classes: Sequence[str] | None,  # noqa: ARG002
-    ) -> Evaluation:
+    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Evaluation:  # noqa: ARG002
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(score, truth, weight, name=name, operating_points=points_of(figures))
+        return evaluate_labelled(*trials, name=name, operating_points=points_of(figures))
 
     def size(self, scores: Scores) -> str:
         """How many trials there are scores of."""
@@ -87,6 +83,11 @@ class TwoClass(Kind):
     def counts(self, contents: Contents, key: Key) -> str:
         """How many targets and non-targets there are, and by which words."""
         return replace(contents, key=key).label_counts
+
+    def counts_in_words(self, counts: Mapping[str, int]) -> str:
+        """How many targets and non-targets a model was trained on."""
+        words = {"n_tar": "target", "n_non": "non-target"}
+        return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
@@ -113,11 +114,28 @@ class TwoClass(Kind):
         """The same: there is one column."""
         return scores, []
 
+    def with_trials(self, found: Input, trials: Trials) -> Input:
+        """An input with these of its trials; its lines stay only if all do, and hold one score each."""
+        contents = found.contents
+        scored = contents.systems[0].trials
+        whole = len(trials) == len(scored)
+        if whole and len(contents.systems) == 1:
+            return found
+        return as_table(found, contents if whole else of_trials(contents, scored, trials))
+
     def written(self, found: Input, scores: Scores, target: PathLike, to: str | None) -> list[Message]:
         """Write an input again with llrs."""
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 
         return list(write_rescored(found, scores, target, to=to))
+
+
+def as_table(first: Input, contents: Contents) -> Input:
+    """Other contents in the format of the first input, not in its lines."""
+    form = first.format
+    if form.name == "table" and first.layout is not None:
+        form = by_name(_DELIMITED.get(first.layout.delimiter, form.name))
+    return replace(first, contents=contents, format=form, source=None, layout=None)
 
 
 def points_of(figures: Figures) -> list[OperatingPoint]:
@@ -128,7 +146,7 @@ def points_of(figures: Figures) -> list[OperatingPoint]:
     InputError
         If a point is none, or figures of many classes are asked for.
     """
-    refuse_figures(figures, _OF_MANY, "two classes", "many classes")
+    TWO_CLASS.refuse_figures(figures)
     points = figures.operating_points
     if points is None:
         return list(DEFAULT_POINTS)

@@ -1,0 +1,35 @@
+"""What costs time is done once: models are applied once to each set of trials, and ties are counted once."""
+
+import numpy as np
+import pytest
+
+from deciban import train_files
+from deciban.calibration import AffineCalibrator
+from deciban.workflows import system_trials
+
+
+def test_other_trials_are_mapped_once(both, monkeypatch):
+    kind, sizes = type(both.calibrator()), []
+    plain = kind.transform
+
+    def counted(self, scores, **more):
+        sizes.append(len(scores))
+        return plain(self, scores, **more)
+
+    monkeypatch.setattr(kind, "transform", counted)
+    paths = both.paths[:1]
+    train_files(paths, both.key, both.calibrator(), test_scores=paths, test_key=both.key)
+    assert sizes == [90, 90]  # those of training, and the others
+
+
+def test_what_an_evaluation_has_counted_is_not_counted_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(system_trials, "n_tied", lambda *_: pytest.fail("counted twice"))
+    rng = np.random.default_rng(1)
+    rows = [f"t{k},{rng.integers(0, 9) + 3 * (k % 2)},{k % 2},{k % 3}" for k in range(60)]
+    (tmp_path / "dev.csv").write_text("\n".join(["trial,score,label,weight", *rows]))
+    how = {"test_scores": tmp_path / "dev.csv", "weights": "weight"}
+    done = train_files(tmp_path / "dev.csv", None, AffineCalibrator(), **how)
+    tied = [line for line in done.message_lines if "tied across classes" in line]
+    assert len(tied) == 2
+    assert all(f"{done.before.n_tied:,} (dev)" in line for line in tied)
+    assert done.before.n_tied > 0
