@@ -16,7 +16,7 @@ from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
 from deciban.metrics import SortedScores
-from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
 
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): bad intervals that are no further apart are one."""
@@ -154,8 +154,8 @@ def evaluate(
     *,
     name: str = "system",
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> Evaluation:
     """Evaluate the scores of one system: every number and curve of a report, from one sort.
 

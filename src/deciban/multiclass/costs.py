@@ -11,16 +11,11 @@ from numpy.typing import ArrayLike
 from deciban.core.classes.loglik import prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.rules.expected import MeanCost, log_cost
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 
 def cross_entropy(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Prior-weighted cross-entropy of the true classes in nats (thesis eq. 8.14).
 
@@ -80,9 +75,7 @@ def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
     return math.fsum(p * cost.value for p, cost in zip(prior[prior > 0].tolist(), sums, strict=True))
 
 
-def cllr(
-    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
-) -> float:
+def cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
     """Cost of log-likelihoods in bits, also known as Cmxe (paper 001 eq. 17).
 
     Parameters
@@ -118,12 +111,7 @@ def cllr(
 
 
 def brier(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Prior-weighted mean of the quadratic scoring rule (paper 001 eq. 13).
 
@@ -183,12 +171,7 @@ def _quadratic_costs(
 
 
 def information_delivered(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Information that log-likelihoods deliver about the class, in bits (thesis section 2.4).
 

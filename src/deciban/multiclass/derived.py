@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,10 +11,10 @@ from deciban.core.classes import loglik as kernels
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Names, Priors
 
 
-def posterior(loglik: ArrayLike, *, prior: ArrayLike | None = None) -> FloatArray:
+def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     """Posterior probabilities of the classes (paper 001 eq. 4).
 
     Parameters
@@ -53,9 +51,7 @@ def posterior(loglik: ArrayLike, *, prior: ArrayLike | None = None) -> FloatArra
     return result
 
 
-def detection_llr(
-    loglik: ArrayLike, *, target: Class, prior: ArrayLike | None = None, classes: Sequence[str] | None = None
-) -> FloatArray:
+def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, classes: Names = None) -> FloatArray:
     """Log-likelihood ratio of one class against the rest (paper 001 eq. 9).
 
     Parameters
@@ -96,7 +92,7 @@ def detection_llr(
     )
 
 
-def detection_llrs(loglik: ArrayLike, *, prior: ArrayLike | None = None) -> FloatArray:
+def detection_llrs(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     """`detection_llr` of every class; at the flat prior the inverse of `project_detection_llr`.
 
     Parameters
@@ -167,7 +163,7 @@ def project_detection_llr(detection_llr: ArrayLike) -> FloatArray:
     return result
 
 
-def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Sequence[str] | None = None) -> FloatArray:
+def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None) -> FloatArray:
     """Log-likelihood ratio of class ``i`` against class ``j`` (paper 001 section 2.4.1).
 
     Parameters

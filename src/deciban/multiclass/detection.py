@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,7 +11,7 @@ from deciban.core.classes.open_set import accepted_open_set, non_target_priors
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.tables import Detectors, ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray, Names, Weights
 
 
 def c_avg(
@@ -23,8 +21,8 @@ def c_avg(
     p_target: ArrayLike = 0.5,
     p_out_of_set: float | None = None,
     normalize: bool = False,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> float | FloatArray:
     """Average detection cost of the NIST language recognition evaluations (thesis eqs. 8.3, 8.10 and 8.28).
 

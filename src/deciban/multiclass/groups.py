@@ -12,12 +12,10 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups
 from deciban.core.classes import loglik as kernels
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, IntArray, Names, Priors, ScoreArray, Weights
 
 
-def group_loglik(
-    loglik: ArrayLike, groups: Groups, *, prior: ArrayLike | None = None, classes: Sequence[str] | None = None
-) -> FloatArray:
+def group_loglik(loglik: ArrayLike, groups: Groups, *, prior: Priors = None, classes: Names = None) -> FloatArray:
     """Log-likelihoods of groups of classes (paper 001 section 2.2).
 
     Parameters
@@ -93,9 +91,9 @@ def partition(
     label: ArrayLike,
     groups: Groups,
     *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    prior: Priors = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> Partition:
     """Make the problem "which group?" of the problem "which class?" (paper 001 section 2.2).
 

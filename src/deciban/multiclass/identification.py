@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.classes.counts import chosen
 from deciban.core.classes.counts import confusion as _confusion
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray
+from deciban.types import CountArray, FloatArray, Names, Priors, Weights
 
 
 def error_rate(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Rate of wrong Bayes decisions with unit costs, each class averaged by itself.
 
@@ -66,12 +59,7 @@ def error_rate(
 
 
 def class_error_rates(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> FloatArray:
     """Rate of wrong Bayes decisions with unit costs for every class; their prior-weighted mean is `error_rate`.
 
@@ -108,12 +96,7 @@ def class_error_rates(
 
 
 def confusion(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> CountArray:
     """Confusion matrix of Bayes decisions with unit costs.
 

@@ -7,8 +7,6 @@ the point ``eta`` of the simplex of posteriors. The logarithm is the mixture of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,7 +19,7 @@ from deciban.core.rules.expected import MeanCost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 _LEAST_PAIR = 1.1
 """Two parameters that add up to 1 or less make every cost of three or more classes infinite; near 1 all are huge."""
@@ -32,9 +30,9 @@ def eta_cost(
     label: ArrayLike,
     *,
     eta: ArrayLike,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    prior: Priors = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> float:
     """Expected cost of decisions whose regions meet at ``eta`` (thesis eqs. 6.1 and 8.12).
 
@@ -123,9 +121,9 @@ def dirichlet_cost(
     label: ArrayLike,
     *,
     concentration: ArrayLike,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    prior: Priors = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> float:
     """Expected cost of the scoring rule that weights `eta_rule` with a Dirichlet density over ``eta``.
 

@@ -30,7 +30,7 @@ from deciban.core.classes.loglik import (
 )
 from deciban.core.ranks.counts import SortedClass
 from deciban.metrics import SortedScores
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +44,7 @@ class ScoredClasses:
 
     @classmethod
     def of(
-        cls,
-        loglik: ArrayLike,
-        label: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
+        cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
     ) -> ScoredClasses:
         """Check the arguments of a metric."""
         matrix = _validate_classes.loglik(loglik)

@@ -22,6 +22,7 @@ from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.identification import rates_of
 from deciban.multiclass.tables import ScoredClasses
+from deciban.types import Names, Weights
 
 
 def class_notes(found: ClassEvaluation, looks: Looks) -> tuple[str, ...]:
@@ -107,14 +108,14 @@ def evaluate_classes(
     loglik: ArrayLike,
     label: ArrayLike,
     *,
-    classes: Sequence[str] | None = None,
+    classes: Names = None,
     name: str = "system",
     prior: Prior | None = None,
     p_target: float | Sequence[float] = P_TARGET,
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
     pairs: bool | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> ClassEvaluation:
     """Evaluate the scores of one system for many classes: every number and curve of a report.
 

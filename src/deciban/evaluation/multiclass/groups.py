@@ -18,7 +18,7 @@ from deciban.multiclass import Partition
 from deciban.multiclass.groups import partition_of
 from deciban.multiclass.identification import confusion_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray, Weights
 
 _ROUNDING = 1e-12
 """Shares of classes that are equal may differ by this fraction."""
@@ -36,7 +36,7 @@ def evaluate_groups(
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
     pairs: bool | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> ClassEvaluation:
     """Evaluate how well the scores for classes tell groups of classes (paper 001 section 2.2).
 

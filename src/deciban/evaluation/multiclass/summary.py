@@ -27,7 +27,7 @@ from deciban.multiclass.identification import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
 
 _DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
@@ -156,8 +156,8 @@ def summarize_classes(
     label: ArrayLike,
     *,
     figures: ClassFigures | None = None,
-    classes: Sequence[str] | None = None,
-    sample_weight: ArrayLike | None = None,
+    classes: Names = None,
+    sample_weight: Weights = None,
 ) -> ClassSummary:
     """Summarize a part of the trials, to be merged with others.
 
