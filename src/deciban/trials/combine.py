@@ -115,8 +115,7 @@ def _in_class_order(table: ClassScores | ClassKey, classes: tuple[str, ...], nam
     if isinstance(table, ClassKey):
         place = np.array([classes.index(name) for name in table.classes])
         return replace(table, classes=classes, label=place[table.label])
-    columns = [table.classes.index(name) for name in classes]
-    return replace(table, classes=classes, score=table.score[:, columns])
+    return table.of_classes(classes)
 
 
 def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:

@@ -15,7 +15,7 @@ from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.append import append_trials, new_rows
 from deciban.trials.joining.join import align_incomplete
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.matching import JoinReport, match, match_by_order, picked
+from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.types import IntArray
 from deciban.workflows.apply_targets import as_table, with_trials
 from deciban.workflows.kinds import Kind
@@ -186,8 +186,8 @@ def meet(
 
 
 def _on_first(systems: Sequence[Any], reading: Reading) -> tuple[list[Any], JoinReport]:
-    find = match_by_order if reading.by_order else match
-    found = find(systems, Index(systems[0].trials), reading.missing, reading.duplicates)
+    index = Index(systems[0].trials)
+    found = match(systems, index, reading.missing, reading.duplicates, by_order=reading.by_order)
     trials = found.key.trials
     return [
         replace(one, trials=trials, score=picked(one.score, rows, reading.missing))

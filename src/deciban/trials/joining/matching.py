@@ -65,17 +65,25 @@ class Match(Generic[Table]):
     report: JoinReport
 
 
-def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
+def match(
+    tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates, *, by_order: bool = False
+) -> Match[Table]:
     """Find every trial of a key in other tables; trials dropped for one are dropped for all.
+
+    By order it is row after row: no name is looked at, so trials that occur twice are nothing special.
 
     Raises
     ------
     KeyMismatchError
-        If trials are missing, duplicate or conflicting.
+        If trials are missing, duplicate or conflicting; by order, if there are not as many rows everywhere.
     InputError
-        If a policy is none.
+        If there is no table, or a policy is none.
     """
+    if not tables:
+        raise InputError("systems: none given. Alignment needs at least one set of scores.")
     check_policies(missing, duplicates)
+    if by_order:
+        return _by_order(tables, key)
     wanted = Wanted(key.trials)
     surplus = _n_refused_or_left_out(key, wanted.surplus, duplicates)
     if surplus:
@@ -105,17 +113,7 @@ def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates
     return Match(key, tuple(rows), report)
 
 
-def match_by_order(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
-    """Row after row: no name is looked at, so trials that occur twice are nothing special.
-
-    Raises
-    ------
-    KeyMismatchError
-        If there are not as many rows everywhere.
-    InputError
-        If a policy is none.
-    """
-    check_policies(missing, duplicates)
+def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
     for table in tables:
         if len(table) != len(key):
             raise KeyMismatchError(
