@@ -12,7 +12,6 @@ from deciban.calibration import Calibrator
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.plots.axes import Canvas, Style, System
-from deciban.plots.prior_curves import POINT
 from deciban.plots.score_plots import draw_blocks, pav_limits
 from deciban.types import FloatArray
 
@@ -75,13 +74,8 @@ def calibration_map(
     scores = _scores(result, x)
     for mark, calibrator in zip(canvas.marks, named.values(), strict=True):
         ax.plot(scores, np.clip(calibrator.transform(scores), *_beyond(y)), **mark.main)
-    thresholds = {point.threshold for point in result.operating_points}
-    for threshold in sorted(thresholds):
-        ax.axhline(threshold, **POINT)
-    if thresholds:
-        canvas.explain("Bayes threshold", **POINT)
-    canvas.name_axes("Score", "Log-likelihood ratio (nats)")
-    return canvas.finish()
+    canvas.mark_points({point.threshold for point in result.operating_points}, "Bayes threshold", across=True)
+    return canvas.finish("Score", "Log-likelihood ratio (nats)")
 
 
 def _scores(result: Evaluation, x: tuple[float, float]) -> FloatArray:

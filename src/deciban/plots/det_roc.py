@@ -148,15 +148,14 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     width, height = np.diff(probit(np.array([x, y])))[:, 0]
     drawing.equalize(height / width)
     for system in drawing.systems:
-        curves = system.evaluation.curves
+        curves = system.curves
         note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
         ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
         ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
     drawing.explain(_HULL, linestyle="--")
     _few_errors(drawing, x, y)
     _markers(drawing, (x, y))
-    drawing.name_axes("False-alarm rate (%)", "Miss rate (%)")
-    return drawing.finish()
+    return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
 def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -192,7 +191,7 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     top = _roc_limit(max(system.evaluation.eer for system in drawing.systems))
     drawing.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
     for system in drawing.systems:
-        curves = system.evaluation.curves
+        curves = system.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
     drawing.explain(_HULL, linestyle="--")
@@ -200,8 +199,7 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawing.equalize(1.0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(in_percent)
-    drawing.name_axes("False-alarm rate (%)", "Miss rate (%)")
-    return drawing.finish()
+    return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
 def _det_limits(drawing: Drawing) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -229,12 +227,8 @@ def _few_errors(drawing: Drawing, x: tuple[float, float], y: tuple[float, float]
     sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in drawing.systems}
     drawn = False
     for system in drawing.systems if len(sizes) > 1 else drawing.systems[:1]:
-        style: Style = {
-            "color": system.color if len(sizes) > 1 else "0.5",
-            "linewidth": 1.0,
-            "linestyle": ":",
-            "zorder": 1.5,
-        }
+        color = system.color if len(sizes) > 1 else "0.5"
+        style: Style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 1.5}
         at_x, at_y = FEW_ERRORS / system.evaluation.n_non, FEW_ERRORS / system.evaluation.n_tar
         if x[0] < at_x < x[1]:
             drawing.ax.axvline(at_x, **style)

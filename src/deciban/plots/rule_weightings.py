@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from deciban.calibration import RuleWeighting
 from deciban.errors import InputError
 from deciban.plots.axes import GREY, Canvas, Style
-from deciban.plots.prior_curves import POINT, write_priors
+from deciban.plots.prior_curves import write_priors
 
 _SIZE = (6.0, 3.6)
 _WIDEST = 20.0
@@ -69,15 +69,10 @@ def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = 
         ax.plot(one.threshold, one.density, gid=_CURVE, **mark.main)
     _ranges(ax, weightings, [mark.color for mark in drawing.marks])
     drawing.keep_limits(_reach(weightings))
-    thresholds = {weight.threshold for one in weightings for weight in one.points}
-    for threshold in sorted(thresholds):
-        ax.axvline(threshold, **POINT)
     drawing.explain("90 % of the weight", color=GREY, **_BAR)
-    if thresholds:
-        drawing.explain("operating point", **POINT)
+    drawing.mark_points({weight.threshold for one in weightings for weight in one.points}, "operating point")
     write_priors(ax, sign=-1)
-    drawing.name_axes("Threshold on the log-likelihood ratio (nats)", "Weight (per nat)")
-    return drawing.finish()
+    return drawing.finish("Threshold on the log-likelihood ratio (nats)", "Weight (per nat)")
 
 
 def _reach(weightings: Sequence[RuleWeighting]) -> tuple[float, float]:

@@ -82,8 +82,7 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
         _bars(ax, at, 0.92 * height, losses, mark, bar_kw)
         _write(ax, at, losses.cllr, end)
     _legend(canvas)
-    canvas.name_axes("Cllr against the rest (bits)", "")
-    return canvas.finish()
+    return canvas.finish("Cllr against the rest (bits)", "")
 
 
 def _same_targets(found: Sequence[DetectionAnalysis]) -> None:

@@ -129,7 +129,7 @@ def simplex(
         raise InputError("label: labels without log-likelihoods. Pass loglik=, or leave label out.")
     canvas.explain("prior", **_PRIOR)
     canvas.ax.plot(*_place(application.prior[None]), gid="prior", **_PRIOR)
-    return canvas.finish()
+    return canvas.finish("", "")
 
 
 def _place(probabilities: FloatArray) -> FloatArray:
