@@ -70,7 +70,7 @@ FROM_ABOVE = {
     "multiclass/test_hostile.py": ["_validate/classes.py"],
     "multiclass/test_scoring_rules.py": ["core/rules/dirichlet.py"],
     "multiclass/test_subsets.py": ["core/classes/subsets.py"],
-    "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py"],
+    "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py", "plots/multiclass/detectors.py"],
     "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
     "report/test_multiclass.py": ["report/multiclass_text.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
@@ -87,8 +87,7 @@ FROM_ABOVE = {
     "trials/joining/test_union.py": ["trials/joining/append.py"],
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
-    "trials/test_quality.py": ["trials/segment_quality.py"],
-    "trials/test_tables.py": ["trials/base.py", "trials/criteria.py"],
+    "trials/test_tables.py": ["trials/criteria.py"],
 }
 
 NO_LOGIC = ["types.py"]
