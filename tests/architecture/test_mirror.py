@@ -66,7 +66,7 @@ FROM_ABOVE = {
     "losses/test_torch.py": ["losses/autograd.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "errors.py"],
     "models/test_loading.py": ["_version.py", "models/content.py", "models/model.py"],
-    "multiclass/test_detection.py": ["multiclass/tables.py"],
+    "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],
     "multiclass/test_hostile.py": ["_validate/classes.py"],
     "multiclass/test_scoring_rules.py": ["core/rules/dirichlet.py"],
     "multiclass/test_subsets.py": ["core/classes/subsets.py"],

@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from deciban.evaluation.jsonable import plain
-from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.results import Evaluation, Results, plain
 from deciban.models.by_rule import Fusion
 from deciban.types import FloatArray
 

@@ -16,7 +16,7 @@ from deciban.analysis.fusion import system_names
 from deciban.analysis.selection_search import Criterion, Search, SelectionStep, Untrained
 from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
-from deciban.evaluation.jsonable import plain
+from deciban.evaluation.results import plain
 from deciban.fusion import LinearFusion
 from deciban.models.by_rule import Fusion
 from deciban.types import Progress

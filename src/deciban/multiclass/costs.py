@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -153,21 +153,30 @@ def quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost,
     """Sums of the quadratic costs of each class of positive prior; those of other trials can be added."""
     columns = np.flatnonzero(prior > 0)
     ratio = prior_ratio(prior[columns])
+    return class_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+
+
+def class_costs(
+    trials: ScoredClasses, columns: IntArray, cost: Callable[[FloatArray, int], FloatArray]
+) -> tuple[MeanCost, ...]:
+    """Sums of the costs of each of these classes, which are a function of log-likelihoods and the place of the truth.
+
+    Parameters
+    ----------
+    trials : ScoredClasses
+    columns : int array
+        The classes.
+    cost : callable
+        Takes log-likelihoods, (n_columns, n), less their maximum, and the place of the true class among ``columns``.
+    """
     sums = []
     for place, k in enumerate(columns.tolist()):
         rows = trials.rows(k)
-        costs = _quadratic_costs(trials, rows, columns, ratio, place)
-        sums.append(MeanCost.of(costs, lambda cost: cost, trials.weights_of(rows)))
+        costs = np.empty(len(rows))
+        for part in row_blocks(len(rows), trials.n_classes):
+            costs[part] = cost(relative(trials.loglik, rows[part], columns), place)
+        sums.append(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)))
     return tuple(sums)
-
-
-def _quadratic_costs(
-    trials: ScoredClasses, rows: IntArray, columns: IntArray, ratio: FloatArray, place: int
-) -> FloatArray:
-    costs = np.empty(len(rows))
-    for part in row_blocks(len(rows), trials.n_classes):
-        costs[part] = quadratic_cost(relative(trials.loglik, rows[part], columns), ratio, place)
-    return costs
 
 
 def information_delivered(

@@ -14,13 +14,12 @@ from deciban._validate.classes import Prior
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.looks import Looks
-from deciban.evaluation.multiclass.problems import detection_costs
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summary import ClassSummary, merged_classes, summarize_classes
+from deciban.evaluation.multiclass.summands import Looks, detection_costs
+from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.costs import mixed
-from deciban.multiclass.identification import rates_of
+from deciban.multiclass.decision_errors import rates_of
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import Names, Weights
 
@@ -92,16 +91,6 @@ def _few(found: ClassEvaluation) -> list[str]:
     if n_errors < FEW_ERRORS:
         notes.append(f"Rule of {FEW_ERRORS}: all in all {n_errors:g} errors; the error rate is rough.")
     return notes
-
-
-__all__ = [
-    "P_TARGET",
-    "class_evaluation_of",
-    "evaluate_classes",
-    "evaluate_trials",
-    "merged_classes",
-    "summarize_classes",
-]
 
 
 def evaluate_classes(
@@ -200,6 +189,7 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
     Examples
     --------
     >>> loglik, label = np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.0]]), np.array([0, 0, 1, 1])
+    >>> from deciban.evaluation import merged_classes, summarize_classes
     >>> parts = [summarize_classes(loglik[rows], label[rows]) for rows in (slice(0, 3), slice(3, 4))]
     >>> class_evaluation_of(merged_classes(parts)).cllr == evaluate_classes(loglik, label).cllr
     True
@@ -210,7 +200,7 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         raise InputError(f"summary: holds no trial of {called}. Every class is averaged by itself and needs one.")
     n_classes, prior, flat = len(summary.classes), summary.prior, np.full(len(summary.counts), 1 / len(summary.counts))
     costs, detection, curves = detection_costs(summary)
-    rates = rates_of(summary.confusion)
+    rates, pairs = rates_of(summary.confusion), summary.problems.pairs()
     uneven = WEIGHTED if summary.is_weighted else ""
     result = ClassEvaluation(
         name=name,
@@ -230,7 +220,7 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         points=costs,
         p_out_of_set=summary.figures.p_out_of_set,
         detection=detection,
-        pairwise=_pairwise(summary),
+        pairwise=None if pairs is None else PairwiseAnalysis(summary.classes, *pairs.cllr()),
         subsets=None if summary.whole is None else summary.whole.subsets,
         notes=(),
         curves=curves,
@@ -238,11 +228,6 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         no_pairs=summary.figures.why_no_pairs(n_classes),
     )
     return replace(result, notes=class_notes(result, summary.looks))
-
-
-def _pairwise(summary: ClassSummary) -> PairwiseAnalysis | None:
-    pairs = summary.problems.pairs()
-    return None if pairs is None else PairwiseAnalysis(summary.classes, *pairs.cllr())
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:

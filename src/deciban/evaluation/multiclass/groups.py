@@ -15,8 +15,8 @@ from deciban.evaluation.multiclass.figures import P_TARGET, UNEVEN, WEIGHTED, Cl
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.multiclass import Partition
-from deciban.multiclass.groups import partition_of
-from deciban.multiclass.identification import confusion_of
+from deciban.multiclass.decision_errors import confusion_of
+from deciban.multiclass.derived import partition_of
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Weights
 

@@ -20,10 +20,9 @@ from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.looks import Looks
-from deciban.evaluation.multiclass.problems import InTurn, Kept, Problems
+from deciban.evaluation.multiclass.summands import InTurn, Kept, Looks, Problems
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
-from deciban.multiclass.identification import confusion_of
+from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.tables import ScoredClasses
