@@ -254,14 +254,11 @@ def evaluate_labelled(
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
 ) -> Evaluation:
     """Evaluate trials of both classes in one array, with their labels and maybe weights; see `evaluate`."""
-    tar, non = is_target, ~is_target
+    (tar, tar_weights), (non, non_weights) = (
+        (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
+    )
     return evaluate(
-        score[tar],
-        score[non],
-        name=name,
-        operating_points=operating_points,
-        tar_weights=None if weight is None else weight[tar],
-        non_weights=None if weight is None else weight[non],
+        tar, non, name=name, operating_points=operating_points, tar_weights=tar_weights, non_weights=non_weights
     )
 
 

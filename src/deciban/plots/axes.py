@@ -16,6 +16,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
 from deciban.errors import InputError
@@ -36,6 +37,11 @@ MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
 POINT_MARKERS = "osD^vPX"
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 LABEL_WIDTH = 30
+NAME_WIDTH = 22
+"""Letters of a class name on an axis; longer ones lose their middle."""
+
+HALO = withStroke(linewidth=2.5, foreground="white")
+"""Around letters that stand on dots or lines."""
 _LEGEND_SIZE = 9.0
 
 

@@ -17,33 +17,8 @@ from deciban.types import FloatArray
 LOWEST, HIGHEST = 1e-6, 0.99
 """Widest limits of an axis, as fractions."""
 _EDGE = 1e-12
-_TICKS = (
-    0.1,
-    1,
-    10,
-    40,
-    5,
-    20,
-    60,
-    80,
-    2,
-    0.01,
-    0.001,
-    0.0001,
-    90,
-    0.5,
-    95,
-    98,
-    99,
-    0.2,
-    0.05,
-    0.02,
-    30,
-    3,
-    15,
-    50,
-    70,
-)
+_TICKS = (0.1, 1, 10, 40, 5, 20, 60, 80, 2, 0.01, 0.001, 0.0001, 90)
+_MORE_TICKS = (0.5, 95, 98, 99, 0.2, 0.05, 0.02, 30, 3, 15, 50, 70)
 """Percentages, the most wanted first."""
 _SHORT = 0.02
 _LEVELS = ndtr(np.linspace(-6.0, 6.0, 601))
@@ -96,7 +71,7 @@ def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
     """Set as many tick marks as fit; ``letter`` is the share of the axis that a letter of a label takes."""
     ends = probit(np.array([low, high]))
     ticks: dict[float, float] = {}
-    for percent in _TICKS:
+    for percent in (*_TICKS, *_MORE_TICKS):
         place = float((ndtri(percent / 100) - ends[0]) / (ends[1] - ends[0]))
         gaps = (abs(place - at) - letter * (len(f"{percent:g}{tick:g}") / 2 + 1) for tick, at in ticks.items())
         if 0 <= place <= 1 and all(gap >= 0 for gap in gaps):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
-from deciban.trials.frozen import NO_CONDITIONS, owned
+from deciban.trials.frozen import NO_CONDITIONS, Conditions, owned
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.lists import Trials
-from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
+from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
-from deciban.types import IntArray, ScoreArray
+from deciban.types import IntArray, Names, ScoreArray
 
 
 def _class_names(classes: Sequence[str]) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def _class_names(classes: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _trials(ids: Mapping[str, NamesLike] | Trials, conditions: Mapping[str, Any]) -> Trials:
+def _trials(ids: Ids | Trials, conditions: Conditions) -> Trials:
     if isinstance(ids, Trials) and conditions:
         raise InputError("conditions: these trials have their own already. Pass names, or no conditions.")
     return ids if isinstance(ids, Trials) else Trials.of(ids, conditions=conditions)
@@ -63,12 +63,12 @@ class ClassScores(TrialTable):
     @classmethod
     def of(
         cls,
-        ids: Mapping[str, NamesLike] | Trials,
+        ids: Ids | Trials,
         classes: Sequence[str],
         score: ArrayLike,
         *,
         name: str = "system",
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        conditions: Conditions = NO_CONDITIONS,
     ) -> ClassScores:
         """Make class scores from names and a matrix.
 
@@ -149,12 +149,7 @@ class ClassKey(TrialTable):
 
     @classmethod
     def of(
-        cls,
-        ids: Mapping[str, NamesLike] | Trials,
-        label: NamesLike,
-        *,
-        classes: Sequence[str] | None = None,
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        cls, ids: Ids | Trials, label: NamesLike, *, classes: Names = None, conditions: Conditions = NO_CONDITIONS
     ) -> ClassKey:
         """Make a class key from names of segments and of their classes.
 

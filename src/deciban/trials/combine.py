@@ -21,7 +21,6 @@ from deciban.trials.joining.matching import (
     JoinReport,
     Missing,
     check_duplicates,
-    conflicts,
     refuse_conflict,
     refuse_copies,
     require_same_sides,
@@ -72,7 +71,7 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
     copies = Wanted(merged.trials).surplus
     if not copies.shape[1]:
         return merged
-    refuse_conflict(merged, copies, conflicts(merged, copies))
+    refuse_conflict(merged, copies)
     known = _shared_conditions(merged.trials, copies)
     if duplicates == "error":
         refuse_copies(merged.trials, copies)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -14,9 +14,9 @@ from deciban._arrow import constant, of_numpy, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.trials.criteria import Chosen, Where, criteria
-from deciban.trials.frozen import NO_CONDITIONS, Frozen, as_text, owned
+from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, as_text, owned
 from deciban.trials.lists import Trials
-from deciban.trials.names.codes import IdMap, NamesLike, positions
+from deciban.trials.names.codes import IdMap, Ids, positions
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
 LOG_10 = float(np.log(10.0))
@@ -207,7 +207,7 @@ class Index(TrialTable):
     trials: Trials
 
     @classmethod
-    def of(cls, ids: Mapping[str, NamesLike], *, conditions: Mapping[str, Any] = NO_CONDITIONS) -> Index:
+    def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS) -> Index:
         """Make an index from names.
 
         Examples
@@ -234,9 +234,7 @@ class Key(TrialTable):
     conflict: ClassVar[str] = "is target and non-target at once"
 
     @classmethod
-    def of(
-        cls, ids: Mapping[str, NamesLike], is_target: ArrayLike, *, conditions: Mapping[str, Any] = NO_CONDITIONS
-    ) -> Key:
+    def of(cls, ids: Ids, is_target: ArrayLike, *, conditions: Conditions = NO_CONDITIONS) -> Key:
         """Make a key from names and truth.
 
         Raises
@@ -294,12 +292,12 @@ class Scores(TrialTable):
     @classmethod
     def of(
         cls,
-        ids: Mapping[str, NamesLike],
+        ids: Ids,
         score: ArrayLike,
         *,
         name: str = "system",
         log10: bool = False,
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        conditions: Conditions = NO_CONDITIONS,
     ) -> Scores:
         """Make scores from names and numbers.
 

@@ -218,23 +218,14 @@ class ClassEvaluation(ByValue, Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
-        figures = (
-            "classes",
-            "counts",
-            "n_infinite",
-            "cllr",
-            "reference",
-            "information",
-            "min_cllr",
-            "calibration_loss",
-        )
+        figures = ("name", "classes", "counts", "n_infinite", "cllr", "reference", "information", "min_cllr")
         at_prior = ("prior", "cross_entropy", "prior_entropy", "brier", "default_brier", "error_rate")
         errors = ("default_error_rate", "class_error_rates", "confusion")
         pairs = self.pairwise
         fields: dict[str, Any] = {
             "kind": self.kind,
-            "name": self.name,
             **{name: getattr(self, name) for name in figures},
+            "calibration_loss": self.calibration_loss,
             "min_cllr_offsets_only": self.calibration.after_offset_only,
             "min_cllr_scale_only": self.calibration.after_scale_only,
             **{name: getattr(self, name) for name in (*at_prior, *errors)},

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
-from deciban.plots.axes import GREY, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, ClassDrawable, class_systems_of, systems_before
+from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of, systems_before
 from deciban.plots.prior_curves import BEFORE, default_error, draw_reference, top_of, write_priors
 from deciban.types import FloatArray
 

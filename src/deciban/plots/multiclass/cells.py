@@ -11,11 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
-from deciban.plots.axes import PALETTE, readable, systems_of
+from deciban.plots.axes import NAME_WIDTH, PALETTE, readable, systems_of
 from deciban.plots.files import families_for
 from deciban.types import FloatArray
 
@@ -72,12 +71,6 @@ def systems_before(before: ClassDrawable, after: Sequence[ClassEvaluation]) -> t
         )
     return systems
 
-
-NAME_WIDTH = 22
-"""Letters of a class name on an axis; longer ones lose their middle."""
-
-HALO = withStroke(linewidth=2.5, foreground="white")
-"""Around letters that stand on dots or lines."""
 
 _NAME_SIZE, _NUMBER_SIZE, _SMALLEST = 9.0, 9.0, 4.0
 _LETTER = 0.6

@@ -18,17 +18,9 @@ from matplotlib.ticker import MaxNLocator
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
 from deciban.multiclass import DetectionAnalysis
-from deciban.plots.axes import GREY, PALETTE, THIN_WIDTH, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import GREY, HALO, NAME_WIDTH, PALETTE, THIN_WIDTH, Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
-from deciban.plots.multiclass.cells import (
-    HALO,
-    NAME_WIDTH,
-    ClassDrawable,
-    brief,
-    class_systems_of,
-    one_system,
-    systems_before,
-)
+from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error
 from deciban.types import FloatArray
 
@@ -208,15 +200,8 @@ def _legend(figure: Figure, main: Style, *, with_before: bool) -> None:
     entries.append(("default (llr 0)", REFERENCE))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
     title = "Cllr in bits" + (", before → after calibration" if with_before else "")
-    figure.legend(
-        handles=handles,
-        loc="outside upper center",
-        ncols=len(handles),
-        frameon=False,
-        fontsize=9,
-        title=title,
-        title_fontsize=8,
-    )
+    style: Style = {"loc": "outside upper center", "frameon": False, "fontsize": 9, "title_fontsize": 8}
+    figure.legend(handles=handles, ncols=len(handles), title=title, **style)
 
 
 def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -> Axes:

@@ -16,9 +16,9 @@ from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
-from deciban.plots.axes import GREY, Canvas, Style, readable, system_colors
+from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Style, readable, system_colors
 from deciban.plots.files import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, one_system
+from deciban.plots.multiclass.cells import one_system
 from deciban.types import FloatArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
@@ -40,15 +40,8 @@ _NEAR = 0.06
 _MANY = 2000
 """More dots than this become one image inside a vector file."""
 
-_PRIOR: Style = {
-    "marker": "X",
-    "markersize": 8.5,
-    "linestyle": "none",
-    "color": "black",
-    "markeredgecolor": "white",
-    "zorder": 5,
-    "clip_on": False,
-}
+_PRIOR: Style = {"marker": "X", "markersize": 8.5, "color": "black", "markeredgecolor": "white", "zorder": 5}
+_PRIOR |= {"linestyle": "none", "clip_on": False}
 
 
 def simplex(

@@ -164,22 +164,13 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
         starts = np.cumsum([0, *(len(part.names[at]) for part in parts)])
         listed.append(np.concatenate([recoded[a:][part.codes[at]] for a, part in zip(starts, parts, strict=False)]))
         names.append(distinct)
-    return replace(
-        parts[0],
-        names=tuple(names),
-        listed=tuple(listed),
-        mask=None,
-        origin=_origin(parts),
-        conditions=_conditions(parts),
-        n_rows=parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None,
-    ).densest()
-
-
-def _origin(parts: Sequence[Trials]) -> Origin:
-    """Name the file and line of a row in the part that it came from."""
-    starts = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
+    n_rows = parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None
+    begins = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
     origins = tuple(part.origin for part in parts)
-    return Origin(_called(origins), origins[0].reading, place=Appended(origins, starts))
+    origin = Origin(_called(origins), origins[0].reading, place=Appended(origins, begins))
+    return Trials(
+        sides, tuple(names), tuple(listed), origin=origin, conditions=_conditions(parts), n_rows=n_rows
+    ).densest()
 
 
 def _called(origins: Sequence[Origin]) -> str:

@@ -180,22 +180,18 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     )
 
 
-def conflicts(table: TrialTable, copies: IntArray) -> AnyArray:
-    """Which pairs of rows of one trial differ in what belongs to it."""
-    content, (first, second) = table.content, copies
-    if content is None:
-        return np.zeros(len(first), np.bool_)
-    differs: AnyArray = content[first] != content[second]
-    return np.any(differs, axis=1) if differs.ndim == 2 else differs
-
-
-def refuse_conflict(table: TrialTable, copies: IntArray, differs: AnyArray) -> None:
-    """Refuse the first pair of rows that differ, naming both.
+def refuse_conflict(table: TrialTable, copies: IntArray) -> None:
+    """Refuse copies of a trial that do not hold the same.
 
     Raises
     ------
     KeyMismatchError
+        If there is one.
     """
+    if table.content is None:
+        return
+    differs: AnyArray = table.content[copies[0]] != table.content[copies[1]]
+    differs = np.any(differs, axis=1) if differs.ndim == 2 else differs
     if not np.any(differs):
         return
     trials, (first, second) = table.trials, (int(row) for row in copies[:, np.argmax(differs)])
@@ -263,7 +259,7 @@ def _n_refused_or_left_out(table: TrialTable, copies: IntArray, duplicates: Dupl
     """Count surplus rows, or refuse them."""
     n_copies = int(copies.shape[1])
     if n_copies:
-        refuse_conflict(table, copies, conflicts(table, copies))
+        refuse_conflict(table, copies)
         if duplicates == "error":
             refuse_copies(table.trials, copies)
     return n_copies
