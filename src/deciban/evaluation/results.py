@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
@@ -55,6 +55,15 @@ class Shown:
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+class OneSystem(ByValue, Shown):
+    """What evaluations of both kinds have: a name, and a kind with its conventions."""
+
+    __slots__ = ()
+    name: str
+    kind: ClassVar[str]
+    conventions: ClassVar[Mapping[str, str]]
 
 
 def plain(value: Any) -> Any:
@@ -147,7 +156,7 @@ class Curves(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(ByValue, Shown):
+class Evaluation(OneSystem):
     """Everything a table, a plot or a report says about the scores of one system.
 
     Two of the same scores, name and figures are equal, and so are their hashes.
@@ -232,25 +241,10 @@ class Evaluation(ByValue, Shown):
         return numbers
 
 
-class _Evaluated(Protocol):
-    """What `Results` needs of the evaluation of a system."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def conventions(self) -> Mapping[str, str]: ...
-
-    def to_dict(self) -> dict[str, Any]: ...
-
-
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    E = TypeVar("E", bound=_Evaluated, default=Evaluation)
+    E = TypeVar("E", bound=OneSystem, default=Evaluation)
 else:
     from typing import TypeVar
 

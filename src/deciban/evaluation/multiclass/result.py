@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.evaluation.results import Results, Shown, plain
+from deciban.evaluation.results import OneSystem, Results, plain
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:  # tables of two classes need the names here, and no training
@@ -98,7 +98,7 @@ class ClassCurves(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassEvaluation(ByValue, Shown):
+class ClassEvaluation(OneSystem):
     """Everything a table, a plot or a report says about the scores of one system for many classes.
 
     Two of the same scores, name and figures are equal, and so are their hashes.

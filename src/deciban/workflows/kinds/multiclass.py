@@ -10,8 +10,7 @@ import numpy as np
 
 from deciban._validate.classes import prior_of
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.evaluate import evaluate_classes
-from deciban.evaluation.multiclass.groups import evaluate_groups
+from deciban.evaluation.multiclass.evaluate import evaluate_classes, evaluate_groups
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.io import Contents
 from deciban.io.reader import Input
