@@ -25,6 +25,8 @@ from deciban.plots.files import families_for
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
+Ends: TypeAlias = tuple[float, float]
+"""Of an axis, lower and upper; of a figure, its width and height in inches."""
 Kind = TypeVar("Kind")
 """Properties of a line or a marker, in matplotlib's words."""
 
@@ -97,13 +99,7 @@ class Canvas:
     """
 
     def __init__(
-        self,
-        names: Sequence[str],
-        ax: Axes | None,
-        line_kw: Style,
-        *,
-        size: tuple[float, float],
-        width_of_many: float = MAIN_WIDTH,
+        self, names: Sequence[str], ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
     ) -> None:
         self._owns_figure = ax is None
         self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
@@ -137,12 +133,15 @@ class Canvas:
         if places:
             self.explain(label, **POINT)
 
-    def keep_limits(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
+    def keep_limits(self, x: Ends | None = None, y: Ends | None = None) -> None:
         """Set limits; where another system was drawn before, do not cut it off."""
         for limits, get, put in ((x, self.ax.get_xlim, self.ax.set_xlim), (y, self.ax.get_ylim, self.ax.set_ylim)):
             if limits is not None:
-                low, high = limits if self.is_fresh else (min(limits[0], get()[0]), max(limits[1], get()[1]))
-                put(low, high)
+                put(*self.wider(limits, get()))
+
+    def wider(self, limits: Ends, drawn: Ends) -> Ends:
+        """Limits for what is to be drawn, and for what was drawn within others."""
+        return limits if self.is_fresh else (min(limits[0], drawn[0]), max(limits[1], drawn[1]))
 
     def finish(self, x: str, y: str) -> Axes:
         """Label both axes, draw the legend, systems first, and return the Axes.
@@ -208,13 +207,7 @@ class Drawing(Canvas):
     """
 
     def __init__(
-        self,
-        result: Drawable,
-        ax: Axes | None,
-        line_kw: Style,
-        *,
-        size: tuple[float, float],
-        width_of_many: float = MAIN_WIDTH,
+        self, result: Drawable, ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
     ) -> None:
         evaluations = systems_of(result, Evaluation)
         names = [evaluation.name for evaluation in evaluations]

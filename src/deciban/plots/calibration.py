@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from deciban.calibration import Calibrator, RuleWeighting
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.plots.axes import GREY, Canvas, Style, System
+from deciban.plots.axes import GREY, Canvas, Ends, Style, System
 from deciban.plots.prior_curves import write_priors
 from deciban.plots.score_plots import draw_blocks, pav_limits
 from deciban.types import FloatArray
@@ -85,7 +85,7 @@ def calibration_map(
     return canvas.finish("Score", "Log-likelihood ratio (nats)")
 
 
-def _scores(result: Evaluation, x: tuple[float, float]) -> FloatArray:
+def _scores(result: Evaluation, x: Ends) -> FloatArray:
     """Scores to draw at: evenly spaced, and at the ends of blocks, where maps of steps jump."""
     blocks = result.curves.pav
     ends = np.concatenate((blocks.low, blocks.high))
@@ -94,7 +94,7 @@ def _scores(result: Evaluation, x: tuple[float, float]) -> FloatArray:
     return grid
 
 
-def _beyond(y: tuple[float, float]) -> tuple[float, float]:
+def _beyond(y: Ends) -> Ends:
     """What is infinite leaves the frame, and is drawn no further than its own height away."""
     height = y[1] - y[0]
     return y[0] - height, y[1] + height
@@ -153,7 +153,7 @@ def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = 
     return drawing.finish("Threshold on the log-likelihood ratio (nats)", "Weight (per nat)")
 
 
-def _reach(weightings: Sequence[RuleWeighting]) -> tuple[float, float]:
+def _reach(weightings: Sequence[RuleWeighting]) -> Ends:
     """The central ranges with room on both sides, no further than is useful, and operating points."""
     margin = 0.3 * max(one.most[1] - one.most[0] for one in weightings)
     low, high = min(one.most[0] for one in weightings) - margin, max(one.most[1] for one in weightings) + margin

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullLocator
 from scipy.special import ndtr, ndtri
 
 from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Style, System, in_percent
+from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Ends, Style, System, in_percent
 from deciban.types import FloatArray
 
 LOWEST, HIGHEST = 1e-6, 0.99
@@ -29,7 +29,7 @@ def probit(p: FloatArray) -> FloatArray:
     return np.asarray(ndtri(np.clip(p, _EDGE, 1.0 - _EDGE)))
 
 
-def set_probit_axes(ax: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:
+def set_probit_axes(ax: Axes, x: Ends, y: Ends) -> None:
     """Make both axes probit axes with the limits ``x`` and ``y``, fractions, and tick marks in percent."""
     ax.set_xscale("function", functions=(probit, ndtr))
     ax.set_yscale("function", functions=(probit, ndtr))
@@ -41,7 +41,7 @@ def set_probit_axes(ax: Axes, x: tuple[float, float], y: tuple[float, float]) ->
     _set_ticks(ax.yaxis, *y, 0.02 * min(width / height, 1.5))
 
 
-def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> tuple[float, float]:
+def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> Ends:
     """Choose the limits of the axis of ``rates`` so that the curve fills it, ``marked`` rates included.
 
     The highest rate shown is the one at which the ``other`` error rate is down to its smallest value above 0.
@@ -177,7 +177,7 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
-def _det_limits(drawing: Drawing) -> tuple[tuple[float, float], tuple[float, float]]:
+def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
     results = [system.evaluation for system in drawing.systems]
     p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
     p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
@@ -186,10 +186,7 @@ def _det_limits(drawing: Drawing) -> tuple[tuple[float, float], tuple[float, flo
     around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
     x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
     y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
-    if drawing.is_fresh:
-        return x, y
-    (x_low, x_high), (y_low, y_high) = drawing.ax.get_xlim(), drawing.ax.get_ylim()
-    return (min(x[0], x_low), max(x[1], x_high)), (min(y[0], y_low), max(y[1], y_high))
+    return drawing.wider(x, drawing.ax.get_xlim()), drawing.wider(y, drawing.ax.get_ylim())
 
 
 def _roc_limit(eer: float) -> float:
@@ -197,7 +194,7 @@ def _roc_limit(eer: float) -> float:
     return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
 
 
-def _few_errors(drawing: Drawing, x: tuple[float, float], y: tuple[float, float]) -> None:
+def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:
     """Draw the rates at which 30 errors of a kind remain, in the system's colour only where systems differ."""
     sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in drawing.systems}
     drawn = False
@@ -214,7 +211,7 @@ def _few_errors(drawing: Drawing, x: tuple[float, float], y: tuple[float, float]
         drawing.explain(f"{FEW_ERRORS} errors (rule of {FEW_ERRORS})", linestyle=":")
 
 
-def _markers(drawing: Drawing, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:
+def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
     """Mark the EER and the actual errors at each operating point; with ``edges`` those outside stand at the edge."""
     plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.evaluation import Evaluation
-from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Drawing, System, in_percent
+from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Drawing, Ends, System, in_percent
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -156,7 +156,7 @@ def _infinite(system: System, what: str = "") -> str:
     return f"{shown} infinite {what}".strip() if n_infinite else ""
 
 
-def _with_margin(low: float, high: float) -> tuple[float, float]:
+def _with_margin(low: float, high: float) -> Ends:
     margin = 0.04 * high - 0.04 * low or 0.5 * max(1.0, abs(high))
     return max(low - margin, -_FAR), min(high + margin, _FAR)
 
@@ -170,7 +170,7 @@ def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tu
     return np.concatenate((x, [levels[-1], high])), np.concatenate((y, [0.0, 0.0]))
 
 
-def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[tuple[float, float], tuple[float, float]]:
+def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[Ends, Ends]:
     """Return limits that hold all finite scores, all finite PAV llrs and all Bayes thresholds."""
     blocks = [evaluation.curves.pav for evaluation in evaluations]
     scores = np.concatenate([edge for block in blocks for edge in (block.low, block.high)])
@@ -183,7 +183,7 @@ def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[tuple[float, float], 
     return x, (-reach, reach)
 
 
-def draw_blocks(drawing: Canvas, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
+def draw_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
     """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
     blocks = system.curves.pav
     low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)
