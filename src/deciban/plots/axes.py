@@ -235,7 +235,9 @@ def systems_of(result: Any, kind: type[Kind], argument: str = "result") -> tuple
         return (result,)
     systems = result.systems if isinstance(result, Results) else tuple(result)
     if not systems:
-        raise InputError(f"{argument}: there is no system to draw. Pass Results, an {kind.__name__} or a list of them.")
+        raise InputError(
+            f"{argument}: there is no system to draw. Pass Results, one {kind.__name__} or a list of them."
+        )
     for system in systems:
         if not isinstance(system, kind):
             maker = "evaluate(tar, non)" if kind is Evaluation else "evaluate_classes(loglik, label)"

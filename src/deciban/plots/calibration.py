@@ -79,8 +79,9 @@ def calibration_map(
     if canvas.explain("PAV on these trials", **_PAV):
         draw_blocks(canvas, reference, x, y)
     scores = _scores(result, x)
+    height = y[1] - y[0]  # what is infinite leaves the frame, and is drawn no further than this away
     for mark, calibrator in zip(canvas.marks, named.values(), strict=True):
-        ax.plot(scores, np.clip(calibrator.transform(scores), *_beyond(y)), **mark.main)
+        ax.plot(scores, np.clip(calibrator.transform(scores), y[0] - height, y[1] + height), **mark.main)
     canvas.mark_points({point.threshold for point in result.operating_points}, "Bayes threshold", across=True)
     return canvas.finish("Score", "Log-likelihood ratio (nats)")
 
@@ -92,12 +93,6 @@ def _scores(result: Evaluation, x: Ends) -> FloatArray:
     inside = ends[(ends >= x[0]) & (ends <= x[1])]
     grid: FloatArray = np.union1d(np.linspace(*x, _GRID), inside)
     return grid
-
-
-def _beyond(y: Ends) -> Ends:
-    """What is infinite leaves the frame, and is drawn no further than its own height away."""
-    height = y[1] - y[0]
-    return y[0] - height, y[1] + height
 
 
 def omega(weighting: RuleWeighting | Sequence[RuleWeighting], ax: Axes | None = None, **line_kw: Any) -> Axes:

@@ -80,7 +80,8 @@ def c_avg_curve(
     for mark, system in zip(canvas.marks, old, strict=bool(old)):
         ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **{**BEFORE, "color": mark.color})
     for mark, system in zip(canvas.marks, systems, strict=True):
-        ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.noted(_open_set(system)))
+        note = "" if system.p_out_of_set is None else f"open set, {system.p_out_of_set:g} out of set"
+        ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.noted(note))
     if old:
         canvas.explain("before calibration", **BEFORE)
     end = max(float(np.abs(system.curves.prior_log_odds).max()) for system in systems)
@@ -90,11 +91,6 @@ def c_avg_curve(
     ax.yaxis.set_major_formatter(in_percent)
     write_priors(ax)
     return canvas.finish("Prior log odds of the target (nats)", r"$C_\mathrm{avg}$ (%)")
-
-
-def _open_set(system: ClassEvaluation) -> str:
-    """What the legend says of a system that was evaluated with a class out of set."""
-    return "" if system.p_out_of_set is None else f"open set, {system.p_out_of_set:g} out of set"
 
 
 def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) -> Axes:

@@ -224,7 +224,11 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
     n_trials = len(probabilities)
     truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
     dots: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
-    dots |= {"clip_on": False, "alpha": _opacity(n_trials), "rasterized": n_trials > _MANY}
+    dots |= {
+        "clip_on": False,
+        "alpha": float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9)),
+        "rasterized": n_trials > _MANY,
+    }
     sizes = np.bincount(truth, minlength=len(canvas.marks))
     for k, mark in enumerate(canvas.marks):
         rank = int(np.count_nonzero(sizes > sizes[k]))
@@ -233,11 +237,6 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
             style = {**dots, **mark.main, "zorder": 2.5 + 0.1 * rank, **color}
             canvas.ax.plot(*_place(probabilities[truth == k]), **{**style, "label": None})
             canvas.ax.plot([], [], **{**style, "markersize": 9.0, "alpha": 1.0})  # a legend entry that can be seen
-
-
-def _opacity(n_trials: int) -> float:
-    """Many dots shine through each other."""
-    return float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))
 
 
 def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:
