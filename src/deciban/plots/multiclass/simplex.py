@@ -224,11 +224,8 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
     n_trials = len(probabilities)
     truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
     dots: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
-    dots |= {
-        "clip_on": False,
-        "alpha": float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9)),
-        "rasterized": n_trials > _MANY,
-    }
+    opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots shine through each other
+    dots |= {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
     sizes = np.bincount(truth, minlength=len(canvas.marks))
     for k, mark in enumerate(canvas.marks):
         rank = int(np.count_nonzero(sizes > sizes[k]))
