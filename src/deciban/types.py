@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 """Float64 numbers: what every public function returns."""
@@ -25,3 +25,12 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 
 Progress: TypeAlias = Callable[[str], None]
+
+Weights: TypeAlias = ArrayLike | None
+"""How often each trial counts, or None for once each."""
+
+Priors: TypeAlias = ArrayLike | None
+"""A probability for each class, or None for what the function says."""
+
+Names: TypeAlias = Sequence[str] | None
+"""What users call the classes, or None where they are only numbered."""

@@ -61,11 +61,11 @@ FROM_ABOVE = {
     "losses/test_torch.py": ["losses/autograd.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "errors.py"],
     "models/test_loading.py": ["_version.py", "models/content.py", "models/model.py"],
-    "multiclass/test_detection.py": ["multiclass/tables.py"],
+    "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],
     "multiclass/test_hostile.py": ["_validate/classes.py"],
     "multiclass/test_scoring_rules.py": ["core/rules/dirichlet.py"],
     "multiclass/test_subsets.py": ["core/classes/subsets.py"],
-    "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py"],
+    "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py", "plots/multiclass/detectors.py"],
     "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": [
@@ -81,8 +81,7 @@ FROM_ABOVE = {
     "trials/joining/test_union.py": ["trials/joining/append.py"],
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
-    "trials/test_quality.py": ["trials/segment_quality.py"],
-    "trials/test_tables.py": ["trials/base.py", "trials/criteria.py"],
+    "trials/test_tables.py": ["trials/criteria.py"],
 }
 
 NO_LOGIC = ["types.py"]

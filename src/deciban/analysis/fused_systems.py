@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from deciban.evaluation.jsonable import Jsonable, plain
-from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.results import Evaluation, Jsonable, Results, plain
 from deciban.models.by_rule import Fusion
 from deciban.types import FloatArray
 

@@ -13,7 +13,7 @@ from deciban._validate import classes as _validate_classes
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.decisions.actions import least_cost_actions
 from deciban.errors import InputError
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Priors
 
 _MOST_ACTIONS = 2**20
 """Limit of compound actions: their costs are written out."""
@@ -50,7 +50,7 @@ class Application:
     costs: FloatArray
     prior: FloatArray
 
-    def __init__(self, costs: ArrayLike, prior: ArrayLike | None = None) -> None:
+    def __init__(self, costs: ArrayLike, prior: Priors = None) -> None:
         checked = _cost_matrix(costs)
         probabilities = np.array(_validate_classes.prior(prior, checked.shape[1]))
         for name, array in (("costs", checked), ("prior", probabilities)):
@@ -87,7 +87,7 @@ class Application:
         """Risk of one who knows the true class, ``sum_i prior_i min_a C[a, i]``; 0 in canonical form."""
         return float(self.costs.min(axis=0) @ self.prior)
 
-    def at_prior(self, prior: ArrayLike | None = None) -> Application:
+    def at_prior(self, prior: Priors = None) -> Application:
         """Return the equivalent application at another prior: ``prior_i C[a, i]`` stays (thesis 6.3, 6.8).
 
         Decisions and risks stay what they are, if the decisions are made at the new prior.
@@ -156,7 +156,7 @@ class Application:
 
 
 def combine_applications(
-    applications: Sequence[Application], *, weights: ArrayLike | None = None, prior: ArrayLike | None = None
+    applications: Sequence[Application], *, weights: ArrayLike | None = None, prior: Priors = None
 ) -> Application:
     """One application whose risk is the weighted sum of the risks of several (thesis eqs. 6.3 to 6.7).
 

@@ -13,10 +13,10 @@ from deciban.core.classes.counts import tally
 from deciban.decisions.actions import least_cost_actions
 from deciban.decisions.application import Application
 from deciban.errors import InputError
-from deciban.types import AnyArray, CountArray, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, IntArray, Priors, ScoreArray, Weights
 
 
-def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: ArrayLike | None = None) -> IntArray:
+def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> IntArray:
     """Bayes decisions: for each trial the action of least expected cost (thesis eqs. 2.5 and 2.8).
 
     Parameters
@@ -67,10 +67,10 @@ def empirical_risk(
     label: ArrayLike,
     *,
     costs: ArrayLike,
-    prior: ArrayLike | None = None,
+    prior: Priors = None,
     normalize: bool = False,
     classes: Iterable[str] | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     """Mean cost of Bayes decisions, each class averaged by itself and weighted by its prior (thesis eqs. 5.4, 6.1).
 
@@ -118,10 +118,10 @@ def decision_risk(
     label: ArrayLike,
     *,
     costs: ArrayLike,
-    prior: ArrayLike | None = None,
+    prior: Priors = None,
     normalize: bool = False,
     classes: Iterable[str] | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     """Mean cost of decisions however they were made, classes averaged as in `empirical_risk`.
 
@@ -168,9 +168,9 @@ def decision_counts(
     label: ArrayLike,
     *,
     costs: ArrayLike,
-    prior: ArrayLike | None = None,
+    prior: Priors = None,
     classes: Iterable[str] | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> CountArray:
     """How often Bayes decisions take each action in trials of each class.
 
@@ -210,7 +210,7 @@ def decision_counts(
     return _counts(decision, label, application, classes, sample_weight, needed=False)
 
 
-def default_risk(*, costs: ArrayLike, prior: ArrayLike | None = None) -> float:
+def default_risk(*, costs: ArrayLike, prior: Priors = None) -> float:
     """Cost of the best decision without any data, ``min_a sum_i prior_i C[a, i]`` (thesis eqs. 2.11, 2.46).
 
     Parameters
@@ -276,7 +276,7 @@ def _counts(
     label: ArrayLike,
     application: Application,
     classes: Iterable[str] | None,
-    sample_weight: ArrayLike | None,
+    sample_weight: Weights,
     *,
     needed: bool,
 ) -> CountArray:

@@ -1,7 +1,7 @@
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
+from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups
 from deciban.evaluation.multiclass.figures import ClassFigures as ClassFigures
-from deciban.evaluation.multiclass.groups import evaluate_groups as evaluate_groups
 from deciban.evaluation.multiclass.result import ClassCurves as ClassCurves
 from deciban.evaluation.multiclass.result import ClassEvaluation as ClassEvaluation
 from deciban.evaluation.multiclass.result import ClassPoint as ClassPoint

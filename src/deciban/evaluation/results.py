@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
@@ -13,7 +15,6 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
-from deciban.evaluation.jsonable import Jsonable, plain
 from deciban.messages import Message
 from deciban.types import FloatArray
 
@@ -34,6 +35,55 @@ CONVENTIONS = {
     "cllr": "bits; natural-log likelihood ratios in",
     "ties": "never split",
 }
+
+
+class Jsonable:
+    """Mixin of results that have a ``to_dict``."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON types."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+class Shown(Jsonable):
+    """Mixin of results that plots show."""
+
+    __slots__ = ()
+
+    @property
+    def plot(self) -> Plotter:
+        """Plots of this by name, as functions of `deciban.plots`: ``result.plot.NAME()``."""
+        own: Any = self
+        return Plotter(own, own.kind)
+
+
+class OneSystem(ByValue, Shown):
+    """What evaluations of both kinds have: a name, and a kind with its conventions."""
+
+    __slots__ = ()
+    name: str
+    kind: ClassVar[str]
+    conventions: ClassVar[Mapping[str, str]]
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: infinite numbers become words, and NaN, what is not known, becomes null."""
+    if isinstance(value, dict):
+        return {name: plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +162,7 @@ class Curves(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(ByValue, Jsonable):
+class Evaluation(OneSystem):
     """Everything a table, a plot or a report says about the scores of one system.
 
     Two of the same scores, name and figures are equal, and so are their hashes.
@@ -186,11 +236,6 @@ class Evaluation(ByValue, Jsonable):
         """Mean normalized minimum cost over the operating points, each with its own best threshold."""
         return float(np.mean([point.min_dcf for point in self.operating_points]))
 
-    @property
-    def plot(self) -> Plotter:
-        """Plots of this evaluation: ``evaluation.plot.det(ax=None)`` is ``deciban.plots.det(evaluation, ax=None)``."""
-        return Plotter(self, self.kind)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
@@ -202,25 +247,10 @@ class Evaluation(ByValue, Jsonable):
         return numbers
 
 
-class _Evaluated(Protocol):
-    """What `Results` needs of the evaluation of a system."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def conventions(self) -> Mapping[str, str]: ...
-
-    def to_dict(self) -> dict[str, Any]: ...
-
-
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    E = TypeVar("E", bound=_Evaluated, default=Evaluation)
+    E = TypeVar("E", bound=OneSystem, default=Evaluation)
 else:
     from typing import TypeVar
 
@@ -228,7 +258,7 @@ else:
 
 
 @dataclass(frozen=True)
-class Results(Jsonable, Generic[E]):
+class Results(Shown, Generic[E]):
     """The evaluations of several systems on the same trials, and how the trials were found.
 
     Attributes
@@ -267,11 +297,6 @@ class Results(Jsonable, Generic[E]):
     def conventions(self) -> Mapping[str, str]:
         """What the numbers mean."""
         return self.systems[0].conventions if self.systems else Evaluation.conventions
-
-    @property
-    def plot(self) -> Plotter:
-        """Plots of all systems: ``results.plot.det(ax=None)`` is ``deciban.plots.det(results, ax=None)``."""
-        return Plotter(self, self.kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""

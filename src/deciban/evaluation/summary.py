@@ -26,7 +26,7 @@ from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Weights
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 """Where detection costs are reported if nothing is said."""
@@ -174,8 +174,8 @@ def summarize(
     non: ArrayLike,
     *,
     figures: TwoClassFigures | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> Summary:
     """Sort the scores of one part of the trials, or of all, once.
 

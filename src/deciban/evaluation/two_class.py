@@ -16,7 +16,7 @@ from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
 from deciban.metrics import SortedScores
-from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
 
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): bad intervals that are no further apart are one."""
@@ -154,8 +154,8 @@ def evaluate(
     *,
     name: str = "system",
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> Evaluation:
     """Evaluate the scores of one system: every number and curve of a report, from one sort.
 
@@ -254,14 +254,11 @@ def evaluate_labelled(
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
 ) -> Evaluation:
     """Evaluate trials of both classes in one array, with their labels and maybe weights; see `evaluate`."""
-    tar, non = is_target, ~is_target
+    (tar, tar_weights), (non, non_weights) = (
+        (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
+    )
     return evaluate(
-        score[tar],
-        score[non],
-        name=name,
-        operating_points=operating_points,
-        tar_weights=None if weight is None else weight[tar],
-        non_weights=None if weight is None else weight[non],
+        tar, non, name=name, operating_points=operating_points, tar_weights=tar_weights, non_weights=non_weights
     )
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.metrics.scores import CountedScores, SortedScores
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Weights
 
 
 def act_dcf(
@@ -20,8 +20,8 @@ def act_dcf(
     c_miss: float = 1.0,
     c_fa: float = 1.0,
     normalize: bool = True,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Actual detection cost: decisions at the Bayes threshold of the operating point (BOSARIS paper eqs. 9, 19).
 
@@ -74,8 +74,8 @@ def min_dcf(
     c_miss: float = 1.0,
     c_fa: float = 1.0,
     normalize: bool = True,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Minimum detection cost over all thresholds, accept-all and reject-all among them (BOSARIS paper eq. 15).
 
@@ -121,8 +121,8 @@ def bayes_error(
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
     normalize: bool = False,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Bayes error rate ``p Pmiss + (1-p) Pfa`` at the Bayes threshold (BOSARIS paper eq. 13).
 
@@ -165,8 +165,8 @@ def min_bayes_error(
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
     normalize: bool = False,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Minimum over all thresholds of the Bayes error rate (BOSARIS paper eq. 25).
 
@@ -209,8 +209,8 @@ def calibration_loss(
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
     normalize: bool = False,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Bayes error rate minus its minimum: what better calibration could still save (thesis 7.3.3).
 
@@ -254,8 +254,8 @@ def dr30(
     non: ArrayLike,
     *,
     n_errors: float = FEW_ERRORS,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> tuple[float, float]:
     """Where the errors run out: Doddington's rule of 30 as prior log odds (thesis appendix B).
 

@@ -17,7 +17,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
 from deciban.metrics.scores import CountedScores, SortedScores
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Weights
 
 SRE12_POINTS = (OperatingPoint(0.01), OperatingPoint(0.001))
 """The operating points of SRE 2012: effective priors 0.01 and 0.001."""
@@ -66,8 +66,8 @@ def point_mass_cost(
     *,
     thresholds: ArrayLike,
     masses: ArrayLike | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float:
     """Cost of a proper scoring rule that weighs a few thresholds (Bruemmer and Doddington 2013, eqs. 8 and 9).
 
@@ -114,8 +114,8 @@ def min_point_mass_cost(
     *,
     thresholds: ArrayLike,
     masses: ArrayLike | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float:
     """Cost of point masses after the best monotone recalibration of the same scores.
 
@@ -154,8 +154,8 @@ def c_primary(
     *,
     operating_points: Iterable[PointLike] = SRE12_POINTS,
     weights: ArrayLike | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float:
     """Mean of the normalized actual detection cost over operating points: the primary cost of SRE 2012.
 
@@ -196,8 +196,8 @@ def min_c_primary(
     *,
     operating_points: Iterable[PointLike] = SRE12_POINTS,
     weights: ArrayLike | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float:
     """Mean of the normalized minimum detection cost over operating points, each at its own best threshold.
 

@@ -6,11 +6,10 @@ from numpy.typing import ArrayLike
 
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.metrics.scores import Roc, SortedScores
+from deciban.types import Weights
 
 
-def eer(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> float:
+def eer(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
     """Equal error rate on the convex hull of the ROC, a fraction (BOSARIS paper eq. 26).
 
     Parameters
@@ -46,12 +45,7 @@ def eer(
 
 
 def uer(
-    tar: ArrayLike,
-    non: ArrayLike,
-    *,
-    ratio: float,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar: ArrayLike, non: ArrayLike, *, ratio: float, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
     """Unequal error rate: the false-alarm rate where it is ``ratio`` times the miss rate (BOSARIS paper eq. 28).
 
@@ -82,9 +76,7 @@ def uer(
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.uer(ratio)
 
 
-def prbep(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> float:
+def prbep(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
     """Precision-recall break-even point: the number of misses where it equals that of false alarms.
 
     Parameters
@@ -112,9 +104,7 @@ def prbep(
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch.prbep()
 
 
-def auc(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> float:
+def auc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
     """Probability that a target scores above a non-target, ties counting half (the ML convention).
 
     Parameters
@@ -143,7 +133,7 @@ def auc(
 
 
 def roc_error_area(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
+    tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
 ) -> float:
     """Area under the ROC as miss rate over false-alarm rate (the convention of the thesis).
 
@@ -173,9 +163,7 @@ def roc_error_area(
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).table.error_area()
 
 
-def pav(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> Pav:
+def pav(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Pav:
     """Pool adjacent violators: the best monotone recalibration of these scores (thesis appendix C).
 
     Parameters
@@ -207,9 +195,7 @@ def pav(
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).pav
 
 
-def rocch(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> Rocch:
+def rocch(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Rocch:
     """Convex hull of the ROC (BOSARIS paper section 2.6, thesis appendix C).
 
     Parameters
@@ -239,9 +225,7 @@ def rocch(
     return SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).rocch
 
 
-def roc(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> Roc:
+def roc(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> Roc:
     """The steppy ROC: error rates at every corner of the staircase.
 
     Parameters

@@ -8,12 +8,10 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.rules.proper import threshold_density
 from deciban.metrics.scores import ScoredTrials, SortedScores
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Weights
 
 
-def cllr(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> float:
+def cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
     """Cost of log-likelihood ratios in bits (BOSARIS paper eq. 18).
 
     Parameters
@@ -44,9 +42,7 @@ def cllr(
     return ScoredTrials.of(tar, non, tar_weights, non_weights).cllr()
 
 
-def min_cllr(
-    tar: ArrayLike, non: ArrayLike, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None
-) -> float:
+def min_cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
     """Cllr after the best monotone recalibration of the same scores, in bits: the discrimination loss.
 
     Parameters
@@ -81,8 +77,8 @@ def cross_entropy(
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
     normalize: bool = False,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Prior-weighted cross-entropy (thesis eq. 7.40); over prior log odds it is the ECE curve.
 
@@ -125,8 +121,8 @@ def min_cross_entropy(
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
     normalize: bool = False,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Cross-entropy after the best monotone recalibration of the same scores.
 
@@ -169,8 +165,8 @@ def scoring_rule_cost(
     beta: float,
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Expected cost of a proper scoring rule of the beta family (thesis eq. 7.38, Bruemmer and Doddington 2013).
 
@@ -216,8 +212,8 @@ def min_scoring_rule_cost(
     beta: float,
     p_target: ArrayLike | None = None,
     prior_log_odds: ArrayLike | None = None,
-    tar_weights: ArrayLike | None = None,
-    non_weights: ArrayLike | None = None,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
 ) -> float | FloatArray:
     """Expected cost of a beta-family rule after the best monotone recalibration of the same scores.
 

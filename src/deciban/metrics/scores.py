@@ -17,7 +17,7 @@ from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.ranks.unsorted import UnsortedClass, counted
 from deciban.core.rules import expected
 from deciban.core.rules.expected import ErrorCounts, WeightedScores
-from deciban.types import CountArray, FloatArray, ScoreArray
+from deciban.types import CountArray, FloatArray, ScoreArray, Weights
 
 
 class CountedScores:
@@ -47,12 +47,7 @@ class CountedScores:
     non: SortedClass | UnsortedClass
 
     def __init__(
-        self,
-        tar: ArrayLike,
-        non: ArrayLike,
-        *,
-        tar_weights: ArrayLike | None = None,
-        non_weights: ArrayLike | None = None,
+        self, tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
     ) -> None:
         self.tar, self.non = (counted(*one) for one in checked(tar, non, tar_weights, non_weights))
 
@@ -124,12 +119,7 @@ class SortedScores(CountedScores):
     non: SortedClass
 
     def __init__(
-        self,
-        tar: ArrayLike,
-        non: ArrayLike,
-        *,
-        tar_weights: ArrayLike | None = None,
-        non_weights: ArrayLike | None = None,
+        self, tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None
     ) -> None:
         self.tar, self.non = (SortedClass.of(*one) for one in checked(tar, non, tar_weights, non_weights))
 
@@ -176,7 +166,7 @@ class SortedScores(CountedScores):
 
 
 def checked(
-    tar: ArrayLike, non: ArrayLike, tar_weights: ArrayLike | None, non_weights: ArrayLike | None
+    tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights
 ) -> tuple[WeightedScores, WeightedScores]:
     """Scores and weights of both classes.
 
@@ -200,9 +190,7 @@ class ScoredTrials:
     non: expected.WeightedScores
 
     @classmethod
-    def of(
-        cls, tar: ArrayLike, non: ArrayLike, tar_weights: ArrayLike | None, non_weights: ArrayLike | None
-    ) -> ScoredTrials:
+    def of(cls, tar: ArrayLike, non: ArrayLike, tar_weights: Weights, non_weights: Weights) -> ScoredTrials:
         """Check the arguments of a metric."""
         return cls(*(_positive(*one) for one in checked(tar, non, tar_weights, non_weights)))
 

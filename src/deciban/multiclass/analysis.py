@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,10 +105,10 @@ def detection_analysis(
     loglik: ArrayLike,
     label: ArrayLike,
     *,
-    prior: ArrayLike | None = None,
+    prior: Priors = None,
     p_target: ArrayLike = 0.5,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> DetectionAnalysis:
     """Analyse every class against the rest (paper 001 section 4.3).
 
@@ -184,7 +183,7 @@ def _mean(costs: FloatArray) -> float | FloatArray:
 
 
 def pairwise_analysis(
-    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
+    loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None
 ) -> PairwiseAnalysis:
     """Analyse every pair of classes (paper 001 section 4.2).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,16 +11,11 @@ from numpy.typing import ArrayLike
 from deciban.core.classes.loglik import prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.rules.expected import MeanCost, log_cost
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 
 def cross_entropy(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Prior-weighted cross-entropy of the true classes in nats (thesis eq. 8.14).
 
@@ -80,9 +75,7 @@ def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
     return math.fsum(p * cost.value for p, cost in zip(prior[prior > 0].tolist(), sums, strict=True))
 
 
-def cllr(
-    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
-) -> float:
+def cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
     """Cost of log-likelihoods in bits, also known as Cmxe (paper 001 eq. 17).
 
     Parameters
@@ -118,12 +111,7 @@ def cllr(
 
 
 def brier(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Prior-weighted mean of the quadratic scoring rule (paper 001 eq. 13).
 
@@ -165,30 +153,34 @@ def quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost,
     """Sums of the quadratic costs of each class of positive prior; those of other trials can be added."""
     columns = np.flatnonzero(prior > 0)
     ratio = prior_ratio(prior[columns])
+    return class_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+
+
+def class_costs(
+    trials: ScoredClasses, columns: IntArray, cost: Callable[[FloatArray, int], FloatArray]
+) -> tuple[MeanCost, ...]:
+    """Sums of the costs of each of these classes, which are a function of log-likelihoods and the place of the truth.
+
+    Parameters
+    ----------
+    trials : ScoredClasses
+    columns : int array
+        The classes.
+    cost : callable
+        Takes log-likelihoods, (n_columns, n), less their maximum, and the place of the true class among ``columns``.
+    """
     sums = []
     for place, k in enumerate(columns.tolist()):
         rows = trials.rows(k)
-        costs = _quadratic_costs(trials, rows, columns, ratio, place)
-        sums.append(MeanCost.of(costs, lambda cost: cost, trials.weights_of(rows)))
+        costs = np.empty(len(rows))
+        for part in row_blocks(len(rows), trials.n_classes):
+            costs[part] = cost(relative(trials.loglik, rows[part], columns), place)
+        sums.append(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)))
     return tuple(sums)
 
 
-def _quadratic_costs(
-    trials: ScoredClasses, rows: IntArray, columns: IntArray, ratio: FloatArray, place: int
-) -> FloatArray:
-    costs = np.empty(len(rows))
-    for part in row_blocks(len(rows), trials.n_classes):
-        costs[part] = quadratic_cost(relative(trials.loglik, rows[part], columns), ratio, place)
-    return costs
-
-
 def information_delivered(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> float:
     """Information that log-likelihoods deliver about the class, in bits (thesis section 2.4).
 

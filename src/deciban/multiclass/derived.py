@@ -1,22 +1,23 @@
-"""Other forms of the same information: posteriors, detection and pairwise log-likelihood ratios, and the way back."""
+"""Other forms of the same information: posteriors, log-likelihood ratios of detection and pairs, groups of classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban._validate.classes import Class
+from deciban._validate.classes import Class, Groups
 from deciban.core.classes import loglik as kernels
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray
+from deciban.types import FloatArray, IntArray, Names, Priors, ScoreArray, Weights
 
 
-def posterior(loglik: ArrayLike, *, prior: ArrayLike | None = None) -> FloatArray:
+def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     """Posterior probabilities of the classes (paper 001 eq. 4).
 
     Parameters
@@ -53,9 +54,7 @@ def posterior(loglik: ArrayLike, *, prior: ArrayLike | None = None) -> FloatArra
     return result
 
 
-def detection_llr(
-    loglik: ArrayLike, *, target: Class, prior: ArrayLike | None = None, classes: Sequence[str] | None = None
-) -> FloatArray:
+def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, classes: Names = None) -> FloatArray:
     """Log-likelihood ratio of one class against the rest (paper 001 eq. 9).
 
     Parameters
@@ -96,7 +95,7 @@ def detection_llr(
     )
 
 
-def detection_llrs(loglik: ArrayLike, *, prior: ArrayLike | None = None) -> FloatArray:
+def detection_llrs(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     """`detection_llr` of every class; at the flat prior the inverse of `project_detection_llr`.
 
     Parameters
@@ -167,7 +166,7 @@ def project_detection_llr(detection_llr: ArrayLike) -> FloatArray:
     return result
 
 
-def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Sequence[str] | None = None) -> FloatArray:
+def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None) -> FloatArray:
     """Log-likelihood ratio of class ``i`` against class ``j`` (paper 001 section 2.4.1).
 
     Parameters
@@ -201,3 +200,142 @@ def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Sequence[str
         for k, name in ((i, "i"), (j, "j"))
     )
     return kernels.difference(one, other)
+
+
+def group_loglik(loglik: ArrayLike, groups: Groups, *, prior: Priors = None, classes: Names = None) -> FloatArray:
+    """Log-likelihoods of groups of classes (paper 001 section 2.2).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    groups : sequence of sequences of classes, or mapping from names of groups to such sequences
+        A partition: every class, by position or name, is in exactly one group, or has prior 0.
+    prior : (n_classes,) array_like, optional
+        Flat when left out. Only how likely classes of a group are, relative to each other, matters.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    (n_trials, n_groups) array
+        ``ln (sum_{i in g} prior_i exp(lam_i) / sum_{i in g} prior_i)`` in nats; of a single class its log-likelihood.
+        The prior of a group is the sum of its priors.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a trial excludes every class, the prior is not one, or the groups are no partition.
+
+    Examples
+    --------
+    >>> group_loglik([[1.0, 0.0, 0.0], [0.0, 2.0, -1.0]], [[0], [1, 2]]).round(4)
+    array([[1.    , 0.    ],
+           [0.    , 1.3554]])
+    """
+    matrix = _validate_classes.loglik(loglik)
+    checked = _validate_classes.prior(prior, matrix.shape[1])
+    members, _ = _validate_classes.groups(groups, checked, _validate_classes.names(classes, matrix.shape[1]))
+    return _group_logliks(matrix, members, checked)
+
+
+def _group_logliks(matrix: ScoreArray, members: Sequence[IntArray], prior: FloatArray) -> FloatArray:
+    columns = np.flatnonzero(prior > 0)
+    ratio = kernels.prior_ratio(prior[columns])
+    places = [np.searchsorted(columns, some) for some in members]
+    result = np.empty((len(matrix), len(members)))
+    for rows in kernels.row_blocks(*matrix.shape):
+        result[rows] = kernels.group_logliks(kernels.class_major(matrix, rows, columns), ratio, places).T
+    return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """A problem of groups of classes, ready for every function of this module.
+
+    Attributes
+    ----------
+    loglik : (n_kept, n_groups) array
+        Log-likelihoods of the groups for trials of classes with positive prior.
+    label : (n_kept,) int array
+        True groups.
+    prior : (n_groups,) array
+    sample_weight : (n_kept,) array
+        Makes the mean over a group the prior-weighted mean over its classes.
+    classes : tuple of str or None
+        Names of the groups.
+    """
+
+    loglik: FloatArray
+    label: IntArray
+    prior: FloatArray
+    sample_weight: FloatArray
+    classes: tuple[str, ...] | None
+
+
+def partition(
+    loglik: ArrayLike,
+    label: ArrayLike,
+    groups: Groups,
+    *,
+    prior: Priors = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
+) -> Partition:
+    """Make the problem "which group?" of the problem "which class?" (paper 001 section 2.2).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    groups : sequence of sequences of classes, or mapping from names of groups to such sequences
+        Every class, by position or name, is in exactly one group, or has prior 0.
+    prior : (n_classes,) array_like, optional
+        Probabilities of the classes, flat when left out; classes of prior 0 drop out with their trials.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    Partition
+        Its fields are arguments of metrics: ``cross_entropy(p.loglik, p.label, prior=p.prior,
+        sample_weight=p.sample_weight)``.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, a class of positive prior has no trial, or the groups are no partition.
+
+    Examples
+    --------
+    >>> p = partition([[1.0, 0.0, 0.0], [0.0, 2.0, -1.0], [0.0, 0.0, 1.0]], [0, 1, 2], {"a": [0], "rest": [1, 2]})
+    >>> p.label, p.prior.round(4), p.sample_weight, p.classes
+    (array([0, 1, 1]), array([0.3333, 0.6667]), array([1., 1., 1.]), ('a', 'rest'))
+    """
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    return partition_of(trials, groups, trials.prior(prior))
+
+
+def partition_of(trials: ScoredClasses, groups: Groups, checked: FloatArray) -> Partition:
+    """`partition` of checked trials, at a checked prior of the classes."""
+    members, names = _validate_classes.groups(groups, checked, trials.classes)
+    home = np.full(trials.n_classes, -1)
+    for g, some in enumerate(members):
+        home[some] = g
+    with np.errstate(divide="ignore", invalid="ignore"):
+        per_trial = np.where(checked > 0, checked / trials.totals(), 0.0)
+    kept = np.flatnonzero(checked[trials.label] > 0)
+    weight = per_trial[trials.label[kept]] / per_trial.max()
+    if trials.weights is not None:
+        weight = weight * trials.weights[kept]
+    return Partition(
+        loglik=_group_logliks(trials.loglik[kept], members, checked),
+        label=home[trials.label[kept]],
+        prior=np.array([checked[some].sum() for some in members]),
+        sample_weight=weight,
+        classes=names,
+    )

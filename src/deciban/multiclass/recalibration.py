@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from deciban.core.by_value import ByValue
 from deciban.multiclass.costs import expected_surprise
 from deciban.multiclass.infimum import CalibrationLimits, entropy
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray
+from deciban.types import FloatArray, Names, Priors, Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,9 +74,7 @@ def _saved(before: float, after: float) -> float:
     return 0.0 if before == after else max(before - after, 0.0)  # inf less inf is nothing saved
 
 
-def min_cllr(
-    loglik: ArrayLike, label: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: Sequence[str] | None = None
-) -> float:
+def min_cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None) -> float:
     """`cllr` after the best scale and offsets on the same trials, in bits (paper 001 section 4.1).
 
     Parameters
@@ -114,12 +111,7 @@ def min_cllr(
 
 
 def calibration_analysis(
-    loglik: ArrayLike,
-    label: ArrayLike,
-    *,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    loglik: ArrayLike, label: ArrayLike, *, prior: Priors = None, sample_weight: Weights = None, classes: Names = None
 ) -> ClassCalibration:
     """Split cross-entropy into what discrimination and what calibration loses (thesis eqs. 8.22 to 8.25).
 

@@ -7,21 +7,19 @@ the point ``eta`` of the simplex of posteriors. The logarithm is the mixture of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.counts import chosen, log_weights, tally
-from deciban.core.classes.loglik import difference, relative, row_blocks
+from deciban.core.classes.loglik import difference, row_blocks
 from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
-from deciban.core.rules.expected import MeanCost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.errors import InputError
+from deciban.multiclass.costs import class_costs, mixed
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 _LEAST_PAIR = 1.1
 """Two parameters that add up to 1 or less make every cost of three or more classes infinite; near 1 all are huge."""
@@ -32,9 +30,9 @@ def eta_cost(
     label: ArrayLike,
     *,
     eta: ArrayLike,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    prior: Priors = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> float:
     """Expected cost of decisions whose regions meet at ``eta`` (thesis eqs. 6.1 and 8.12).
 
@@ -123,9 +121,9 @@ def dirichlet_cost(
     label: ArrayLike,
     *,
     concentration: ArrayLike,
-    prior: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    classes: Sequence[str] | None = None,
+    prior: Priors = None,
+    sample_weight: Weights = None,
+    classes: Names = None,
 ) -> float:
     """Expected cost of the scoring rule that weights `eta_rule` with a Dirichlet density over ``eta``.
 
@@ -168,15 +166,8 @@ def dirichlet_cost(
     checked, shapes = trials.prior(prior), _concentration(concentration, trials.n_classes)
     columns = np.flatnonzero(checked > 0)
     log_prior = log_weights(checked[columns])[:, None]
-    total = 0.0
-    for place, k in enumerate(columns.tolist()):
-        rows = trials.rows(k)
-        cost = np.empty(len(rows))
-        for part in row_blocks(len(rows), trials.n_classes):
-            block = relative(trials.loglik, rows[part], columns) + log_prior
-            cost[part] = _costs(block, place, columns, shapes)
-        total += float(checked[k]) * MeanCost.of(cost, lambda values: values, trials.weights_of(rows)).value
-    return total
+    sums = class_costs(trials, columns, lambda block, place: _costs(block + log_prior, place, columns, shapes))
+    return mixed(sums, checked)
 
 
 def dirichlet_rule(posterior: ArrayLike, *, concentration: ArrayLike) -> FloatArray:

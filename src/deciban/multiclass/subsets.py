@@ -15,7 +15,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.classes.subsets import subset_costs
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray, IntArray, Names
 
 MOST_CLASSES = 20
 """The number of subsets doubles with every class: a million of them here."""
@@ -80,9 +80,7 @@ class SubsetCosts(ByValue):
         return tuple(k for k in range(mask.bit_length()) if mask >> k & 1)
 
 
-def subset_c_avg(
-    loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, classes: Sequence[str] | None = None
-) -> SubsetCosts:
+def subset_c_avg(loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, classes: Names = None) -> SubsetCosts:
     """`c_avg` of every subset of two or more classes: its trials only, its columns only (thesis figure 8.3).
 
     Parameters

@@ -18,19 +18,11 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import Problems, cllrs, min_cllrs, ordered_by_class, tally
-from deciban.core.classes.loglik import (
-    class_major,
-    detection_llr,
-    detection_llrs,
-    difference,
-    prior_ratio,
-    relative,
-    row_blocks,
-)
 from deciban.core.ranks.counts import SortedClass
 from deciban.metrics import SortedScores
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +36,7 @@ class ScoredClasses:
 
     @classmethod
     def of(
-        cls,
-        loglik: ArrayLike,
-        label: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
+        cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
     ) -> ScoredClasses:
         """Check the arguments of a metric."""
         matrix = _validate_classes.loglik(loglik)
@@ -99,11 +87,11 @@ class ScoredClasses:
     def detection_llr(self, rows: IntArray, target: int, prior: FloatArray) -> FloatArray:
         """Log-likelihood ratio of a class of positive prior against the rest, for some trials."""
         columns = np.flatnonzero(prior > 0)
-        ratio, place = prior_ratio(prior[columns]), int(np.searchsorted(columns, target))
+        ratio, place = kernels.prior_ratio(prior[columns]), int(np.searchsorted(columns, target))
         few = None if len(columns) == self.n_classes else columns
         llr = np.empty(len(rows))
-        for part in row_blocks(len(rows), self.n_classes):
-            llr[part] = detection_llr(relative(self.loglik, rows[part], few), ratio, place)
+        for part in kernels.row_blocks(len(rows), self.n_classes):
+            llr[part] = kernels.detection_llr(kernels.relative(self.loglik, rows[part], few), ratio, place)
         return llr
 
 
@@ -185,10 +173,10 @@ class Detectors:
         targets = np.flatnonzero(prior > 0)
         rows = [trials.rows(k) for k in targets.tolist()]
         order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
-        few, ratio = None if len(targets) == trials.n_classes else targets, prior_ratio(prior[targets])
+        few, ratio = None if len(targets) == trials.n_classes else targets, kernels.prior_ratio(prior[targets])
         llrs = np.empty((len(targets), len(order)))
-        for part in row_blocks(len(order), len(targets)):
-            llrs[:, part] = detection_llrs(relative(trials.loglik, order[part], few), ratio)
+        for part in kernels.row_blocks(len(order), len(targets)):
+            llrs[:, part] = kernels.detection_llrs(kernels.relative(trials.loglik, order[part], few), ratio)
         return cls(prior[targets], ByClass(llrs, lengths, trials.weights_of(order)))
 
     def __iter__(self) -> Iterator[SortedScores]:
@@ -231,10 +219,10 @@ class Pairs:
         order, lengths = np.concatenate(rows), np.array([len(one) for one in rows])
         leads = ByClass(np.empty((trials.n_classes, len(order))), lengths, trials.weights_of(order))
         for k, own in enumerate(leads.slices):
-            for part in row_blocks(len(rows[k]), trials.n_classes):
-                block = class_major(trials.loglik, rows[k][part])
+            for part in kernels.row_blocks(len(rows[k]), trials.n_classes):
+                block = kernels.class_major(trials.loglik, rows[k][part])
                 some = slice(own.start + part.start, own.start + part.stop)
-                leads.values[:, some] = difference(np.broadcast_to(block[k], block.shape), block)
+                leads.values[:, some] = kernels.difference(np.broadcast_to(block[k], block.shape), block)
         return cls(leads)
 
     def cllr(self) -> tuple[FloatArray, FloatArray]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from matplotlib import rcParams
@@ -16,14 +16,18 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
 from deciban.errors import InputError
-from deciban.evaluation import Evaluation, Results
+from deciban.evaluation import Curves, Evaluation, Results
 from deciban.plots.files import families_for
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
+Ends: TypeAlias = tuple[float, float]
+"""Of an axis, lower and upper; of a figure, its width and height in inches."""
+Kind = TypeVar("Kind")
 """Properties of a line or a marker, in matplotlib's words."""
 
 # Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
@@ -33,7 +37,13 @@ GREY = "0.35"
 """Colour of legend entries that say what a style means."""
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
 POINT_MARKERS = "osD^vPX"
+POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 LABEL_WIDTH = 30
+NAME_WIDTH = 22
+"""Letters of a class name on an axis; longer ones lose their middle."""
+
+HALO = withStroke(linewidth=2.5, foreground="white")
+"""Around letters that stand on dots or lines."""
 _LEGEND_SIZE = 9.0
 
 
@@ -63,6 +73,11 @@ class System(Mark):
 
     evaluation: Evaluation
 
+    @property
+    def curves(self) -> Curves:
+        """Its numbers for plots."""
+        return self.evaluation.curves
+
 
 class Explanation(Line2D):
     """A legend entry without data: it says what a style means, not which system."""
@@ -84,13 +99,7 @@ class Canvas:
     """
 
     def __init__(
-        self,
-        names: Sequence[str],
-        ax: Axes | None,
-        line_kw: Style,
-        *,
-        size: tuple[float, float],
-        width_of_many: float = MAIN_WIDTH,
+        self, names: Sequence[str], ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
     ) -> None:
         self._owns_figure = ax is None
         self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
@@ -117,24 +126,31 @@ class Canvas:
             width = figure.get_figwidth()
             figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), 1.3 * width))
 
-    def name_axes(self, x: str, y: str) -> None:
-        """Label both axes."""
-        self.ax.set_xlabel(x)
-        self.ax.set_ylabel(y)
+    def mark_points(self, places: Collection[float], label: str, *, across: bool = False) -> None:
+        """Draw a line at each operating point, upwards or across the Axes."""
+        for place in sorted(places):
+            (self.ax.axhline if across else self.ax.axvline)(place, **POINT)
+        if places:
+            self.explain(label, **POINT)
 
-    def keep_limits(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
+    def keep_limits(self, x: Ends | None = None, y: Ends | None = None) -> None:
         """Set limits; where another system was drawn before, do not cut it off."""
         for limits, get, put in ((x, self.ax.get_xlim, self.ax.set_xlim), (y, self.ax.get_ylim, self.ax.set_ylim)):
             if limits is not None:
-                low, high = limits if self.is_fresh else (min(limits[0], get()[0]), max(limits[1], get()[1]))
-                put(low, high)
+                put(*self.wider(limits, get()))
 
-    def finish(self) -> Axes:
-        """Draw the legend, systems first, and return the Axes.
+    def wider(self, limits: Ends, drawn: Ends) -> Ends:
+        """Limits for what is to be drawn, and for what was drawn within others."""
+        return limits if self.is_fresh else (min(limits[0], drawn[0]), max(limits[1], drawn[1]))
+
+    def finish(self, x: str, y: str) -> Axes:
+        """Label both axes, draw the legend, systems first, and return the Axes.
 
         It stands below the Axes where these are alone in a figure whose layout makes room for it, else where it
         covers the least.
         """
+        self.ax.set_xlabel(x)
+        self.ax.set_ylabel(y)
         handles, labels = self.ax.get_legend_handles_labels()
         entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
         labels = [label for _, label in entries]
@@ -191,18 +207,15 @@ class Drawing(Canvas):
     """
 
     def __init__(
-        self,
-        result: Drawable,
-        ax: Axes | None,
-        line_kw: Style,
-        *,
-        size: tuple[float, float],
-        width_of_many: float = MAIN_WIDTH,
+        self, result: Drawable, ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
     ) -> None:
-        evaluations = systems_of(result)
+        evaluations = systems_of(result, Evaluation)
         names = [evaluation.name for evaluation in evaluations]
         super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many)
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]
+        self.curves = [one.curves for one in evaluations]
+        self.thresholds = {point.threshold for one in evaluations for point in one.operating_points}
+        self.reach = max(float(curves.prior_log_odds[-1]) for curves in self.curves)
 
 
 def in_percent(value: float, _position: float | None = None) -> str:
@@ -210,23 +223,26 @@ def in_percent(value: float, _position: float | None = None) -> str:
     return f"{100 * value:.4g}"
 
 
-def systems_of(result: Drawable) -> tuple[Evaluation, ...]:
-    """Return what is to be drawn, one after the other.
+def systems_of(result: Any, kind: type[Kind], argument: str = "result") -> tuple[Kind, ...]:
+    """Return what is to be drawn, evaluations of one kind, one after the other.
 
     Raises
     ------
     InputError
         If there is nothing, or something else.
     """
-    if isinstance(result, Evaluation):
+    if isinstance(result, kind):
         return (result,)
     systems = result.systems if isinstance(result, Results) else tuple(result)
     if not systems:
-        raise InputError("result: there is no system to draw. Pass an Evaluation, a Results or a list of Evaluations.")
+        raise InputError(
+            f"{argument}: there is no system to draw. Pass Results, one {kind.__name__} or a list of them."
+        )
     for system in systems:
-        if not isinstance(system, Evaluation):
+        if not isinstance(system, kind):
+            maker = "evaluate(tar, non)" if kind is Evaluation else "evaluate_classes(loglik, label)"
             raise InputError(
-                f"result: expected Evaluations, got {type(system).__name__}. `deciban.evaluate(tar, non)` makes one."
+                f"{argument}: expected {kind.__name__}s, got {type(system).__name__}. `deciban.{maker}` makes one."
             )
     return systems
 

@@ -11,39 +11,14 @@ from matplotlib.ticker import NullLocator
 from scipy.special import ndtr, ndtri
 
 from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Style, System, in_percent
+from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Ends, Style, System, in_percent
 from deciban.types import FloatArray
 
 LOWEST, HIGHEST = 1e-6, 0.99
 """Widest limits of an axis, as fractions."""
 _EDGE = 1e-12
-_TICKS = (
-    0.1,
-    1,
-    10,
-    40,
-    5,
-    20,
-    60,
-    80,
-    2,
-    0.01,
-    0.001,
-    0.0001,
-    90,
-    0.5,
-    95,
-    98,
-    99,
-    0.2,
-    0.05,
-    0.02,
-    30,
-    3,
-    15,
-    50,
-    70,
-)
+_TICKS = (0.1, 1, 10, 40, 5, 20, 60, 80, 2, 0.01, 0.001, 0.0001, 90)
+_MORE_TICKS = (0.5, 95, 98, 99, 0.2, 0.05, 0.02, 30, 3, 15, 50, 70)
 """Percentages, the most wanted first."""
 _SHORT = 0.02
 _LEVELS = ndtr(np.linspace(-6.0, 6.0, 601))
@@ -54,7 +29,7 @@ def probit(p: FloatArray) -> FloatArray:
     return np.asarray(ndtri(np.clip(p, _EDGE, 1.0 - _EDGE)))
 
 
-def set_probit_axes(ax: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:
+def set_probit_axes(ax: Axes, x: Ends, y: Ends) -> None:
     """Make both axes probit axes with the limits ``x`` and ``y``, fractions, and tick marks in percent."""
     ax.set_xscale("function", functions=(probit, ndtr))
     ax.set_yscale("function", functions=(probit, ndtr))
@@ -66,7 +41,7 @@ def set_probit_axes(ax: Axes, x: tuple[float, float], y: tuple[float, float]) ->
     _set_ticks(ax.yaxis, *y, 0.02 * min(width / height, 1.5))
 
 
-def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> tuple[float, float]:
+def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> Ends:
     """Choose the limits of the axis of ``rates`` so that the curve fills it, ``marked`` rates included.
 
     The highest rate shown is the one at which the ``other`` error rate is down to its smallest value above 0.
@@ -96,7 +71,7 @@ def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
     """Set as many tick marks as fit; ``letter`` is the share of the axis that a letter of a label takes."""
     ends = probit(np.array([low, high]))
     ticks: dict[float, float] = {}
-    for percent in _TICKS:
+    for percent in (*_TICKS, *_MORE_TICKS):
         place = float((ndtri(percent / 100) - ends[0]) / (ends[1] - ends[0]))
         gaps = (abs(place - at) - letter * (len(f"{percent:g}{tick:g}") / 2 + 1) for tick, at in ticks.items())
         if 0 <= place <= 1 and all(gap >= 0 for gap in gaps):
@@ -148,15 +123,14 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     width, height = np.diff(probit(np.array([x, y])))[:, 0]
     drawing.equalize(height / width)
     for system in drawing.systems:
-        curves = system.evaluation.curves
+        curves = system.curves
         note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
         ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
         ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
     drawing.explain(_HULL, linestyle="--")
     _few_errors(drawing, x, y)
     _markers(drawing, (x, y))
-    drawing.name_axes("False-alarm rate (%)", "Miss rate (%)")
-    return drawing.finish()
+    return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
 def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -192,7 +166,7 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     top = _roc_limit(max(system.evaluation.eer for system in drawing.systems))
     drawing.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
     for system in drawing.systems:
-        curves = system.evaluation.curves
+        curves = system.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
     drawing.explain(_HULL, linestyle="--")
@@ -200,11 +174,10 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawing.equalize(1.0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(in_percent)
-    drawing.name_axes("False-alarm rate (%)", "Miss rate (%)")
-    return drawing.finish()
+    return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
-def _det_limits(drawing: Drawing) -> tuple[tuple[float, float], tuple[float, float]]:
+def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
     results = [system.evaluation for system in drawing.systems]
     p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
     p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
@@ -213,10 +186,7 @@ def _det_limits(drawing: Drawing) -> tuple[tuple[float, float], tuple[float, flo
     around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
     x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
     y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
-    if drawing.is_fresh:
-        return x, y
-    (x_low, x_high), (y_low, y_high) = drawing.ax.get_xlim(), drawing.ax.get_ylim()
-    return (min(x[0], x_low), max(x[1], x_high)), (min(y[0], y_low), max(y[1], y_high))
+    return drawing.wider(x, drawing.ax.get_xlim()), drawing.wider(y, drawing.ax.get_ylim())
 
 
 def _roc_limit(eer: float) -> float:
@@ -224,17 +194,13 @@ def _roc_limit(eer: float) -> float:
     return next((limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if 0 < 6 * eer <= limit), 1.0)
 
 
-def _few_errors(drawing: Drawing, x: tuple[float, float], y: tuple[float, float]) -> None:
+def _few_errors(drawing: Drawing, x: Ends, y: Ends) -> None:
     """Draw the rates at which 30 errors of a kind remain, in the system's colour only where systems differ."""
     sizes = {(system.evaluation.n_tar, system.evaluation.n_non) for system in drawing.systems}
     drawn = False
     for system in drawing.systems if len(sizes) > 1 else drawing.systems[:1]:
-        style: Style = {
-            "color": system.color if len(sizes) > 1 else "0.5",
-            "linewidth": 1.0,
-            "linestyle": ":",
-            "zorder": 1.5,
-        }
+        color = system.color if len(sizes) > 1 else "0.5"
+        style: Style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 1.5}
         at_x, at_y = FEW_ERRORS / system.evaluation.n_non, FEW_ERRORS / system.evaluation.n_tar
         if x[0] < at_x < x[1]:
             drawing.ax.axvline(at_x, **style)
@@ -245,7 +211,7 @@ def _few_errors(drawing: Drawing, x: tuple[float, float], y: tuple[float, float]
         drawing.explain(f"{FEW_ERRORS} errors (rule of {FEW_ERRORS})", linestyle=":")
 
 
-def _markers(drawing: Drawing, edges: tuple[tuple[float, float], tuple[float, float]] | None) -> None:
+def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
     """Mark the EER and the actual errors at each operating point; with ``edges`` those outside stand at the edge."""
     plain: Style = {"color": GREY, "markeredgecolor": "white", "markeredgewidth": 0.7, "linestyle": "none"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,13 @@ from scipy.special import entr, expit
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.plots.axes import GREY, Drawable, Drawing, Style, System, in_percent, systems_of
+from deciban.plots.axes import GREY, Canvas, Drawable, Drawing, Style, in_percent, systems_of
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
-_X_LABEL = "Prior log odds (nats)"
 _TOP = 1.4
 REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
-POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 
 
 def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, **line_kw: Any) -> Axes:
@@ -61,20 +59,13 @@ def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | 
     'Prior log odds (nats)'
     """
     drawing = Drawing(result, ax, line_kw, size=_SIZE)
-    ax = drawing.ax
-    for system in drawing.systems:
-        curves = system.evaluation.curves
-        _pair(drawing, system, curves.prior_log_odds, (curves.act_error, curves.min_error), _TOP)
     if before is not None:
-        _before(drawing, systems_of(before))
-    drawing.explain("actual")
-    drawing.explain("minimum", linestyle="--")
+        _before(drawing, systems_of(before, Evaluation))
+    _pairs(drawing, [(c.prior_log_odds, c.act_error, c.min_error) for c in drawing.curves], _TOP)
     if drawing.explain("default (llr 0)", **REFERENCE):
-        ax.axhline(1.0, **REFERENCE)
+        drawing.ax.axhline(1.0, **REFERENCE)
     _scarce(drawing)
-    _frame(drawing, _TOP)
-    drawing.name_axes(_X_LABEL, "Normalized Bayes error rate (1 = default)")
-    return drawing.finish()
+    return _framed(drawing, _TOP, "Normalized Bayes error rate (1 = default)")
 
 
 def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -105,23 +96,16 @@ def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     'Bayes error rate (%)'
     """
     drawing = Drawing(result, ax, line_kw, size=_SIZE)
-    ax = drawing.ax
-    drawn = []
-    for system in drawing.systems:
-        curves = system.evaluation.curves
+    pairs = []
+    for curves in drawing.curves:
         scale = default_error(curves.prior_log_odds)
         with np.errstate(invalid="ignore", over="ignore"):
-            drawn.append((curves.prior_log_odds, (curves.act_error * scale, curves.min_error * scale)))
-    top = top_of([error for _, pair in drawn for error in pair], peak=0.5)
-    for system, (log_odds, pair) in zip(drawing.systems, drawn, strict=True):
-        _pair(drawing, system, log_odds, pair, top)
-    drawing.explain("actual")
-    drawing.explain("minimum", linestyle="--")
-    _reference(drawing, default_error)
-    _frame(drawing, top)
-    ax.yaxis.set_major_formatter(in_percent)
-    drawing.name_axes(_X_LABEL, "Bayes error rate (%)")
-    return drawing.finish()
+            pairs.append((curves.prior_log_odds, curves.act_error * scale, curves.min_error * scale))
+    top = top_of([error for _, *errors in pairs for error in errors], peak=0.5)
+    _pairs(drawing, pairs, top)
+    draw_reference(drawing, drawing.reach, default_error)
+    drawing.ax.yaxis.set_major_formatter(in_percent)
+    return _framed(drawing, top, "Bayes error rate (%)")
 
 
 def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -157,19 +141,11 @@ def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     'Empirical cross-entropy (bits)'
     """
     drawing = Drawing(result, ax, line_kw, size=_SIZE)
-    pairs = [
-        (system.evaluation.curves.act_cross_entropy, system.evaluation.curves.min_cross_entropy)
-        for system in drawing.systems
-    ]
-    top = top_of([entropy for pair in pairs for entropy in pair], peak=1.0)
-    for system, pair in zip(drawing.systems, pairs, strict=True):
-        _pair(drawing, system, system.evaluation.curves.entropy_log_odds, pair, top)
-    drawing.explain("actual")
-    drawing.explain("after PAV", linestyle="--")
-    _reference(drawing, _prior_entropy)
-    _frame(drawing, top)
-    drawing.name_axes(_X_LABEL, "Empirical cross-entropy (bits)")
-    return drawing.finish()
+    pairs = [(c.entropy_log_odds, c.act_cross_entropy, c.min_cross_entropy) for c in drawing.curves]
+    top = top_of([entropy for _, *entropies in pairs for entropy in entropies], peak=1.0)
+    _pairs(drawing, pairs, top, least="after PAV")
+    draw_reference(drawing, drawing.reach, _prior_entropy)
+    return _framed(drawing, top, "Empirical cross-entropy (bits)")
 
 
 def default_error(log_odds: FloatArray) -> FloatArray:
@@ -182,12 +158,14 @@ def _prior_entropy(log_odds: FloatArray) -> FloatArray:
     return np.asarray((entr(expit(log_odds)) + entr(expit(-log_odds))) / math.log(2))
 
 
-def _pair(drawing: Drawing, system: System, x: FloatArray, pair: tuple[FloatArray, FloatArray], top: float) -> None:
-    """Draw an actual curve and its minimum; the legend says so if nothing of the actual one is below ``top``."""
-    actual, least = pair
-    note = "" if np.any(actual < top) else "actual: above the frame"
-    drawing.ax.plot(x, actual, **system.noted(note))
-    drawing.ax.plot(x, least, **system.thin())
+def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float, *, least: str = "minimum") -> None:
+    """Draw actual curves and their minima; the legend says so if nothing of an actual one is below ``top``."""
+    for system, (log_odds, actual, lowest) in zip(drawing.systems, pairs, strict=True):
+        note = "" if np.any(actual < top) else "actual: above the frame"
+        drawing.ax.plot(log_odds, actual, **system.noted(note))
+        drawing.ax.plot(log_odds, lowest, **system.thin())
+    drawing.explain("actual")
+    drawing.explain(least, linestyle="--")
 
 
 def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
@@ -203,26 +181,23 @@ def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:
     drawing.explain(f"before calibration{note}", **BEFORE)
 
 
-def _reference(drawing: Drawing, curve: Any) -> None:
-    if drawing.explain("default (llr 0)", **REFERENCE):
-        ends = [system.evaluation.curves.prior_log_odds[-1] for system in drawing.systems]
-        log_odds = np.linspace(-max(ends), max(ends), 1001)
-        drawing.ax.plot(log_odds, curve(log_odds), **REFERENCE)
+def draw_reference(
+    canvas: Canvas, end: float, curve: Callable[[FloatArray], FloatArray], label: str = "default (llr 0)"
+) -> None:
+    """Draw what is reached without scores, a function of the prior log odds, where it was not drawn before."""
+    if canvas.explain(label, **REFERENCE):
+        log_odds = np.linspace(-end, end, 1001)
+        canvas.ax.plot(log_odds, curve(log_odds), **REFERENCE)
 
 
 def _scarce(drawing: Drawing) -> None:
     """Mark on the minimum curves where fewer than 30 errors begin."""
-    style: Style = {
-        "linestyle": "none",
-        "markersize": 7.5,
-        "markeredgecolor": "white",
-        "markeredgewidth": 0.7,
-        "zorder": 4,
-    }
-    names = ("< 30 false alarms to the left", "< 30 misses to the right")
-    for marker, name, which in (("<", names[0], 0), (">", names[1], 1)):
+    style: Style = {"linestyle": "none", "markersize": 7.5, "markeredgecolor": "white", "markeredgewidth": 0.7}
+    style["zorder"] = 4
+    sides = ("<", "< 30 false alarms to the left"), (">", "< 30 misses to the right")
+    for which, (marker, name) in enumerate(sides):
         for system in drawing.systems:
-            at, curves = system.evaluation.dr30[which], system.evaluation.curves
+            at, curves = system.evaluation.dr30[which], system.curves
             if abs(at) <= curves.prior_log_odds[-1]:
                 height = float(np.interp(at, curves.prior_log_odds, curves.min_error))
                 drawing.ax.plot([at], [height], marker=marker, color=system.color, **style)
@@ -238,17 +213,12 @@ def top_of(curves: list[FloatArray], *, peak: float) -> float:
     return max(1.3 * highest, 0.03 * peak)
 
 
-def _frame(drawing: Drawing, top: float) -> None:
-    """Set limits, mark the operating points and write priors at the upper edge."""
-    ax = drawing.ax
-    ends = [float(system.evaluation.curves.prior_log_odds[-1]) for system in drawing.systems]
-    drawing.keep_limits((-max(ends), max(ends)), (-0.01 * top, top))
-    places = {-point.threshold for system in drawing.systems for point in system.evaluation.operating_points}
-    for place in sorted(places):
-        ax.axvline(place, **POINT)
-    if places:
-        drawing.explain("operating point", **POINT)
-    write_priors(ax)
+def _framed(drawing: Drawing, top: float, label: str) -> Axes:
+    """Set limits, mark the operating points, write priors at the upper edge and finish."""
+    drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * top, top))
+    drawing.mark_points({-threshold for threshold in drawing.thresholds}, "operating point")
+    write_priors(drawing.ax)
+    return drawing.finish("Prior log odds (nats)", label)
 
 
 def write_priors(ax: Axes, *, sign: float = 1.0) -> None:

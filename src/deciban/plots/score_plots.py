@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.evaluation import Evaluation
-from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Drawing, System, in_percent
+from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Drawing, Ends, System, in_percent
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -46,7 +46,7 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawing = Drawing(result, ax, line_kw, size=_SIZE, width_of_many=THIN_WIDTH)
     ax = drawing.ax
     for system in drawing.systems:
-        curves = system.evaluation.curves
+        curves = system.curves
         tar, non = _outline(curves.bins, curves.tar_density), _outline(curves.bins, curves.non_density)
         if len(drawing.systems) == 1:
             for outline, opacity in ((tar, 0.35), (non, 0.12)):
@@ -55,16 +55,10 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         ax.plot(*non, drawstyle="steps-post", **system.thin(zorder=2.4))
     drawing.explain("target")
     drawing.explain("non-target", linestyle="--")
-    bins = [system.evaluation.curves.bins for system in drawing.systems]
-    highest = max(
-        float(density.max())
-        for system in drawing.systems
-        for density in (system.evaluation.curves.tar_density, system.evaluation.curves.non_density)
-    )
-    x = _with_margin(min(float(b[0]) for b in bins), max(float(b[-1]) for b in bins))
-    drawing.keep_limits(x, (0.0, 1.06 * highest or 1.0))
-    drawing.name_axes("Score", "Density (per unit of score)")
-    return drawing.finish()
+    bins = np.concatenate([curves.bins for curves in drawing.curves])
+    highest = max(float(max(curves.tar_density.max(), curves.non_density.max())) for curves in drawing.curves)
+    drawing.keep_limits(_with_margin(float(bins.min()), float(bins.max())), (0.0, 1.06 * highest or 1.0))
+    return drawing.finish("Score", "Density (per unit of score)")
 
 
 def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -103,13 +97,8 @@ def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         draw_blocks(drawing, system, x, y)
     if drawing.explain("y = x (calibrated)", color="black", linestyle=":"):
         ax.axline((0.0, 0.0), slope=1.0, color="black", linestyle=":", linewidth=1.2, zorder=2.2)
-    thresholds = {point.threshold for system in drawing.systems for point in system.evaluation.operating_points}
-    for threshold in sorted(thresholds):
-        ax.axhline(threshold, color="0.6", linestyle="-.", linewidth=0.9, zorder=1.5)
-    if thresholds:
-        drawing.explain("Bayes threshold", color="0.6", linestyle="-.")
-    drawing.name_axes("Score", "Log-likelihood ratio after PAV (nats)")
-    return drawing.finish()
+    drawing.mark_points(drawing.thresholds, "Bayes threshold", across=True)
+    return drawing.finish("Score", "Log-likelihood ratio after PAV (nats)")
 
 
 def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -141,11 +130,11 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     """
     drawing = Drawing(result, ax, line_kw, size=_SIZE)
     ax = drawing.ax
-    levels = np.concatenate([system.evaluation.curves.levels for system in drawing.systems])
+    levels = np.concatenate([curves.levels for curves in drawing.curves])
     low, high = _with_margin(float(levels.min()), float(levels.max()))
     drawing.keep_limits((low, high), (-0.01, 1.01))
     for system in drawing.systems:
-        curves = system.evaluation.curves
+        curves = system.curves
         ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.noted(_infinite(system)))
         ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
     drawing.explain("target")
@@ -153,8 +142,7 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     if drawing.explain("llr 0", color="black", linestyle=":"):
         ax.axvline(0.0, color="black", linestyle=":", linewidth=1.2, zorder=1.5)
     ax.yaxis.set_major_formatter(in_percent)
-    drawing.name_axes("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
-    return drawing.finish()
+    return drawing.finish("Score (log-likelihood ratio in nats)", "Trials at or above the score (%)")
 
 
 def _outline(bins: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -168,21 +156,21 @@ def _infinite(system: System, what: str = "") -> str:
     return f"{shown} infinite {what}".strip() if n_infinite else ""
 
 
-def _with_margin(low: float, high: float) -> tuple[float, float]:
+def _with_margin(low: float, high: float) -> Ends:
     margin = 0.04 * high - 0.04 * low or 0.5 * max(1.0, abs(high))
     return max(low - margin, -_FAR), min(high + margin, _FAR)
 
 
 def _prolonged(system: System, above: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
     """Add the flat ends left of the lowest and right of the highest finite score, where that is known to be flat."""
-    levels = system.evaluation.curves.levels
+    levels = system.curves.levels
     x, y = np.append(low, levels), np.append(above[0], above)
     if system.evaluation.n_infinite:
         return x, y
     return np.concatenate((x, [levels[-1], high])), np.concatenate((y, [0.0, 0.0]))
 
 
-def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[tuple[float, float], tuple[float, float]]:
+def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[Ends, Ends]:
     """Return limits that hold all finite scores, all finite PAV llrs and all Bayes thresholds."""
     blocks = [evaluation.curves.pav for evaluation in evaluations]
     scores = np.concatenate([edge for block in blocks for edge in (block.low, block.high)])
@@ -195,9 +183,9 @@ def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[tuple[float, float], 
     return x, (-reach, reach)
 
 
-def draw_blocks(drawing: Canvas, system: System, x: tuple[float, float], y: tuple[float, float]) -> None:
+def draw_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
     """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
-    blocks = system.evaluation.curves.pav
+    blocks = system.curves.pav
     low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)
     llr = np.clip(blocks.llr, *y)
     risers = high[:-1] + (low[1:] - high[:-1]) / 2

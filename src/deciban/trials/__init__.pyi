@@ -23,7 +23,7 @@ from deciban.trials.lists import Trials as Trials
 from deciban.trials.names.codes import IdMap as IdMap
 from deciban.trials.quality import AlignedQuality as AlignedQuality
 from deciban.trials.quality import Quality as Quality
-from deciban.trials.segment_quality import SegmentQuality as SegmentQuality
+from deciban.trials.quality import SegmentQuality as SegmentQuality
 from deciban.trials.tables import Index as Index
 from deciban.trials.tables import Key as Key
 from deciban.trials.tables import Scores as Scores

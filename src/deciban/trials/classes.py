@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
-from deciban.trials.frozen import NO_CONDITIONS, owned
-from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, match_by_order, picked
+from deciban.trials.frozen import NO_CONDITIONS, Conditions, owned
+from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.lists import Trials
-from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
+from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
-from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+from deciban.types import IntArray, Names, ScoreArray
 
 
 def _class_names(classes: Sequence[str]) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def _class_names(classes: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _trials(ids: Mapping[str, NamesLike] | Trials, conditions: Mapping[str, Any]) -> Trials:
+def _trials(ids: Ids | Trials, conditions: Conditions) -> Trials:
     if isinstance(ids, Trials) and conditions:
         raise InputError("conditions: these trials have their own already. Pass names, or no conditions.")
     return ids if isinstance(ids, Trials) else Trials.of(ids, conditions=conditions)
@@ -57,20 +57,18 @@ class ClassScores(TrialTable):
     classes: tuple[str, ...]
     score: ScoreArray
     name: str = "system"
+    holds: ClassVar[str] = "score"
     conflict: ClassVar[str] = "has two different sets of scores"
-
-    def __post_init__(self) -> None:
-        self._freeze("score")
 
     @classmethod
     def of(
         cls,
-        ids: Mapping[str, NamesLike] | Trials,
+        ids: Ids | Trials,
         classes: Sequence[str],
         score: ArrayLike,
         *,
         name: str = "system",
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        conditions: Conditions = NO_CONDITIONS,
     ) -> ClassScores:
         """Make class scores from names and a matrix.
 
@@ -97,11 +95,6 @@ class ClassScores(TrialTable):
                 "NaN is not."
             )
         return cls(trials, called, owned(matrix, score), name)
-
-    @property
-    def content(self) -> AnyArray:
-        """Same as ``score``."""
-        return self.score
 
     def of_classes(self, classes: Sequence[str]) -> ClassScores:
         """Take the scores of these classes, in this order.
@@ -135,9 +128,6 @@ class ClassScores(TrialTable):
             )
         return replace(self, classes=called, score=self.score[:, [self.classes.index(name) for name in called]])
 
-    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> ClassScores:
-        return replace(self, trials=trials, score=self.score[rows])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassKey(TrialTable):
@@ -154,19 +144,12 @@ class ClassKey(TrialTable):
     trials: Trials
     classes: tuple[str, ...]
     label: IntArray
+    holds: ClassVar[str] = "label"
     conflict: ClassVar[str] = "is of two classes at once"
-
-    def __post_init__(self) -> None:
-        self._freeze("label")
 
     @classmethod
     def of(
-        cls,
-        ids: Mapping[str, NamesLike] | Trials,
-        label: NamesLike,
-        *,
-        classes: Sequence[str] | None = None,
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        cls, ids: Ids | Trials, label: NamesLike, *, classes: Names = None, conditions: Conditions = NO_CONDITIONS
     ) -> ClassKey:
         """Make a class key from names of segments and of their classes.
 
@@ -202,14 +185,6 @@ class ClassKey(TrialTable):
                 f"{', '.join(called)}."
             )
         return cls(trials, called, places[codes])
-
-    @property
-    def content(self) -> AnyArray:
-        """Same as ``label``."""
-        return self.label
-
-    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> ClassKey:
-        return replace(self, trials=trials, label=self.label[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -331,7 +306,7 @@ def align_class_systems(
             f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Take these segments out of "
             "the key, or use scores for all of its classes."
         )
-    found = match_by_order(ordered, key, missing, duplicates) if by_order else match(ordered, key, missing, duplicates)
+    found = match(ordered, key, missing, duplicates, by_order=by_order)
     label = place[found.key.label]
     return [
         AlignedClasses(

@@ -21,7 +21,6 @@ from deciban.trials.joining.matching import (
     JoinReport,
     Missing,
     check_duplicates,
-    conflicts,
     refuse_conflict,
     refuse_copies,
     require_same_sides,
@@ -72,7 +71,7 @@ def merge(tables: Sequence[Table], *, duplicates: Duplicates = "error") -> Table
     copies = Wanted(merged.trials).surplus
     if not copies.shape[1]:
         return merged
-    refuse_conflict(merged, copies, conflicts(merged, copies))
+    refuse_conflict(merged, copies)
     known = _shared_conditions(merged.trials, copies)
     if duplicates == "error":
         refuse_copies(merged.trials, copies)
@@ -115,8 +114,7 @@ def _in_class_order(table: ClassScores | ClassKey, classes: tuple[str, ...], nam
     if isinstance(table, ClassKey):
         place = np.array([classes.index(name) for name in table.classes])
         return replace(table, classes=classes, label=place[table.label])
-    columns = [table.classes.index(name) for name in classes]
-    return replace(table, classes=classes, score=table.score[:, columns])
+    return table.of_classes(classes)
 
 
 def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:

@@ -16,10 +16,13 @@ from deciban.trials.lists import Trials
 from deciban.trials.names.codes import plain_names
 from deciban.types import BoolArray
 
+Chosen: TypeAlias = str | Sequence[str] | None
+"""Names to choose, one or several; None sets no criterion."""
+
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
-def criteria(trials: Trials, names: Mapping[str, str | Sequence[str] | None], where: Where) -> list[BoolArray]:
+def criteria(trials: Trials, names: Mapping[str, Chosen], where: Where) -> list[BoolArray]:
     """For every criterion, the trials that meet it.
 
     Raises

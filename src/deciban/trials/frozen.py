@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,10 @@ def owned(array: AnyArray, given: Any) -> AnyArray:
     return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
 
 
-NO_CONDITIONS: Mapping[str, pa.Array] = MappingProxyType({})
+Conditions: TypeAlias = Mapping[str, Any]
+"""Further columns of trials by name: text, numbers or truth values, one for each trial."""
+
+NO_CONDITIONS: Conditions = MappingProxyType({})
 
 
 def condition_column(name: str, values: Any) -> pa.Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +13,8 @@ from numpy.typing import ArrayLike
 from deciban._arrow import of_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
-from deciban.trials.frozen import NO_CONDITIONS, Frozen, condition_column, owned, read_only
-from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
+from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, condition_column, owned, read_only
+from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.origins import Origin
 from deciban.types import AnyArray, BoolArray, IntArray
 
@@ -75,13 +74,7 @@ class Trials(Frozen):
             object.__setattr__(self, "listed", tuple(map(read_only, self.listed)))
 
     @classmethod
-    def of(
-        cls,
-        ids: Mapping[str, NamesLike],
-        *,
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
-        origin: Origin | None = None,
-    ) -> Trials:
+    def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:
         """Make a list of trials from names, one column per side.
 
         Raises
@@ -124,9 +117,7 @@ class Trials(Frozen):
         return cls(PAIR, names, None, marked, origin or Origin("trials"))
 
     @classmethod
-    def of_rows(
-        cls, n_rows: int, *, conditions: Mapping[str, Any] = NO_CONDITIONS, origin: Origin | None = None
-    ) -> Trials:
+    def of_rows(cls, n_rows: int, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:
         """Make a list of trials that have no names but their row numbers, from 0.
 
         Raises
@@ -235,21 +226,11 @@ class Trials(Frozen):
             If a mask is not as long as the list, or there is no such row.
         """
         rows = self.row_numbers(rows)
-        listed: list[IntArray] = []
-        names = []
-        for codes, known in zip(self.codes, self.names, strict=True):
-            recoded, kept = _used(codes[rows], known)
-            listed.append(recoded)
-            names.append(kept)
+        used = [_used(codes[rows], known) for codes, known in zip(self.codes, self.names, strict=True)]
+        listed, names = zip(*used, strict=True)
         conditions = {name: values.take(of_numpy(rows)) for name, values in self.conditions.items()}
-        return replace(
-            self,
-            names=tuple(names),
-            listed=tuple(listed),
-            mask=None,
-            origin=self.origin.taken(rows),
-            conditions=conditions,
-        )
+        origin = self.origin.taken(rows)
+        return replace(self, names=names, listed=listed, mask=None, origin=origin, conditions=conditions)
 
     def with_names(self, at: int, names: pa.Array) -> Trials:
         """The same trials with other names on one side, one for each of its names; several may become one."""

@@ -2,24 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, of_numpy, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
-from deciban.trials.base import TrialTable
-from deciban.trials.frozen import NO_CONDITIONS, owned
+from deciban.trials.criteria import Chosen, Where, criteria
+from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, as_text, owned
 from deciban.trials.lists import Trials
-from deciban.trials.names.codes import NamesLike
+from deciban.trials.names.codes import IdMap, Ids, positions
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
-__all__ = ["LOG_10", "Index", "Key", "Scores", "TrialTable"]
-
 LOG_10 = float(np.log(10.0))
+
+
+class TrialTable(Frozen):
+    """A list of trials and what belongs to each of them; what `Index`, `Key` and `Scores` have in common."""
+
+    trials: Trials
+    holds: ClassVar[str | None] = None
+    """The attribute that holds a row for each trial; None where there is none."""
+    conflict: ClassVar[str] = "is listed in two ways"
+    """What is wrong with a trial whose copies differ."""
+
+    def __post_init__(self) -> None:
+        if self.holds is not None:
+            self._freeze(self.holds)
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @property
+    def content(self) -> AnyArray | None:
+        """What belongs to each trial and must be the same for all copies of it; None for nothing."""
+        return None if self.holds is None else getattr(self, self.holds)
+
+    @property
+    def index(self) -> Index:
+        """The trials alone."""
+        return Index(self.trials)
+
+    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Self:
+        """The same for other trials, whose values stand in these rows."""
+        table: Any = self
+        values = {} if self.holds is None else {self.holds: getattr(self, self.holds)[rows]}
+        made: Self = replace(table, trials=trials, **values)
+        return made
+
+    def take(self, rows: IntArray | BoolArray) -> Self:
+        """Some of the trials, by row number or by a mask over the trials."""
+        rows = self.trials.row_numbers(rows)
+        return self._with(self.trials.take(rows), rows)
+
+    def keep(
+        self, *, enroll: Chosen = None, test: Chosen = None, trial: Chosen = None, where: Where = NO_CONDITIONS
+    ) -> Self:
+        """Keep the trials that meet every criterion.
+
+        Parameters
+        ----------
+        enroll, test, trial : str or sequence of str, optional
+            Names on that side. Names that do not occur are no error.
+        where : mapping of str to str or sequence of str
+            Values of condition columns: ``{"gender": "f", "channel": ["tel", "mic"]}``.
+            Numbers and truth values count, not how they are written: 1 and 1.0, True and true are the same.
+
+        Returns
+        -------
+        The same kind of table.
+
+        Raises
+        ------
+        InputError
+            If a side, condition column or condition value does not exist, or no trial is left.
+
+        Examples
+        --------
+        >>> from deciban.trials import Scores
+        >>> scores = Scores.of({"enroll": ["a", "a", "b"], "test": ["x", "y", "x"]}, [1.0, 2.0, 3.0])
+        >>> scores.keep(enroll=["a"], test=["x", "z"]).score
+        array([1.])
+        """
+        meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
+        return self._selected(np.logical_and.reduce(meets))
+
+    def drop(
+        self, *, enroll: Chosen = None, test: Chosen = None, trial: Chosen = None, where: Where = NO_CONDITIONS
+    ) -> Self:
+        """Leave out the trials that meet any of the criteria; see `keep`.
+
+        Raises
+        ------
+        InputError
+            As in `keep`.
+
+        Examples
+        --------
+        >>> from deciban.trials import Scores
+        >>> scores = Scores.of({"enroll": ["a", "a", "b"], "test": ["x", "y", "x"]}, [1.0, 2.0, 3.0])
+        >>> scores.drop(enroll=["b"], test=["y"]).score
+        array([1.])
+        """
+        meets = criteria(self.trials, {"enroll": enroll, "test": test, "trial": trial}, where)
+        return self._selected(~np.logical_or.reduce(meets))
+
+    def _selected(self, chosen: BoolArray) -> Self:
+        if not chosen.any():
+            raise InputError(f"{self.trials.origin.name}: none of {len(self):,} trials is left after the selection.")
+        return self if chosen.all() else self.take(chosen)
+
+    def split(self, by: str) -> dict[str, Self]:
+        """One table for each value of a condition column or name of a side, in the order of first occurrence.
+
+        Trials without a value go together with those whose value is an empty text.
+
+        Raises
+        ------
+        InputError
+            If there is no such column or side.
+
+        Examples
+        --------
+        >>> from deciban.trials import Key
+        >>> key = Key.of({"trial": ["a", "b", "c"]}, [True, False, True], conditions={"gender": ["f", "m", "f"]})
+        >>> {gender: part.n_tar for gender, part in key.split("gender").items()}
+        {'f': 2, 'm': 0}
+        """
+        trials = self.trials
+        if by in trials.sides:
+            values = trials.column(by)
+        else:
+            values = pc.coalesce(as_text(trials.condition(by)), constant("")).dictionary_encode()
+        codes = to_numpy(values.indices)
+        order = np.argsort(codes, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(order) else []
+        groups.sort(key=lambda rows: int(rows[0]))
+        return {values.dictionary[int(codes[rows[0]])].as_py(): self.take(rows) for rows in groups}
+
+    def rename(self, id_map: IdMap, side: str, *, unknown: str = "error") -> Self:
+        """Give the names of one side the names that an id map has for them.
+
+        Parameters
+        ----------
+        id_map : IdMap
+        side : str
+            ``enroll``, ``test`` or ``trial``.
+        unknown : {"error", "keep", "drop"}
+            What to do about names that the map lacks: refuse, keep the name, or leave out their trials.
+
+        Returns
+        -------
+        The same kind of table.
+
+        Raises
+        ------
+        InputError
+            If there is no such side, or names are unknown.
+
+        Examples
+        --------
+        >>> from deciban.trials import IdMap, Scores
+        >>> scores = Scores.of({"enroll": ["m1", "m2"], "test": ["x", "x"]}, [1.0, 2.0])
+        >>> scores.rename(IdMap.of({"m1": "ann", "m2": "bob"}), "enroll").trials.name_of(1)
+        '(bob, x)'
+        """
+        if side not in self.trials.sides:
+            raise InputError(f"side: trials are identified by {', '.join(self.trials.sides)}, not by {side!r}.")
+        if unknown not in ("error", "keep", "drop"):
+            raise InputError(f"unknown: expected 'error', 'keep' or 'drop', got {unknown!r}.")
+        at = self.trials.sides.index(side)
+        names = self.trials.names[at]
+        found = positions(names, id_map.left)
+        lacking, used = found < 0, np.zeros(len(names), np.bool_)
+        if lacking.any() and unknown != "keep":
+            used[self.trials.codes[at]] = True
+            lacking &= used
+        if lacking.any() and unknown == "error":
+            first = names[int(np.argmax(lacking))].as_py()
+            raise InputError(
+                f"rename: {np.count_nonzero(lacking):,} of {np.count_nonzero(used):,} names of {side} are not in the "
+                f'map, the first {first!r}. Add them, or pass unknown="keep" or unknown="drop".'
+            )
+        if lacking.any() and unknown == "drop":
+            return self._selected(~lacking[self.trials.codes[at]]).rename(id_map, side)
+        renamed = pc.coalesce(id_map.right.take(of_numpy(found, lacking=found < 0)), names)
+        return self._with(self.trials.with_names(at, renamed), slice(None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +207,7 @@ class Index(TrialTable):
     trials: Trials
 
     @classmethod
-    def of(cls, ids: Mapping[str, NamesLike], *, conditions: Mapping[str, Any] = NO_CONDITIONS) -> Index:
+    def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS) -> Index:
         """Make an index from names.
 
         Examples
@@ -43,14 +216,6 @@ class Index(TrialTable):
         2
         """
         return cls(Trials.of(ids, conditions=conditions))
-
-    @property
-    def content(self) -> None:
-        """Nothing."""
-        return
-
-    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Index:  # noqa: ARG002  # an index has no values
-        return Index(trials)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,15 +230,11 @@ class Key(TrialTable):
 
     trials: Trials
     is_target: BoolArray
+    holds: ClassVar[str] = "is_target"
     conflict: ClassVar[str] = "is target and non-target at once"
 
-    def __post_init__(self) -> None:
-        self._freeze("is_target")
-
     @classmethod
-    def of(
-        cls, ids: Mapping[str, NamesLike], is_target: ArrayLike, *, conditions: Mapping[str, Any] = NO_CONDITIONS
-    ) -> Key:
+    def of(cls, ids: Ids, is_target: ArrayLike, *, conditions: Conditions = NO_CONDITIONS) -> Key:
         """Make a key from names and truth.
 
         Raises
@@ -94,19 +255,6 @@ class Key(TrialTable):
                 f"is_target: expected {len(trials)} booleans, got {truth.dtype} values of shape {truth.shape}."
             )
         return cls(trials, owned(truth, is_target))
-
-    @property
-    def content(self) -> AnyArray:
-        """Same as ``is_target``."""
-        return self.is_target
-
-    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Key:
-        return Key(trials, self.is_target[rows])
-
-    @property
-    def index(self) -> Index:
-        """The trials without the truth."""
-        return Index(self.trials)
 
     @property
     def n_tar(self) -> int:
@@ -138,20 +286,18 @@ class Scores(TrialTable):
     score: ScoreArray
     name: str = "system"
     log10: bool = False
+    holds: ClassVar[str] = "score"
     conflict: ClassVar[str] = "has two different scores"
-
-    def __post_init__(self) -> None:
-        self._freeze("score")
 
     @classmethod
     def of(
         cls,
-        ids: Mapping[str, NamesLike],
+        ids: Ids,
         score: ArrayLike,
         *,
         name: str = "system",
         log10: bool = False,
-        conditions: Mapping[str, Any] = NO_CONDITIONS,
+        conditions: Conditions = NO_CONDITIONS,
     ) -> Scores:
         """Make scores from names and numbers.
 
@@ -169,19 +315,6 @@ class Scores(TrialTable):
         if len(values) != len(trials):
             raise InputError(f"score: {len(values)} scores for {len(trials)} trials.")
         return cls(trials, owned(values, score), name, log10)
-
-    @property
-    def content(self) -> AnyArray:
-        """Same as ``score``."""
-        return self.score
-
-    def _with(self, trials: Trials, rows: IntArray | BoolArray | slice) -> Scores:
-        return replace(self, trials=trials, score=self.score[rows])
-
-    @property
-    def index(self) -> Index:
-        """The trials without the scores."""
-        return Index(self.trials)
 
     @property
     def nats(self) -> ScoreArray:

@@ -16,7 +16,7 @@ from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.append import append_trials, new_rows
 from deciban.trials.joining.join import align_incomplete
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.matching import JoinReport, match, match_by_order, picked
+from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.types import IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.kinds.two_class import as_table
@@ -77,8 +77,7 @@ def on_shared_trials(
         return SharedTrials(systems, systems[0], inputs[0])
     if model.accepts_missing and reading.missing == "error" and not reading.by_order:
         return _on_all(kind, inputs, systems, order, reading)
-    find = match_by_order if reading.by_order else match
-    found = find(systems, Index(systems[0].trials), reading.missing, reading.duplicates)
+    found = match(systems, Index(systems[0].trials), reading.missing, reading.duplicates, by_order=reading.by_order)
     trials = found.key.trials
     matched = [
         replace(one, trials=trials, score=picked(one.score, rows, reading.missing))

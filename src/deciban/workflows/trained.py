@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
-from deciban.evaluation.jsonable import Jsonable
-from deciban.evaluation.results import SCHEMA, Results
+from deciban.evaluation.results import SCHEMA, Jsonable, Results
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.content import content_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
-from deciban.multiclass.detection import checked_out_of_set, out_of_set_prior
+from deciban.multiclass.decision_errors import checked_out_of_set, out_of_set_prior
 from deciban.multiclass.subsets import MOST_CLASSES
 from deciban.types import FloatArray
 
@@ -139,8 +139,34 @@ class ClassFigures(ByValue):
         return checked_out_of_set(self.p_out_of_set, np.array(self.p_target), n_classes)
 
     def why_no_subsets(self, n_classes: int, uneven: str = "") -> str:
-        """Return why there are no costs of subsets; nothing if there are. See `why_no_subsets`."""
-        return why_no_subsets(n_classes, wanted=self.subsets, p_out_of_set=self.p_out_of_set, uneven=uneven)
+        """Return why there are no costs of subsets; nothing if there are.
+
+        Parameters
+        ----------
+        n_classes : int
+        uneven : str
+            Why trials do not count alike, where they do not.
+
+        Raises
+        ------
+        InputError
+            If they are asked for and impossible.
+
+        Examples
+        --------
+        >>> ClassFigures().why_no_subsets(3)
+        ''
+        >>> ClassFigures().why_no_subsets(21)
+        '21 classes have too many; at most 20 classes are possible.'
+        """
+        obstacle = uneven if self.p_out_of_set is None else _OPEN
+        if n_classes > MOST_CLASSES and not obstacle:
+            obstacle = f"{n_classes} classes have too many; at most {MOST_CLASSES} classes are possible."
+        if obstacle and self.subsets:
+            raise InputError(f"subsets: {obstacle}")
+        if obstacle or self.subsets or (self.subsets is None and n_classes <= _QUICK):
+            return obstacle
+        return "they were not asked for. Pass subsets=True to evaluate_classes (--subsets)."
 
     def why_no_pairs(self, n_classes: int) -> str:
         """Return why pairs are left out; nothing if they are not.
@@ -158,9 +184,7 @@ class ClassFigures(ByValue):
         return f"{many if self.pairs is None else 'they were not asked for'}. Pass pairs=True to evaluate_classes."
 
     def __str__(self) -> str:
-        kept = {
-            name: getattr(self, name) for name in ("prior", "p_target", "p_out_of_set", "subsets", "groups", "pairs")
-        }
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
         return ", ".join(f"{name} {value}" for name, value in kept.items() if value is not None)
 
 
@@ -192,38 +216,3 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _frozen(one) for name, one in value.items()}
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
-
-
-def why_no_subsets(n_classes: int, *, wanted: bool | None, p_out_of_set: float | None, uneven: str = "") -> str:
-    """Return why an evaluation has no costs of subsets; nothing if it has.
-
-    Parameters
-    ----------
-    n_classes : int
-    wanted : bool or None
-        What was asked for; None where nothing was said.
-    p_out_of_set : float or None
-    uneven : str
-        Why trials do not count alike, where they do not.
-
-    Raises
-    ------
-    InputError
-        If they are asked for and impossible.
-
-    Examples
-    --------
-    >>> why_no_subsets(3, wanted=None, p_out_of_set=None)
-    ''
-    >>> why_no_subsets(21, wanted=None, p_out_of_set=None)
-    '21 classes have too many; at most 20 classes are possible.'
-    """
-    obstacle = "" if p_out_of_set is None else _OPEN
-    obstacle = obstacle or uneven
-    if n_classes > MOST_CLASSES and not obstacle:
-        obstacle = f"{n_classes} classes have too many; at most {MOST_CLASSES} classes are possible."
-    if obstacle and wanted:
-        raise InputError(f"subsets: {obstacle}")
-    if obstacle or wanted or (wanted is None and n_classes <= _QUICK):
-        return obstacle
-    return "they were not asked for. Pass subsets=True to evaluate_classes (--subsets)."

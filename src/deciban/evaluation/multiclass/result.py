@@ -12,11 +12,11 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.evaluation._plotter import Plotter
-from deciban.evaluation.jsonable import Jsonable, plain
-from deciban.evaluation.results import Results
-from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
+from deciban.evaluation.results import OneSystem, Results, plain
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:  # tables of two classes need the names here, and no training
+    from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 
 CLASS_CONVENTIONS = {
     "scores": "natural-log likelihoods of the classes, up to a constant for each segment",
@@ -98,7 +98,7 @@ class ClassCurves(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassEvaluation(ByValue, Jsonable):
+class ClassEvaluation(OneSystem):
     """Everything a table, a plot or a report says about the scores of one system for many classes.
 
     Two of the same scores, name and figures are equal, and so are their hashes.
@@ -167,11 +167,6 @@ class ClassEvaluation(ByValue, Jsonable):
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
 
     @property
-    def plot(self) -> Plotter:
-        """Plots of this evaluation: ``found.plot.confusion()`` is ``deciban.plots.confusion(found)``."""
-        return Plotter(self, self.kind)
-
-    @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.classes)
@@ -225,34 +220,22 @@ class ClassEvaluation(ByValue, Jsonable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
+        figures = ("name", "classes", "counts", "n_infinite", "cllr", "reference", "information", "min_cllr")
+        at_prior = ("prior", "cross_entropy", "prior_entropy", "brier", "default_brier", "error_rate")
+        errors = ("default_error_rate", "class_error_rates", "confusion")
         pairs = self.pairwise
         fields: dict[str, Any] = {
             "kind": self.kind,
-            "name": self.name,
-            "classes": self.classes,
-            "counts": self.counts.tolist(),
-            "n_infinite": self.n_infinite,
-            "cllr": self.cllr,
-            "reference": self.reference,
-            "information": self.information,
-            "min_cllr": self.min_cllr,
+            **{name: getattr(self, name) for name in figures},
             "calibration_loss": self.calibration_loss,
             "min_cllr_offsets_only": self.calibration.after_offset_only,
             "min_cllr_scale_only": self.calibration.after_scale_only,
-            "prior": self.prior.tolist(),
-            "cross_entropy": self.cross_entropy,
-            "prior_entropy": self.prior_entropy,
-            "brier": self.brier,
-            "default_brier": self.default_brier,
-            "error_rate": self.error_rate,
-            "default_error_rate": self.default_error_rate,
-            "class_error_rates": self.class_error_rates.tolist(),
-            "confusion": self.confusion.tolist(),
+            **{name: getattr(self, name) for name in (*at_prior, *errors)},
             "operating_points": [{"p_target": point.p_target, **point.costs} for point in self.points],
             "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
-            "pairwise": pairs and {"cllr": pairs.cllr.tolist(), "min_cllr": pairs.min_cllr.tolist()},
+            "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
             "notes": self.notes,
         }

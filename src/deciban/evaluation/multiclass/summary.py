@@ -20,14 +20,13 @@ from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.looks import Looks
-from deciban.evaluation.multiclass.problems import InTurn, Kept, Problems
+from deciban.evaluation.multiclass.summands import InTurn, Kept, Looks, Problems
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
-from deciban.multiclass.identification import confusion_of
+from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
 
 _DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
@@ -156,8 +155,8 @@ def summarize_classes(
     label: ArrayLike,
     *,
     figures: ClassFigures | None = None,
-    classes: Sequence[str] | None = None,
-    sample_weight: ArrayLike | None = None,
+    classes: Names = None,
+    sample_weight: Weights = None,
 ) -> ClassSummary:
     """Summarize a part of the trials, to be merged with others.
 

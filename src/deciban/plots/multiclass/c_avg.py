@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
-from deciban.plots.axes import GREY, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, ClassDrawable, class_systems_of, systems_before
-from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error, top_of, write_priors
+from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of, systems_before
+from deciban.plots.prior_curves import BEFORE, default_error, draw_reference, top_of, write_priors
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -80,24 +80,17 @@ def c_avg_curve(
     for mark, system in zip(canvas.marks, old, strict=bool(old)):
         ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **{**BEFORE, "color": mark.color})
     for mark, system in zip(canvas.marks, systems, strict=True):
-        ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.noted(_open_set(system)))
+        note = "" if system.p_out_of_set is None else f"open set, {system.p_out_of_set:g} out of set"
+        ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.noted(note))
     if old:
         canvas.explain("before calibration", **BEFORE)
     end = max(float(np.abs(system.curves.prior_log_odds).max()) for system in systems)
-    if canvas.explain("default (no information)", **REFERENCE):
-        log_odds = np.linspace(-end, end, 1001)
-        ax.plot(log_odds, default_error(log_odds), **REFERENCE)
+    draw_reference(canvas, end, default_error, "default (no information)")
     top = top_of([system.curves.c_avg for system in (*systems, *old)], peak=0.5)
     canvas.keep_limits((-end, end), (-0.01 * top, top))
     ax.yaxis.set_major_formatter(in_percent)
     write_priors(ax)
-    canvas.name_axes("Prior log odds of the target (nats)", r"$C_\mathrm{avg}$ (%)")
-    return canvas.finish()
-
-
-def _open_set(system: ClassEvaluation) -> str:
-    """What the legend says of a system that was evaluated with a class out of set."""
-    return "" if system.p_out_of_set is None else f"open set, {system.p_out_of_set:g} out of set"
+    return canvas.finish("Prior log odds of the target (nats)", r"$C_\mathrm{avg}$ (%)")
 
 
 def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
@@ -155,8 +148,7 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     canvas.explain("all classes", **{**_ALL, "markersize": 10})
     ax.set_xticks(range(2, n_classes + 1))
     ax.yaxis.set_major_formatter(in_percent)
-    canvas.name_axes("Number of classes in the subset", r"$C_\mathrm{avg}$ (%)")
-    return canvas.finish()
+    return canvas.finish("Number of classes in the subset", r"$C_\mathrm{avg}$ (%)")
 
 
 def _subsets(system: ClassEvaluation) -> SubsetCosts:

@@ -11,12 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
-from deciban.evaluation.results import Results
-from deciban.plots.axes import PALETTE, readable
+from deciban.plots.axes import NAME_WIDTH, PALETTE, readable, systems_of
 from deciban.plots.files import families_for
 from deciban.types import FloatArray
 
@@ -31,17 +29,8 @@ def class_systems_of(result: ClassDrawable, argument: str = "result") -> tuple[C
     InputError
         If there is nothing, or something else, or the classes are not the same.
     """
-    if isinstance(result, ClassEvaluation):
-        return (result,)
-    systems = result.systems if isinstance(result, Results) else tuple(result)
-    if not systems:
-        raise InputError(f"{argument}: there is no system to draw. Pass a ClassEvaluation, or a list of them.")
+    systems = systems_of(result, ClassEvaluation, argument)
     for system in systems:
-        if not isinstance(system, ClassEvaluation):
-            raise InputError(
-                f"{argument}: expected ClassEvaluations, got {type(system).__name__}. evaluate_classes(loglik, label) "
-                "makes one."
-            )
         if system.classes != systems[0].classes:
             raise InputError(
                 f"{argument}: {system.name!r} has the classes {', '.join(system.classes)}, {systems[0].name!r} has "
@@ -82,12 +71,6 @@ def systems_before(before: ClassDrawable, after: Sequence[ClassEvaluation]) -> t
         )
     return systems
 
-
-NAME_WIDTH = 22
-"""Letters of a class name on an axis; longer ones lose their middle."""
-
-HALO = withStroke(linewidth=2.5, foreground="white")
-"""Around letters that stand on dots or lines."""
 
 _NAME_SIZE, _NUMBER_SIZE, _SMALLEST = 9.0, 9.0, 4.0
 _LETTER = 0.6

@@ -16,9 +16,9 @@ from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
-from deciban.plots.axes import GREY, Canvas, Style, readable, system_colors
+from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Style, readable, system_colors
 from deciban.plots.files import families_for
-from deciban.plots.multiclass.cells import HALO, NAME_WIDTH, one_system
+from deciban.plots.multiclass.cells import one_system
 from deciban.types import FloatArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
@@ -40,15 +40,8 @@ _NEAR = 0.06
 _MANY = 2000
 """More dots than this become one image inside a vector file."""
 
-_PRIOR: Style = {
-    "marker": "X",
-    "markersize": 8.5,
-    "linestyle": "none",
-    "color": "black",
-    "markeredgecolor": "white",
-    "zorder": 5,
-    "clip_on": False,
-}
+_PRIOR: Style = {"marker": "X", "markersize": 8.5, "color": "black", "markeredgecolor": "white", "zorder": 5}
+_PRIOR |= {"linestyle": "none", "clip_on": False}
 
 
 def simplex(
@@ -129,7 +122,7 @@ def simplex(
         raise InputError("label: labels without log-likelihoods. Pass loglik=, or leave label out.")
     canvas.explain("prior", **_PRIOR)
     canvas.ax.plot(*_place(application.prior[None]), gid="prior", **_PRIOR)
-    return canvas.finish()
+    return canvas.finish("", "")
 
 
 def _place(probabilities: FloatArray) -> FloatArray:
@@ -231,7 +224,8 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
     n_trials = len(probabilities)
     truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
     dots: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
-    dots |= {"clip_on": False, "alpha": _opacity(n_trials), "rasterized": n_trials > _MANY}
+    opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots shine through each other
+    dots |= {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
     sizes = np.bincount(truth, minlength=len(canvas.marks))
     for k, mark in enumerate(canvas.marks):
         rank = int(np.count_nonzero(sizes > sizes[k]))
@@ -240,11 +234,6 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
             style = {**dots, **mark.main, "zorder": 2.5 + 0.1 * rank, **color}
             canvas.ax.plot(*_place(probabilities[truth == k]), **{**style, "label": None})
             canvas.ax.plot([], [], **{**style, "markersize": 9.0, "alpha": 1.0})  # a legend entry that can be seen
-
-
-def _opacity(n_trials: int) -> float:
-    """Many dots shine through each other."""
-    return float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))
 
 
 def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:

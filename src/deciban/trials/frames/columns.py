@@ -73,12 +73,8 @@ def of_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Dictionaries of any kind of text as dictionaries of the common one: Arrow cannot decode all of them."""
     if column.type.value_type == pa.string() or not column.num_chunks:
         return column
-    return pa.chunked_array(
-        [
-            pa.DictionaryArray.from_arrays(chunk.indices, pc.cast(chunk.dictionary, pa.string()))
-            for chunk in column.chunks
-        ]
-    )
+    parts = ((chunk.indices, pc.cast(chunk.dictionary, pa.string())) for chunk in column.chunks)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(*part) for part in parts])
 
 
 def condition_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -18,8 +18,8 @@ from deciban.trials.joining.matching import require_comparable
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import IdMap, encode
 from deciban.trials.origins import Appended, Origin
-from deciban.trials.segment_quality import SegmentQuality
-from deciban.trials.tables import Key, Scores, TrialTable
+from deciban.trials.quality import SegmentQuality
+from deciban.trials.tables import Scores, TrialTable
 from deciban.types import IntArray
 
 _NONE = np.empty(0, np.int64)
@@ -111,18 +111,21 @@ def concatenate(tables: Sequence[Appendable]) -> Appendable:
 
 
 def _values(tables: Sequence[Any]) -> dict[str, Any]:
-    """What belongs to each trial, of all tables."""
+    """What the table of all parts holds beside trials; the conditions on parts that can be put together."""
     first = tables[0]
-    if isinstance(first, Key):
-        return {"is_target": np.concatenate([table.is_target for table in tables])}
-    if isinstance(first, Scores):
-        if len({table.log10 for table in tables}) > 1:
-            raise InputError(
-                f"{_names(tables)}: common and natural logarithms cannot be put into one table. Turn the former into "
-                "the latter, with Scores.in_nats()."
-            )
-        return {"score": np.concatenate([table.score for table in tables])}
-    return _class_values(tables) if isinstance(first, ClassScores | ClassKey) else {}
+    if isinstance(first, ClassKey):
+        union = tuple(dict.fromkeys(name for table in tables for name in table.classes))
+        places = [np.array([union.index(name) for name in table.classes])[table.label] for table in tables]
+        return {"classes": union, "label": np.concatenate(places)}
+    names = ", ".join(table.trials.origin.name for table in tables)
+    if isinstance(first, Scores) and len({table.log10 for table in tables}) > 1:
+        raise InputError(
+            f"{names}: common and natural logarithms cannot be put into one table. Turn the former into "
+            "the latter, with Scores.in_nats()."
+        )
+    if isinstance(first, ClassScores) and any(table.classes != first.classes for table in tables):
+        raise InputError(f"{names}: have different classes.")
+    return {} if first.holds is None else {first.holds: np.concatenate([table.content for table in tables])}
 
 
 def _one_quality(parts: Sequence[SegmentQuality]) -> SegmentQuality:
@@ -138,21 +141,6 @@ def _one_quality(parts: Sequence[SegmentQuality]) -> SegmentQuality:
         twice = names[int(codes[np.argmax(differs)])].as_py()
         raise InputError(f"{name}: {twice!r} has two different lines of quality measures.")
     return replace(parts[0], names=names, values=values[rows], origin=Origin(name, parts[0].origin.reading))
-
-
-def _names(parts: Sequence[Any]) -> str:
-    return ", ".join(part.trials.origin.name for part in parts)
-
-
-def _class_values(parts: Sequence[Any]) -> dict[str, Any]:
-    classes = parts[0].classes
-    if isinstance(parts[0], ClassKey):
-        union = tuple(dict.fromkeys(name for part in parts for name in part.classes))
-        places = [np.array([union.index(name) for name in part.classes])[part.label] for part in parts]
-        return {"classes": union, "label": np.concatenate(places)}
-    if any(part.classes != classes for part in parts):
-        raise InputError(f"{_names(parts)}: have different classes.")
-    return {"score": np.concatenate([part.score for part in parts])}
 
 
 def append_trials(parts: Sequence[Trials]) -> Trials:
@@ -176,22 +164,13 @@ def append_trials(parts: Sequence[Trials]) -> Trials:
         starts = np.cumsum([0, *(len(part.names[at]) for part in parts)])
         listed.append(np.concatenate([recoded[a:][part.codes[at]] for a, part in zip(starts, parts, strict=False)]))
         names.append(distinct)
-    return replace(
-        parts[0],
-        names=tuple(names),
-        listed=tuple(listed),
-        mask=None,
-        origin=_origin(parts),
-        conditions=_conditions(parts),
-        n_rows=parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None,
-    ).densest()
-
-
-def _origin(parts: Sequence[Trials]) -> Origin:
-    """Name the file and line of a row in the part that it came from."""
-    starts = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
+    n_rows = parts[0].n_rows if len({part.n_rows for part in parts}) == 1 else None
+    begins = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
     origins = tuple(part.origin for part in parts)
-    return Origin(_called(origins), origins[0].reading, place=Appended(origins, starts))
+    origin = Origin(_called(origins), origins[0].reading, place=Appended(origins, begins))
+    return Trials(
+        sides, tuple(names), tuple(listed), origin=origin, conditions=_conditions(parts), n_rows=n_rows
+    ).densest()
 
 
 def _called(origins: Sequence[Origin]) -> str:

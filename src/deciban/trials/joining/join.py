@@ -9,30 +9,12 @@ import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.matching import (
-    Duplicates,
-    JoinReport,
-    Match,
-    Missing,
-    match,
-    match_by_order,
-    picked,
-    require_comparable,
-)
+from deciban.trials.joining.matching import Duplicates, JoinReport, Match, Missing, match, picked, require_comparable
 from deciban.trials.lists import Trials
 from deciban.trials.tables import Index, Key, Scores
 from deciban.types import BoolArray, ScoreArray
 
-__all__ = [
-    "Aligned",
-    "Duplicates",
-    "JoinReport",
-    "Missing",
-    "align",
-    "align_incomplete",
-    "align_systems",
-    "refuse_conflicts",
-]
+__all__ = ["Aligned", "JoinReport", "align", "align_incomplete", "align_systems", "refuse_conflicts"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,9 +143,7 @@ def align_systems(
     KeyMismatchError, InputError
         As in `align`.
     """
-    if not systems:
-        raise InputError("systems: none given. Alignment needs at least one set of scores.")
-    found = match_by_order(systems, key, missing, duplicates) if by_order else match(systems, key, missing, duplicates)
+    found = match(systems, key, missing, duplicates, by_order=by_order)
     return _aligned(systems, key, found, missing)
 
 
@@ -192,9 +172,7 @@ def align_incomplete(
     KeyMismatchError, InputError
         As in `align`, or if a system and the key share no trial.
     """
-    if not systems:
-        raise InputError("systems: none given. Alignment needs at least one set of scores.")
-    found = match_by_order(systems, key, 0.0, duplicates) if by_order else match(systems, key, 0.0, duplicates)
+    found = match(systems, key, 0.0, duplicates, by_order=by_order)
     for scores, rows in zip(systems, found.rows, strict=True):
         if rows is not None and not np.any(rows >= 0):
             match([scores], key, "drop", duplicates)  # it finds nothing, and says so

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from deciban.trials.lists import Trials
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -182,21 +181,14 @@ class Wanted:
 
 def _same(one: Trials, other: Trials) -> bool:
     """Whether two lists are seen to hold the same trials in the same order, without encoding any."""
-    if len(one) != len(other) or not all(_same_names(a, b) for a, b in zip(one.names, other.names, strict=True)):
+    names = zip(one.names, other.names, strict=True)
+    if len(one) != len(other) or not all(mine is theirs or mine.equals(theirs) for mine, theirs in names):
         return False
     if one.listed is None or other.listed is None:
-        return one.listed is other.listed and _same_mask(one.mask, other.mask)
+        if one.listed is not other.listed or one.mask is None or other.mask is None:
+            return one.listed is other.listed and one.mask is other.mask
+        return np.array_equal(one.mask, other.mask)
     return all(a is b or np.array_equal(a, b) for a, b in zip(one.listed, other.listed, strict=True))
-
-
-def _same_mask(one: BoolArray | None, other: BoolArray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return bool(np.array_equal(one, other))
-
-
-def _same_names(one: pa.Array, other: pa.Array) -> bool:
-    return one is other or bool(one.equals(other))
 
 
 def _pairs(ordered: Ordered, again: AnyArray | None = None) -> IntArray:

@@ -65,17 +65,25 @@ class Match(Generic[Table]):
     report: JoinReport
 
 
-def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
+def match(
+    tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates, *, by_order: bool = False
+) -> Match[Table]:
     """Find every trial of a key in other tables; trials dropped for one are dropped for all.
+
+    By order it is row after row: no name is looked at, so trials that occur twice are nothing special.
 
     Raises
     ------
     KeyMismatchError
-        If trials are missing, duplicate or conflicting.
+        If trials are missing, duplicate or conflicting; by order, if there are not as many rows everywhere.
     InputError
-        If a policy is none.
+        If there is no table, or a policy is none.
     """
+    if not tables:
+        raise InputError("systems: none given. Alignment needs at least one set of scores.")
     check_policies(missing, duplicates)
+    if by_order:
+        return _by_order(tables, key)
     wanted = Wanted(key.trials)
     surplus = _n_refused_or_left_out(key, wanted.surplus, duplicates)
     if surplus:
@@ -105,17 +113,7 @@ def match(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates
     return Match(key, tuple(rows), report)
 
 
-def match_by_order(tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates) -> Match[Table]:
-    """Row after row: no name is looked at, so trials that occur twice are nothing special.
-
-    Raises
-    ------
-    KeyMismatchError
-        If there are not as many rows everywhere.
-    InputError
-        If a policy is none.
-    """
-    check_policies(missing, duplicates)
+def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
     for table in tables:
         if len(table) != len(key):
             raise KeyMismatchError(
@@ -182,22 +180,18 @@ def require_comparable(offered: Trials, wanted: Trials) -> None:
     )
 
 
-def conflicts(table: TrialTable, copies: IntArray) -> AnyArray:
-    """Which pairs of rows of one trial differ in what belongs to it."""
-    content, (first, second) = table.content, copies
-    if content is None:
-        return np.zeros(len(first), np.bool_)
-    differs: AnyArray = content[first] != content[second]
-    return np.any(differs, axis=1) if differs.ndim == 2 else differs
-
-
-def refuse_conflict(table: TrialTable, copies: IntArray, differs: AnyArray) -> None:
-    """Refuse the first pair of rows that differ, naming both.
+def refuse_conflict(table: TrialTable, copies: IntArray) -> None:
+    """Refuse copies of a trial that do not hold the same.
 
     Raises
     ------
     KeyMismatchError
+        If there is one.
     """
+    if table.content is None:
+        return
+    differs: AnyArray = table.content[copies[0]] != table.content[copies[1]]
+    differs = np.any(differs, axis=1) if differs.ndim == 2 else differs
     if not np.any(differs):
         return
     trials, (first, second) = table.trials, (int(row) for row in copies[:, np.argmax(differs)])
@@ -265,7 +259,7 @@ def _n_refused_or_left_out(table: TrialTable, copies: IntArray, duplicates: Dupl
     """Count surplus rows, or refuse them."""
     n_copies = int(copies.shape[1])
     if n_copies:
-        refuse_conflict(table, copies, conflicts(table, copies))
+        refuse_conflict(table, copies)
         if duplicates == "error":
             refuse_copies(table.trials, copies)
     return n_copies

@@ -17,6 +17,9 @@ from deciban.types import AnyArray, IntArray
 
 NamesLike: TypeAlias = Sequence[str] | pa.Array | Any
 
+Ids: TypeAlias = Mapping[str, NamesLike]
+"""What identifies trials: a column of names for each side, in the order of the trials."""
+
 _LARGEST_TEXT = 2**31
 """Bytes of text and offsets, from which on an array of text may not take them: its offsets have 32 bits."""
 

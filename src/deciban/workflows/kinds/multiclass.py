@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError
-from deciban.evaluation.multiclass.evaluate import evaluate_classes
-from deciban.evaluation.multiclass.groups import evaluate_groups
+from deciban.evaluation.multiclass.evaluate import evaluate_classes, evaluate_groups
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.io import Contents
 from deciban.io.reader import Input
