@@ -73,7 +73,7 @@ FROM_ABOVE = {
     "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py"],
     "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
     "report/test_multiclass.py": ["report/multiclass_text.py"],
-    "sklearn_api/test_calibrators.py": ["sklearn/bounds.py", "sklearn/estimator.py"],
+    "sklearn_api/test_calibrators.py": ["sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": [
         "sklearn/multiclass/estimator.py",
         "sklearn/multiclass/transformations.py",

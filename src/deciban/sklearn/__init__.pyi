@@ -1,7 +1,7 @@
-from deciban.sklearn.bounds import BoundCalibrator as BoundCalibrator
-from deciban.sklearn.bounds import ElubCalibrator as ElubCalibrator
 from deciban.sklearn.calibrators import AffineCalibrator as AffineCalibrator
 from deciban.sklearn.calibrators import BetaCalibrator as BetaCalibrator
+from deciban.sklearn.calibrators import BoundCalibrator as BoundCalibrator
+from deciban.sklearn.calibrators import ElubCalibrator as ElubCalibrator
 from deciban.sklearn.calibrators import GaussianCalibrator as GaussianCalibrator
 from deciban.sklearn.calibrators import PavCalibrator as PavCalibrator
 from deciban.sklearn.calibrators import ScaleCalibrator as ScaleCalibrator

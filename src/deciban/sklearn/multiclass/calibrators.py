@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from deciban.sklearn.multiclass.estimator import ClassEstimator
 from deciban.types import AnyArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassCalibrator(ClassEstimator):
     """Log-likelihoods ``scale * loglik + offset``; see `deciban.calibration.MulticlassCalibrator`.
 
@@ -47,15 +49,11 @@ class MulticlassCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassCalibrator
 
-    def __init__(
-        self, *, prior: ArrayLike | None = None, ridge: float = 0.0, decision_prior: ArrayLike | None = None
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
 
 
-class MulticlassScaleCalibrator(ClassEstimator):
+class MulticlassScaleCalibrator(MulticlassCalibrator):
     """Log-likelihoods ``scale * loglik``; see `deciban.calibration.MulticlassScaleCalibrator`.
 
     Parameters
@@ -88,14 +86,8 @@ class MulticlassScaleCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassScaleCalibrator
 
-    def __init__(
-        self, *, prior: ArrayLike | None = None, ridge: float = 0.0, decision_prior: ArrayLike | None = None
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.decision_prior = decision_prior
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassShiftCalibrator(ClassEstimator):
     """Log-likelihoods ``loglik + offset``; see `deciban.calibration.MulticlassShiftCalibrator`.
 
@@ -127,11 +119,10 @@ class MulticlassShiftCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassShiftCalibrator
 
-    def __init__(self, *, prior: ArrayLike | None = None, decision_prior: ArrayLike | None = None) -> None:
-        self.prior = prior
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassFusion(ClassEstimator):
     """Log-likelihoods ``offset + sum_k weight_k loglik_k``; see `deciban.fusion.MulticlassFusion`.
 
@@ -171,18 +162,9 @@ class MulticlassFusion(ClassEstimator):
 
     model_class = fusion.MulticlassFusion
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        ridge: float = 0.0,
-        offsets: bool = True,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.offsets = offsets
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+    offsets: bool = True
 
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:
         """The columns system by system."""
@@ -194,6 +176,7 @@ class MulticlassFusion(ClassEstimator):
         return X.reshape(len(X), -1, n_classes)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianBackend(ClassEstimator):
     """Log densities of Gaussian models of the classes; see `deciban.calibration.GaussianBackend`.
 
@@ -232,20 +215,10 @@ class GaussianBackend(ClassEstimator):
     model_class = calibration.GaussianBackend
     takes_infinity = False
 
-    def __init__(
-        self,
-        *,
-        covariance: Literal["shared", "separate", "smoothed"] = "shared",
-        smoothing: float = 0.5,
-        ridge: float = 0.0,
-        prior: ArrayLike | None = None,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.ridge = ridge
-        self.prior = prior
-        self.decision_prior = decision_prior
+    covariance: Literal["shared", "separate", "smoothed"] = "shared"
+    smoothing: float = 0.5
+    ridge: float = 0.0
+    prior: ArrayLike | None = None
 
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:  # noqa: ARG002
         """All features, however many."""

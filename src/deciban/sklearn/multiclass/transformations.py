@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -10,6 +11,7 @@ from deciban import calibration
 from deciban.sklearn.multiclass.estimator import ClassEstimator
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ClassScaleTransformation(ClassEstimator):
     """Normalized log-likelihoods by a scale for each class; see `deciban.calibration.ClassScaleTransformation`.
 
@@ -45,20 +47,12 @@ class ClassScaleTransformation(ClassEstimator):
 
     model_class = calibration.ClassScaleTransformation
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        ridge: float = 0.0,
-        toward_calibration: float = 0.0,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.toward_calibration = toward_calibration
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+    toward_calibration: float = 0.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MatrixTransformation(ClassEstimator):
     """Normalized log-likelihoods by a full matrix; see `deciban.calibration.MatrixTransformation`.
 
@@ -96,20 +90,12 @@ class MatrixTransformation(ClassEstimator):
     model_class = calibration.MatrixTransformation
     takes_infinity = False
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        ridge: float = 0.0,
-        toward_calibration: float = 0.0,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.toward_calibration = toward_calibration
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+    toward_calibration: float = 0.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DetectionPavTransformation(ClassEstimator):
     """PAV of each detection log-likelihood ratio; see `deciban.calibration.DetectionPavTransformation`.
 
@@ -144,17 +130,7 @@ class DetectionPavTransformation(ClassEstimator):
 
     model_class = calibration.DetectionPavTransformation
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        interpolation: Literal["linear", "step"] = "linear",
-        smoothing: float = 1.0,
-        bound: float | None = None,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.prior = prior
-        self.interpolation = interpolation
-        self.smoothing = smoothing
-        self.bound = bound
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    interpolation: Literal["linear", "step"] = "linear"
+    smoothing: float = 1.0
+    bound: float | None = None
