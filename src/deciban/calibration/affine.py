@@ -98,14 +98,6 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         with np.errstate(over="ignore"):
             return self.scale_ * scores + self.offset_
 
-    def parameters(self) -> dict[str, Any]:
-        """Scale and offset."""
-        return {"scale": self.scale_, "offset": self.offset_}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take scale and offset from a file."""
-        self.scale_, self.offset_ = float(parameters["scale"]), float(parameters["offset"])
-
 
 class ShiftCalibrator(AffineCalibrator):
     """Log-likelihood ratio ``score + offset``: for scores that are right up to a constant.

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import log_expit
 
-from deciban._validate import arrays as _validate
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import TrainedByRule, results_of
@@ -144,15 +143,6 @@ class BetaCalibrator(TrainedByRule, Calibrator):
                 if weight > 0.0:  # nothing of an infinite column is nothing
                     llr += weight * column
         return llr
-
-    def parameters(self) -> dict[str, Any]:
-        """The three numbers of the map."""
-        return {"a": self.a_, "b": self.b_, "c": self.c_}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take the three numbers from a file."""
-        for name in self.parameter_schema:
-            setattr(self, f"{name}_", float(_validate.finite(parameters[name], name)))
 
 
 def _require_possible(columns: list[FloatArray], data: Labelled) -> None:

@@ -72,13 +72,6 @@ class BoundCalibrator(Calibrator):
         clipped: FloatArray = np.clip(scores, low, high)
         return clipped
 
-    def parameters(self) -> dict[str, Any]:
-        """None: the bounds are settings."""
-        return {}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take nothing."""
-
 
 class ElubCalibrator(Calibrator):
     """Log-likelihood ratios clipped to the empirical bounds of their own training data (Vergeer et al. 2016).
@@ -142,15 +135,6 @@ class ElubCalibrator(Calibrator):
     def _transform(self, scores: FloatArray) -> FloatArray:
         clipped: FloatArray = np.clip(scores, self.low_, self.high_)
         return clipped
-
-    def parameters(self) -> dict[str, Any]:
-        """Both bounds."""
-        return {"low": self.low_, "high": self.high_}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take bounds from a file."""
-        low, high = (_validate.finite(parameters[name], name) for name in ("low", "high"))
-        self.low_, self.high_ = float(low), float(high)
 
 
 def elub_bounds(

@@ -171,14 +171,9 @@ class GaussianCalibrator(Calibrator):
         llr[np.isnan(llr)] = 0.0  # in the middle of means that are infinitely many standard deviations apart
         return llr
 
-    def parameters(self) -> dict[str, Any]:
-        """Means and standard deviations."""
-        return {name: getattr(self, f"{name}_") for name in self.parameter_schema}
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take means and standard deviations from a file."""
-        for name in self.parameter_schema:
-            setattr(self, f"{name}_", float(_validate.finite(parameters[name], name)))
+        super().set_parameters(parameters)
         if self.shared_variance and self.sd_tar_ != self.sd_non_:
             raise InputError(f"sd_tar, sd_non: {self.sd_tar_:g} and {self.sd_non_:g}, but the variance is shared.")
 

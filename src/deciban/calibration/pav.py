@@ -159,10 +159,6 @@ class PavCalibrator(Calibrator):
         llr[gap] = _between(self.llr_[below], self.llr_[below + 1], share)
         return llr
 
-    def parameters(self) -> dict[str, Any]:
-        """Edges and llr of every block."""
-        return {"low": self.low_.tolist(), "high": self.high_.tolist(), "llr": self.llr_.tolist()}
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take edges and llrs of blocks from a file."""
         names = ("low", "high", "llr")

@@ -254,18 +254,8 @@ class LinearFusion(Fusion):
         """How many systems it fuses."""
         return len(self.weights_)
 
-    def parameters(self) -> dict[str, Any]:
-        """Weights and offset."""
-        return {
-            "weights": self.weights_.tolist(),
-            "standardized_weights": self.standardized_weights_.tolist(),
-            "offset": self.offset_,
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""
-        self.weights_ = np.array(parameters["weights"], np.float64)
-        self.standardized_weights_ = np.array(parameters["standardized_weights"], np.float64)
-        if len(self.weights_) != len(self.standardized_weights_):
+        if len(parameters["weights"]) != len(parameters["standardized_weights"]):
             raise InputError("weights and standardized_weights are not equally many.")
-        self.offset_ = float(parameters["offset"])
+        super().set_parameters(parameters)

@@ -226,23 +226,11 @@ class MulticlassFusion(ClassModel):
         """How many classes they recognize."""
         return len(self.offset_)
 
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, weights and offsets."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "weights": self.weights_.tolist(),
-            "standardized_weights": self.standardized_weights_.tolist(),
-            "offset": self.offset_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, weights and offsets from a file."""
-        self.weights_ = np.array(parameters["weights"], np.float64)
-        self.standardized_weights_ = np.array(parameters["standardized_weights"], np.float64)
-        if len(self.weights_) != len(self.standardized_weights_):
+        if len(parameters["weights"]) != len(parameters["standardized_weights"]):
             raise InputError("weights and standardized_weights are not equally many.")
-        self.offset_ = np.array(parameters["offset"], np.float64)
-        self._set_names(parameters, len(self.offset_))
+        super().set_parameters(parameters)
 
 
 def _systems(values: ArrayLike) -> ScoreArray:

@@ -21,7 +21,6 @@ from deciban.fusion.quality_parameters import (
 )
 from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
 from deciban.models.by_rule import Fusion, results_of
-from deciban.models.content import content_of
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line
@@ -355,20 +354,6 @@ class QualityFusion(Fusion):
             )
         llr += part
         return llr
-
-    def parameters(self) -> dict[str, Any]:
-        """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
-        return {
-            "weights": self.weights_.tolist(),
-            "standardized_weights": self.standardized_weights_.tolist(),
-            "offset": self.offset_,
-            "quality_weights": self.quality_weights_.tolist(),
-            "trial_quality_weights": self.trial_quality_weights_.tolist(),
-            "standardized_quality_weights": self.standardized_quality_weights_.tolist(),
-            "standardized_trial_quality_weights": self.standardized_trial_quality_weights_.tolist(),
-            "quality_sides": list(self.quality_sides_),
-            "backoff": content_of(self.backoff_),
-        }
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""

@@ -288,16 +288,6 @@ class UnionHull(Model):
         require_systems(matrix, self.n_systems_, "hull")
         return matrix
 
-    def parameters(self) -> dict[str, Any]:
-        """Vertices of the hull."""
-        return {
-            "n_systems": self.n_systems_,
-            "system": self.system_.tolist(),
-            "threshold": self.threshold_.tolist(),
-            "n_fa": self.n_fa_.tolist(),
-            "n_miss": self.n_miss_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take vertices from a file."""
         system = np.array(parameters["system"], np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
-from deciban.models.content import to_text
+from deciban.models.content import content_of, to_text
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _BLOCK = 1 << 16
@@ -134,19 +134,20 @@ class Model(ABC):
         """Of what the record of training counts trials."""
         return "n_tar", "n_non"
 
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """What training found, as plain numbers, strings, lists and mappings."""
+        return {name: _as_plain(getattr(self, f"{name}_")) for name in self.parameter_schema}
 
-    @abstractmethod
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take parameters from a file that fits the schema.
+        """Take numbers and arrays of them from a file that fits the schema.
 
         Raises
         ------
         InputError
             If they contradict each other.
         """
+        for name, value in parameters.items():
+            setattr(self, f"{name}_", np.array(value, np.float64) if isinstance(value, list) else float(value))
 
     @property
     def is_fitted(self) -> bool:
@@ -188,3 +189,12 @@ class Model(ABC):
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return f"{type(self).__name__}({given})"
+
+
+def _as_plain(value: Any) -> Any:
+    """A parameter as a file holds it; a model as it would stand in a file of its own."""
+    if isinstance(value, Model):
+        return content_of(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value

@@ -189,9 +189,14 @@ class ClassModel(ScoreModel):
             warn(f"{type(self).__name__}: {fit.status}.")
         return results_of(fit)
 
-    def _set_names(self, parameters: Mapping[str, Any], n_classes: int) -> None:
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take names, numbers and arrays of them from a file that fits the schema."""
+        super().set_parameters({name: value for name, value in parameters.items() if name != "classes"})
+        self._set_names(parameters)
+
+    def _set_names(self, parameters: Mapping[str, Any]) -> None:
         """Take names from a file, and refuse what is of another number of classes, or of offsets that are not there."""
-        self._require_count(parameters, n_classes)
+        self._require_count(parameters, n_classes := self.n_classes_)
         if getattr(self, "offsets", True) is False and any(parameters["offset"]):
             raise InputError("offset: not all are 0, but the setting offsets is false.")
         self.classes_ = _validate_classes.names(parameters["classes"], n_classes)
@@ -238,8 +243,8 @@ def require_classes(loglik: AnyArray, n_classes: int) -> None:
         )
 
 
-def square(values: Any, n: int, name: str) -> FloatArray:
-    """Return a matrix from a file, which has a row and a column for each of the ``n`` offsets.
+def require_square(values: Any, n: int, name: str) -> None:
+    """Refuse a matrix from a file that has not a row and a column for each of the ``n`` offsets.
 
     Raises
     ------
@@ -252,4 +257,3 @@ def square(values: Any, n: int, name: str) -> FloatArray:
             f"{name}, offset: expected {n} rows of {n} numbers for {n} offsets, got {len(values)} rows of "
             f"{' or '.join(map(str, lengths))}. There is a row, a column and an offset for each class."
         )
-    return np.array(values, np.float64)

@@ -16,7 +16,7 @@ from deciban.core.training.multiclass_training import ClassFit, train_classes
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
 from deciban.models.model import Plain
-from deciban.models.multiclass import VECTOR, LabelledClasses
+from deciban.models.multiclass import NAMES, VECTOR, LabelledClasses
 from deciban.types import FloatArray, ScoreArray
 
 _SAYS_NOTHING = (
@@ -81,8 +81,9 @@ class MulticlassCalibrator(ClassMap):
 
     kind: ClassVar[str] = "multiclass-affine"
     parameter_schema: ClassVar[dict[str, Any]] = {
+        "classes": NAMES,
         "scale": {"type": "number", "minimum": 0},
-        **ClassMap.parameter_schema,
+        "offset": VECTOR,
     }
 
     scale_: float
@@ -149,15 +150,6 @@ class MulticlassCalibrator(ClassMap):
     def row_name(self, systems: Sequence[str]) -> str:
         """What tables call that which it makes of a system."""
         return f"{systems[0]}, calibrated"
-
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, scale and offsets."""
-        return {"classes": self.classes_ and list(self.classes_), "scale": self.scale_, "offset": self.offset_.tolist()}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names, scale and offsets from a file."""
-        self.scale_, self.offset_ = float(parameters["scale"]), np.array(parameters["offset"], np.float64)
-        self._set_names(parameters, len(self.offset_))
 
 
 class MulticlassScaleCalibrator(MulticlassCalibrator):

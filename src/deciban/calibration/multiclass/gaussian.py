@@ -264,14 +264,6 @@ class GaussianBackend(ClassModel):
         """How many classes there are."""
         return len(self.mean_)
 
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, means and covariances."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "mean": self.mean_.tolist(),
-            "covariance": self.covariance_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, means and covariances from a file."""
         try:
@@ -295,7 +287,7 @@ class GaussianBackend(ClassModel):
                 raise InputError(f"covariance[{k}]: this matrix is not symmetric and positive definite.")
         _require_in_range(mean, covariance)
         self.mean_, self.covariance_ = mean, covariance
-        self._set_names(parameters, n_classes)
+        self._set_names(parameters)
 
 
 def _features(values: ArrayLike) -> ScoreArray:

@@ -150,10 +150,7 @@ class DetectionPavTransformation(ClassMap):
 
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, and the blocks of each detector."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "detectors": [detector.parameters() for detector in self.detectors_],
-        }
+        return {**super().parameters(), "detectors": [detector.parameters() for detector in self.detectors_]}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names and blocks from a file."""
@@ -161,7 +158,7 @@ class DetectionPavTransformation(ClassMap):
         for detector, blocks in zip(detectors, parameters["detectors"], strict=True):
             detector.set_parameters(blocks)
         self.detectors_ = detectors
-        self._set_names(parameters, len(detectors))
+        self._set_names(parameters)
 
 
 def _weights(data: LabelledClasses) -> Iterator[FloatArray]:

@@ -17,7 +17,7 @@ from deciban.core.training.magnitudes import overflown, refuse_overflow
 from deciban.core.training.transform_objective import normalized
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain
-from deciban.models.multiclass import MATRIX, VECTOR, LabelledClasses, square
+from deciban.models.multiclass import MATRIX, NAMES, VECTOR, LabelledClasses, require_square
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 _MOST_CLASSES = 30
@@ -105,7 +105,7 @@ class ClassScaleTransformation(_Transformation):
     """
 
     kind: ClassVar[str] = "class-scale"
-    parameter_schema: ClassVar[dict[str, Any]] = {"scale": VECTOR, **ClassMap.parameter_schema}
+    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
 
     scale_: FloatArray
 
@@ -131,20 +131,11 @@ class ClassScaleTransformation(_Transformation):
         refuse_overflow(far)
         return mapped
 
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, scales and offsets."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "scale": self.scale_.tolist(),
-            "offset": self.offset_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, scales and offsets from a file."""
-        self.scale_, self.offset_ = (np.array(parameters[name], np.float64) for name in ("scale", "offset"))
-        if len(self.scale_) != len(self.offset_):
+        if len(parameters["scale"]) != len(parameters["offset"]):
             raise InputError("scale and offset are not equally many.")
-        self._set_names(parameters, len(self.offset_))
+        super().set_parameters(parameters)
 
 
 class MatrixTransformation(_Transformation):
@@ -202,7 +193,7 @@ class MatrixTransformation(_Transformation):
     """
 
     kind: ClassVar[str] = "class-matrix"
-    parameter_schema: ClassVar[dict[str, Any]] = {"matrix": MATRIX, **ClassMap.parameter_schema}
+    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
 
     matrix_: FloatArray
 
@@ -230,19 +221,10 @@ class MatrixTransformation(_Transformation):
         refuse_overflow(overflown(loglik, mapped))
         return mapped
 
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, matrix and offsets."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "matrix": self.matrix_.tolist(),
-            "offset": self.offset_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, matrix and offsets from a file."""
-        self.offset_ = np.array(parameters["offset"], np.float64)
-        self.matrix_ = square(parameters["matrix"], len(self.offset_), "matrix")
-        self._set_names(parameters, len(self.offset_))
+        require_square(parameters["matrix"], len(parameters["offset"]), "matrix")
+        super().set_parameters(parameters)
 
 
 def _require_positive(
