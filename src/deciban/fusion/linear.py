@@ -181,11 +181,6 @@ class LinearFusion(Fusion):
         "offset": {"type": "number"},
     }
 
-    weights_: FloatArray
-    standardized_weights_: FloatArray
-    offset_: float
-    penalized_objective_: float
-
     def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
         self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
 
@@ -242,17 +237,6 @@ class LinearFusion(Fusion):
         matrix = _validate.score_matrix(scores, "scores")
         require_systems(matrix, self.n_systems_)
         return combined(matrix, self.weights_, self.offset_)
-
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
-
-    @property
-    def n_systems_(self) -> int:
-        """How many systems it fuses."""
-        return len(self.weights_)
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""

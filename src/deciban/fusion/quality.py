@@ -19,7 +19,7 @@ from deciban.fusion.quality_parameters import (
     require_fitting,
     rows_of_quality,
 )
-from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
+from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
 from deciban.models.by_rule import Fusion, results_of
 from deciban.models.loading import model_of
 from deciban.models.model import Training
@@ -126,16 +126,12 @@ class QualityFusion(Fusion):
         "backoff": {"type": "object"},
     }
 
-    weights_: FloatArray
-    standardized_weights_: FloatArray
-    offset_: float
     quality_weights_: FloatArray
     trial_quality_weights_: FloatArray
     standardized_quality_weights_: FloatArray
     standardized_trial_quality_weights_: FloatArray
     quality_sides_: tuple[str, ...]
     backoff_: LinearFusion
-    penalized_objective_: float
 
     def __init__(
         self,
@@ -283,27 +279,11 @@ class QualityFusion(Fusion):
         measures.tell_missing("fused by their scores alone")
         return llr
 
-    def fit_transform(
-        self,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        **quality: ArrayLike | None,
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
-
     def _n_measures(self) -> dict[str, int]:
         """How many measures have weights, of each kind."""
         sizes = zip(("enroll", "test"), self.quality_weights_.shape, strict=True)
         of_sides = {side: size - 1 for side, size in sizes if side in self.quality_sides_}
         return {**of_sides, "trial": len(self.trial_quality_weights_)}
-
-    @property
-    def n_systems_(self) -> int:
-        """How many systems it fuses."""
-        return len(self.weights_)
 
     @property
     def table_name(self) -> str:
@@ -360,24 +340,14 @@ class QualityFusion(Fusion):
         backoff = model_of(parameters["backoff"], "backoff")
         if not isinstance(backoff, LinearFusion):
             raise InputError(f"backoff: a model of kind {backoff.kind!r}, where a linear fusion is expected.")
-        names = ("weights", "standardized_weights", "trial_quality_weights")
-        weights, standardized, of_trial = (np.array(parameters[name], np.float64) for name in names)
-        if not len(weights) == len(standardized) == len(backoff.weights_):
+        if not len(parameters["weights"]) == len(parameters["standardized_weights"]) == len(backoff.weights_):
             raise InputError("weights, standardized_weights and those of backoff are not equally many.")
         sides = tuple(side for side in ("enroll", "test") if side in parameters["quality_sides"])
-        matrix, units = (
-            matrix_of_file(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
-            for name in ("quality_weights", "standardized_quality_weights")
-        )
-        of_trial_units = np.array(parameters["standardized_trial_quality_weights"], np.float64)
-        for name, one, like in (
-            ("standardized_quality_weights", units, matrix),
-            ("standardized_trial_quality_weights", of_trial_units, of_trial),
-        ):
-            if one.shape != like.shape:
+        for name in ("quality_weights", "standardized_quality_weights"):
+            require_matrix(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
+        for like in ("quality_weights", "trial_quality_weights"):
+            if np.shape(parameters[name := f"standardized_{like}"]) != np.shape(parameters[like]):
                 raise InputError(f"{name}: not as many as there are weights.")
-        self.weights_, self.standardized_weights_, self.offset_ = weights, standardized, float(parameters["offset"])
-        self.quality_weights_, self.trial_quality_weights_ = matrix, of_trial
-        self.standardized_quality_weights_, self.standardized_trial_quality_weights_ = units, of_trial_units
+        super().set_parameters({n: v for n, v in parameters.items() if n not in ("quality_sides", "backoff")})
         self.quality_sides_, self.backoff_ = sides, backoff
         require_fitting(self.combine, self._n_measures())

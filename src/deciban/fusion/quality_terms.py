@@ -244,15 +244,13 @@ def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
     return total
 
 
-def matrix_of_file(
-    rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str = "quality_weights"
-) -> FloatArray:
-    """``W`` of a file, or a matrix of the same form.
+def require_matrix(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str) -> None:
+    """Refuse a ``W`` from a file, or a matrix of the same form, that does not have the form that it must have.
 
     Raises
     ------
     InputError
-        If it does not have the form that it must have.
+        If it does not.
     """
     if len({len(row) for row in rows}) > 1:
         raise InputError(f"{name}: rows of different lengths.")
@@ -266,4 +264,3 @@ def matrix_of_file(
     for side, size in zip(("enroll", "test"), matrix.shape, strict=True):
         if (size > 1) != bool(both_ways or side in sides) or one_sided:
             raise InputError(f"{name}: contradicts quality_sides.")
-    return matrix

@@ -202,12 +202,6 @@ class SubsetFusion(Fusion):
         require_known(occurring, self.fusions_, self.way_out, called=self.called)
         return self._fused(matrix, occurring)
 
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
-
     @property
     def way_out(self) -> str:
         """What to do about trials with a set of systems that there is no fusion for."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import WeightedScores, scoring_rule_cost
@@ -145,6 +146,22 @@ class Fusion(TrainedByRule):
             If there is no fusion for some of these sets.
         """
         return []
+
+    def fit_transform(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        **quality: ArrayLike | None,
+    ) -> FloatArray:
+        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
+        return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
+
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it fuses."""
+        return len(self.weights_)
 
     def parameter_rows(self) -> tuple[ParameterRow, ...]:
         """Weights of the systems, and the offset."""

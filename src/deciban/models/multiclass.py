@@ -70,7 +70,8 @@ class ClassModel(ScoreModel):
     prior: list[float] | None
     classes_: _validate_classes.Names
 
-    @abstractmethod
+    offset_: FloatArray
+
     def fit(
         self,
         loglik: ArrayLike,
@@ -79,16 +80,120 @@ class ClassModel(ScoreModel):
         sample_weight: ArrayLike | None = None,
         classes: Sequence[str] | None = None,
     ) -> Self:
-        """Train on labelled trials."""
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_classes) array_like
+            Log-likelihoods in nats, or scores of that sense; -inf excludes a class, +inf excludes all others. Those of
+            several systems, for a fusion, are of shape (n_trials, n_systems, n_classes).
+        label : (n_trials,) array_like
+            The true class: its column, counted from 0, or its name.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies.
+        classes : sequence of str, optional
+            Names of the columns, in their order.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a log-likelihood is NaN, shapes do not fit, a label is unknown, a class has no trial, or nothing finite
+            can be learnt from these scores: the classes are separated and there is no penalty, for example, or infinite
+            scores contradict the truth or the sign of a weight.
+        """
+        checked = self._checked_scores(loglik)
+        data = self._labelled(checked, label, sample_weight, *self._classes_of(checked, label, classes))
+        self._record(data, self._fit(data))
+        return self
 
     @abstractmethod
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+        """Set the parameters, and return what else is worth knowing."""
+
     def transform(self, loglik: ArrayLike) -> FloatArray:
-        """Map the scores of trials to log-likelihoods of the classes, in nats."""
+        """Map the log-likelihoods of trials.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_classes) array_like
+            Systems, of a fusion, and classes in the order of training; may be infinite.
+
+        Returns
+        -------
+        (n_trials, n_classes) array
+            Log-likelihoods in nats, of which only differences within a trial mean anything.
+
+        Raises
+        ------
+        InputError
+            If the model was not trained, a log-likelihood is NaN, the number of systems or classes is another one,
+            finite log-likelihoods become too large for a float, or the model does not know what to make of infinite
+            ones: they contradict each other or meet a negative weight, for example.
+        """
+        self.require_fitted()
+        checked = self._checked_scores(loglik)
+        self._require_same(checked)
+        return self._transform(checked)
+
+    @abstractmethod
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        """Map checked log-likelihoods, into a new array."""
+
+    def fit_transform(
+        self,
+        loglik: ArrayLike,
+        label: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> FloatArray:
+        """Train on trials and map the same trials, which flatters the result.
+
+        Parameters, errors
+            As in `fit`.
+
+        Returns
+        -------
+        (n_trials, n_classes) array
+            Log-likelihoods in nats.
+        """
+        return self.fit(loglik, label, sample_weight=sample_weight, classes=classes).transform(loglik)
+
+    def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
+        """What a user passed, checked by itself."""
+        return _validate_classes.loglik(loglik)
+
+    def _classes_of(
+        self,
+        scores: ScoreArray,
+        label: ArrayLike,  # noqa: ARG002  # which may tell where scores do not
+        classes: Sequence[str] | None,
+    ) -> tuple[int, Sequence[str] | None]:
+        """How many classes there are, and their names, if these are known."""
+        return scores.shape[-1], classes
+
+    def _require_same(self, scores: ScoreArray) -> None:
+        """Refuse log-likelihoods of more or fewer classes than those of training.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        if scores.shape[-1] != self.n_classes_:
+            raise InputError(
+                f"loglik: {scores.shape[-1]} classes, but the model was trained on {self.n_classes_}. Pass the same "
+                "classes in the same order."
+            )
 
     @property
-    @abstractmethod
     def n_classes_(self) -> int:
         """How many classes there are."""
+        return len(self.offset_)
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -156,9 +261,9 @@ class ClassModel(ScoreModel):
     def _labelled(
         self,
         scores: ScoreArray,
-        n_classes: int,
         label: ArrayLike,
         sample_weight: ArrayLike | None,
+        n_classes: int,
         classes: Sequence[str] | None,
     ) -> LabelledClasses:
         """Check what a user passed besides the scores, which are checked.
@@ -226,21 +331,6 @@ def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
     if scores.flags.c_contiguous:
         return scores.reshape(len(scores), -1)
     return [system[:, k] for system in np.moveaxis(scores, 1, 0) for k in range(scores.shape[2])]
-
-
-def require_classes(loglik: AnyArray, n_classes: int) -> None:
-    """Refuse log-likelihoods of more or fewer classes than those of training; the last axis is that of classes.
-
-    Raises
-    ------
-    InputError
-        If they are.
-    """
-    if loglik.shape[-1] != n_classes:
-        raise InputError(
-            f"loglik: {loglik.shape[-1]} classes, but the model was trained on {n_classes}. Pass the same classes in "
-            "the same order."
-        )
 
 
 def require_square(values: Any, n: int, name: str) -> None:

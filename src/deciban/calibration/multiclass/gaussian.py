@@ -142,10 +142,27 @@ class GaussianBackend(ClassModel):
             If a feature is not finite, shapes do not fit, a label is unknown, there is one class only, a class has no
             trial (not even one of prior 0 may lack trials), or a covariance is singular.
         """
+        return super().fit(features, label, sample_weight=sample_weight, classes=classes)
+
+    def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
+        """Return a matrix of finite features, not copied if they are floats.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        table = _validate.matrix(loglik, "features", "feature")
+        if not _validate.all_finite(table):
+            bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+            raise InputError(
+                f"features: {len(bad)} of {len(table)} trials have features that are NaN or infinite, the first at "
+                f"index {bad[0]}. Gaussian models need finite ones: leave these trials out, or fill them in."
+            )
+        return table
+
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         share = self._share()
-        checked = _features(features)
-        n_classes, classes = self._classes_of(label, classes)
-        data = self._labelled(checked, n_classes, label, sample_weight, classes)
         self._require_trials(data)
         mean, covariance = self._models(data, share)
         _require_in_range(mean, covariance)
@@ -153,10 +170,14 @@ class GaussianBackend(ClassModel):
             log_densities(data.scores, mean, covariance), data.label, prior=data.prior, sample_weight=data.weight
         )
         self.mean_, self.covariance_, self.objective_ = mean, covariance, objective
-        self._record(data, _results(data, objective))
-        return self
+        return _results(data, objective)
 
-    def _classes_of(self, label: ArrayLike, classes: Sequence[str] | None) -> tuple[int, Sequence[str] | None]:
+    def _classes_of(
+        self,
+        scores: ScoreArray,  # noqa: ARG002  # features do not tell
+        label: ArrayLike,
+        classes: Sequence[str] | None,
+    ) -> tuple[int, Sequence[str] | None]:
         """How many classes there are, at least as many as the prior has, and their names, if labels are names.
 
         Raises
@@ -232,21 +253,24 @@ class GaussianBackend(ClassModel):
             If the back-end was not trained, a feature is not finite, their number is another one, or they are so far
             away that all densities are 0.
         """
-        self.require_fitted()
-        checked = _features(features)
-        if checked.shape[1] != self.mean_.shape[1]:
-            raise InputError(
-                f"features: {checked.shape[1]} of them, but the back-end was trained on {self.mean_.shape[1]}. Pass "
-                "the same features in the same order."
-            )
-        loglik = log_densities(checked, self.mean_, self.covariance_)
-        if not _validate.all_finite(loglik):
-            far = np.flatnonzero(~np.isfinite(loglik).all(axis=1))
+        return super().transform(features)
+
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        densities = log_densities(loglik, self.mean_, self.covariance_)
+        if not _validate.all_finite(densities):
+            far = np.flatnonzero(~np.isfinite(densities).all(axis=1))
             raise InputError(
                 f"features: {len(far)} trials are so far from all classes that their log-likelihoods do not fit a "
                 f"float, the first at index {far[0]}. Are they in the units of training?"
             )
-        return loglik
+        return densities
+
+    def _require_same(self, scores: ScoreArray) -> None:
+        if scores.shape[1] != self.mean_.shape[1]:
+            raise InputError(
+                f"features: {scores.shape[1]} of them, but the back-end was trained on {self.mean_.shape[1]}. Pass "
+                "the same features in the same order."
+            )
 
     def fit_transform(
         self,
@@ -288,24 +312,6 @@ class GaussianBackend(ClassModel):
         _require_in_range(mean, covariance)
         self.mean_, self.covariance_ = mean, covariance
         self._set_names(parameters)
-
-
-def _features(values: ArrayLike) -> ScoreArray:
-    """Return a matrix of finite features, not copied if they are floats.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    table = _validate.matrix(values, "features", "feature")
-    if not _validate.all_finite(table):
-        bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
-        raise InputError(
-            f"features: {len(bad)} of {len(table)} trials have features that are NaN or infinite, the first at index "
-            f"{bad[0]}. Gaussian models need finite ones: leave these trials out, or fill them in."
-        )
-    return table
 
 
 def _results(data: LabelledClasses, objective: float) -> dict[str, Plain]:

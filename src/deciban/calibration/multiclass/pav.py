@@ -15,7 +15,7 @@ from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
 from deciban.models.model import Plain
-from deciban.models.multiclass import NAMES, LabelledClasses, require_classes
+from deciban.models.multiclass import NAMES, LabelledClasses
 from deciban.multiclass import cross_entropy, detection_llrs
 from deciban.types import FloatArray, ScoreArray
 
@@ -135,8 +135,8 @@ class DetectionPavTransformation(ClassMap):
             If it was not trained, a log-likelihood is NaN, or the number of classes is another one.
         """
         self.require_fitted()
-        checked = _validate_classes.loglik(loglik)
-        require_classes(checked, self.n_classes_)
+        checked = self._checked_scores(loglik)
+        self._require_same(checked)
         return _mapped(detection_llrs(checked, prior=self.prior), self.detectors_)
 
     def _transform(self, loglik: ScoreArray) -> FloatArray:
