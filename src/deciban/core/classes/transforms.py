@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.linalg import helmert, null_space
@@ -97,19 +98,14 @@ def train_transform(
     separated = _is_apart(objective, found.point, found.at)
     found = refuse_infinite(objective, found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
     matrix, offsets = _unpacked(objective, found.polished)
-    at = found.polished if found.converged else found.point
     return TransformFit(
         weights=matrix.ravel(),
         standardized=matrix.ravel() * width,
         matrix=matrix,
         offsets=offsets - offsets.mean(),
-        objective=found.at.value - (found.decrement if found.converged else 0.0) - 0.5 * float(at @ penalty @ at),
+        objective=found.least - 0.5 * float(found.best @ penalty @ found.best),
         objective_at_zero=float(-(prior @ np.log(prior))),
-        gradient_norm=float(np.linalg.norm(found.at.gradient)),
-        n_steps=found.n_steps,
-        n_passes=found.n_evaluations,
-        converged=found.converged,
-        flat=found.flat,
+        **found.course,
     )
 
 
@@ -128,8 +124,7 @@ def _center(trials: ClassTrials) -> FloatArray:
     total, amount = np.zeros((2, n_classes))
     for rows in row_blocks(len(trials), n_classes):
         x = normalized(trials.systems[:, 0], rows)
-        weight = trials.class_weights[trials.label[rows]]
-        weight = weight if trials.weights is None else weight * trials.weights[rows]
+        weight = trials.weight(rows)
         counts = np.isfinite(x)
         total += np.where(counts, x, 0.0) @ weight
         amount += counts @ weight
@@ -196,11 +191,10 @@ def _descend(objective: TransformObjective) -> Minimum:
     """Minimize on a sample first, if there are many trials, then on all of them."""
 
     def search(level: TransformObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
-        def apart(point: FloatArray, at: Derivatives) -> bool:
-            return _is_apart(level, point, at)
-
         reuse = level is objective and few is not objective.trials  # second derivatives cost far more than the gradient
-        return minimize(level, start, reuse=reuse, precise=precise, rounding=ROUNDING, stop=apart, after=after)
+        return minimize(
+            level, start, reuse=reuse, precise=precise, rounding=ROUNDING, stop=partial(_is_apart, level), after=after
+        )
 
     way, few = Way(np.zeros(objective.basis.shape[1]), search), sample(objective.trials)
     if few is not objective.trials:

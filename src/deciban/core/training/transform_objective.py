@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban.core.classes.loglik import relative
-from deciban.core.training.multiclass_objective import ClassTrials, Errors
+from deciban.core.training.multiclass_objective import ClassTrials, Errors, farthest_move
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -70,7 +70,8 @@ class TransformObjective:
         value, worst, gradient = 0.0, -np.inf, np.zeros(len(self.basis))
         own = np.zeros((len(self.basis), len(self.basis)) if known is None else (0, 0))
         for rows in self.blocks():
-            features, z, label, weights = self._combined(raw, rows)
+            features, z, label = self._combined(raw, rows)
+            weights = self.trials.weight(rows)
             with np.errstate(all="ignore"):
                 errors = Errors.of(z, label)
             column, pull = np.arange(len(label)), errors.posterior
@@ -96,23 +97,14 @@ class TransformObjective:
         return [slice(i, i + size) for i in range(0, len(self.trials), size)]
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
-
-        Moves are compared with a hundredth of the difference itself where that is large.
-        """
+        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
         raw, change = ((self.basis @ each).reshape(-1, self.n_features) for each in (parameters, step))
-        largest = 0.0
-        for rows in self.blocks():
-            features, z, label, _ = self._combined(raw, rows)
-            column = np.arange(len(label))
-            moved = _sum(features, change)
-            with np.errstate(invalid="ignore"):
-                moved = np.abs(moved - moved[label, column]) / (1.0 + 1e-2 * np.abs(z - z[label, column]))
-            largest = max(largest, float(np.max(np.where(np.isfinite(z), moved, 0.0))))
-        return largest
+        with np.errstate(invalid="ignore"):
+            parts = (self._combined(raw, rows) for rows in self.blocks())
+            return max(0.0, *(farthest_move(_sum(features, change), z, label) for features, z, label in parts))
 
-    def _combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
-        """Features (1 or n_classes, n_features, n), argument of softmax (n_classes, n), labels and weights."""
+    def _combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Features (1 or n_classes, n_features, n), argument of softmax (n_classes, n), and labels."""
         x = normalized(self.trials.systems[:, 0], rows)
         excluded = np.isneginf(x)
         x -= self.center[:, None]
@@ -125,9 +117,7 @@ class TransformObjective:
         z = _sum(features, raw)
         z += self.log_prior[:, None]
         z[excluded] = -np.inf
-        label = self.trials.label[rows]
-        weights = self.trials.class_weights[label]
-        return features, z, label, weights if self.trials.weights is None else weights * self.trials.weights[rows]
+        return features, z, self.trials.label[rows]
 
 
 def normalized(loglik: ScoreArray, rows: slice) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -85,6 +85,29 @@ class Minimum:
     converged: bool
     flat: int
     falls: bool = False
+
+    @property
+    def best(self) -> FloatArray:
+        """The best point that is known."""
+        return self.polished if self.converged else self.point
+
+    @property
+    def least(self) -> float:
+        """The value there: Newton's step gains the decrement."""
+        return self.at.value - (self.decrement if self.converged else 0.0)
+
+    @property
+    def course(self) -> dict[str, Any]:
+        """How the search went, under the names of `deciban.core.training.descent.Fit`."""
+        with np.errstate(over="ignore"):
+            gradient_norm = float(np.linalg.norm(self.at.gradient))
+        return {
+            "gradient_norm": gradient_norm,
+            "n_steps": self.n_steps,
+            "n_passes": self.n_evaluations,
+            "converged": self.converged,
+            "flat": self.flat,
+        }
 
 
 class Function(Protocol):
