@@ -3,9 +3,9 @@ from deciban.calibration.affine import ScaleCalibrator as ScaleCalibrator
 from deciban.calibration.affine import ShiftCalibrator as ShiftCalibrator
 from deciban.calibration.beta import BetaCalibrator as BetaCalibrator
 from deciban.calibration.bounds import BoundCalibrator as BoundCalibrator
+from deciban.calibration.bounds import Chain as Chain
 from deciban.calibration.bounds import ElubCalibrator as ElubCalibrator
 from deciban.calibration.bounds import elub_bounds as elub_bounds
-from deciban.calibration.chain import Chain as Chain
 from deciban.calibration.cross import cross_validated as cross_validated
 from deciban.calibration.gaussian import GaussianCalibrator as GaussianCalibrator
 from deciban.calibration.multiclass.affine import MulticlassCalibrator as MulticlassCalibrator

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.fit_record import outcome
 from deciban.errors import InputError, warn
-from deciban.models.calibrator import Calibrator, Labelled
+from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.model import Plain
 from deciban.types import CountArray, FloatArray, ScoreArray
 

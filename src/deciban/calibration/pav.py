@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.errors import InputError, warn
 from deciban.metrics import pav
-from deciban.models.calibrator import Calibrator, Labelled
+from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.loading import NUMBER
 from deciban.models.model import Plain
 from deciban.types import BoolArray, CountArray, FloatArray

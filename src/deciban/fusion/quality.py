@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
-from deciban.fusion.quality_measures import Measures, with_all_measures
-from deciban.fusion.quality_parameters import (
+from deciban.fusion.quality_measures import (
+    Measures,
     combined_measures,
     plain_combination,
     raw_sizes,
     require_fitting,
     rows_of_quality,
+    with_all_measures,
 )
 from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
 from deciban.models.by_rule import Fusion, results_of

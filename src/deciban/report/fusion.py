@@ -7,7 +7,7 @@ from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.evaluation import Evaluation
-from deciban.fusion.quality_parameters import sums_of_measures
+from deciban.fusion.quality_measures import sums_of_measures
 from deciban.report.tables import MISSING, figures_of, points_of
 from deciban.report.text import WEIGHTED, count, number, typeset
 

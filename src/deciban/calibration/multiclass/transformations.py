@@ -12,9 +12,8 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.classes.transforms import TransformFit, train_transform
+from deciban.core.classes.transforms import TransformFit, normalized, train_transform
 from deciban.core.training.magnitudes import overflown, refuse_overflow
-from deciban.core.training.transform_objective import normalized
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, LabelledClasses, require_square
