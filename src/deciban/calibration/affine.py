@@ -68,9 +68,6 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     kind: ClassVar[str] = "affine"
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
 
-    scale_: float
-    offset_: float
-
     def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
         self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
 

@@ -80,10 +80,6 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         "c": {"type": "number"},
     }
 
-    a_: float
-    b_: float
-    c_: float
-
     def __init__(
         self, *, p_target: float = 0.5, ridge: float = 0.0, scores: Literal["probability", "log_odds"] = "probability"
     ) -> None:

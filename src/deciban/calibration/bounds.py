@@ -1,4 +1,4 @@
-"""Bounds on log-likelihood ratios, fixed or empirical as in forensic practice, and chains: bounds behind a calibrator."""
+"""Bounds on log-likelihood ratios, fixed or empirical as in forensic practice, and chains of calibrators and bounds."""
 
 from __future__ import annotations
 
@@ -114,9 +114,6 @@ class ElubCalibrator(Calibrator):
         "low": {"type": "number", "maximum": 0},
         "high": {"type": "number", "minimum": 0},
     }
-
-    low_: float
-    high_: float
 
     def __init__(self, *, n_misleading: float = 1.0) -> None:
         self.n_misleading = n_misleading

@@ -77,11 +77,6 @@ class GaussianCalibrator(Calibrator):
         "sd_non": {"type": "number", "exclusiveMinimum": 0},
     }
 
-    mean_tar_: float
-    mean_non_: float
-    sd_tar_: float
-    sd_non_: float
-
     def __init__(self, *, shared_variance: bool = True, p_target: float = 0.5) -> None:
         self.shared_variance = shared_variance
         self.p_target = p_target

@@ -88,8 +88,6 @@ class PavCalibrator(Calibrator):
     kind: ClassVar[str] = "pav"
     parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
-    low_: FloatArray
-    high_: FloatArray
     llr_: FloatArray
     told_as: str | None = None
     """What warnings call it; by default by its class."""

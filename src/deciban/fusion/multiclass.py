@@ -85,11 +85,6 @@ class MulticlassFusion(ClassModel):
         "offset": VECTOR,
     }
 
-    weights_: FloatArray
-    standardized_weights_: FloatArray
-    objective_: float
-    penalized_objective_: float
-
     def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, offsets: bool = True) -> None:
         self._set_prior(prior)
         self.ridge = ridge

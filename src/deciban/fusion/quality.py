@@ -127,13 +127,6 @@ class QualityFusion(Fusion):
         "backoff": {"type": "object"},
     }
 
-    quality_weights_: FloatArray
-    trial_quality_weights_: FloatArray
-    standardized_quality_weights_: FloatArray
-    standardized_trial_quality_weights_: FloatArray
-    quality_sides_: tuple[str, ...]
-    backoff_: LinearFusion
-
     def __init__(
         self,
         *,

@@ -86,12 +86,6 @@ class UnionHull(Model):
         "n_miss": {"type": "array", "items": {"type": "number", "minimum": 0}},
     }
 
-    n_systems_: int
-    system_: IntArray
-    threshold_: FloatArray
-    n_fa_: CountArray
-    n_miss_: CountArray
-
     def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Find the hull of labelled trials.
 

@@ -86,9 +86,6 @@ class MulticlassCalibrator(ClassMap):
         "offset": VECTOR,
     }
 
-    scale_: float
-    objective_: float
-
     def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0) -> None:
         self._set_prior(prior)
         self.ridge = ridge

@@ -82,10 +82,6 @@ class GaussianBackend(ClassModel):
         "covariance": {"type": "array", "items": _ROWS, "minItems": 1},
     }
 
-    mean_: FloatArray
-    covariance_: FloatArray
-    objective_: float
-
     def __init__(
         self,
         *,

@@ -80,9 +80,6 @@ class DetectionPavTransformation(ClassMap):
         "detectors": {"type": "array", "items": _DETECTOR, "minItems": 2},
     }
 
-    detectors_: list[PavCalibrator]
-    objective_: float
-
     def __init__(
         self,
         *,

@@ -27,7 +27,6 @@ class _Transformation(ClassMap):
 
     toward_calibration: float
     ridge: float
-    objective_: float
 
     def _set(self, prior: ArrayLike | None, ridge: float, toward_calibration: float) -> None:
         self._set_prior(prior)
@@ -105,8 +104,6 @@ class ClassScaleTransformation(_Transformation):
 
     kind: ClassVar[str] = "class-scale"
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
-
-    scale_: FloatArray
 
     def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
         self._set(prior, ridge, toward_calibration)
@@ -193,8 +190,6 @@ class MatrixTransformation(_Transformation):
 
     kind: ClassVar[str] = "class-matrix"
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
-
-    matrix_: FloatArray
 
     def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
         self._set(prior, ridge, toward_calibration)
