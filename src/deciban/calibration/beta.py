@@ -175,8 +175,8 @@ def _best(
             ridge=ridge,
         )
 
-    if _in_reverse(data):
-        return None, ()
+    if data.tar.max() <= data.non.min() and data.tar.min() < data.non.max():
+        return None, ()  # no target scores above a non-target, and some below
     try:
         both = fit(0, 1)
     except InputError:
@@ -188,8 +188,3 @@ def _best(
     if not possible:
         return None, ()
     return min(possible, key=lambda found: found[0].objective + 0.5 * ridge * found[0].standardized[0] ** 2)
-
-
-def _in_reverse(data: Labelled) -> bool:
-    """Whether no target scores above a non-target, and some below."""
-    return bool(data.tar.max() <= data.non.min() and data.tar.min() < data.non.max())

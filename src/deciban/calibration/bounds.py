@@ -13,9 +13,8 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
 from deciban.models.calibrator import Calibrator, Labelled, outcome
-from deciban.models.content import content_of
 from deciban.models.loading import model_of
-from deciban.models.model import Plain
+from deciban.models.model import Plain, content_of
 from deciban.types import FloatArray
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -69,9 +68,7 @@ class BoundCalibrator(Calibrator):
         return _results(data, *self._checked())
 
     def _transform(self, scores: FloatArray) -> FloatArray:
-        low, high = self._checked()
-        clipped: FloatArray = np.clip(scores, low, high)
-        return clipped
+        return np.asarray(np.clip(scores, *self._checked()))
 
 
 class ElubCalibrator(Calibrator):
@@ -131,8 +128,7 @@ class ElubCalibrator(Calibrator):
         return _results(data, self.low_, self.high_)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
-        clipped: FloatArray = np.clip(scores, self.low_, self.high_)
-        return clipped
+        return np.asarray(np.clip(scores, self.low_, self.high_))
 
 
 def elub_bounds(
@@ -218,13 +214,9 @@ def _misleading(amount: float) -> float:
 
 
 def _results(data: Labelled, low: float, high: float) -> dict[str, Plain]:
-    def bounded(scores: Any) -> FloatArray:
-        clipped: FloatArray = np.clip(scores.astype(np.float64, copy=False), low, high)
-        return clipped
-
     below, above = int(np.count_nonzero(data.score < low)), int(np.count_nonzero(data.score > high))
     status = f"of {len(data.score):,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
-    return outcome((bounded(data.tar), data.tar_weight), (bounded(data.non), data.non_weight), status)
+    return outcome(*data.by_class(np.clip(data.score.astype(np.float64, copy=False), low, high)), status)
 
 
 class Chain(Calibrator):
@@ -285,8 +277,7 @@ class Chain(Calibrator):
             values = step.fit_transform(values, data.is_target, sample_weight=data.weight)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
-        tar, non = values[data.is_target], values[~data.is_target]
-        return outcome((tar, data.tar_weight), (non, data.non_weight), ". ".join(statuses))
+        return outcome(*data.by_class(values), ". ".join(statuses))
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:

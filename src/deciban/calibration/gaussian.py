@@ -110,9 +110,8 @@ class GaussianCalibrator(Calibrator):
                 )
         self.sd_tar_, self.sd_non_ = sd_tar, sd_non
         self._warn(np.array([data.score.min(), data.score.max()], np.float64))
-        tar, non = (self._transform(one.astype(np.float64, copy=False)) for one in (data.tar, data.non))
-        status = f"moments of {len(tar):,} target and {len(non):,} non-target scores"
-        return outcome((tar, data.tar_weight), (non, data.non_weight), status)
+        status = f"moments of {len(data.tar):,} target and {len(data.non):,} non-target scores"
+        return outcome(*data.by_class(self._transform(data.score.astype(np.float64, copy=False))), status)
 
     def _warn(self, ends: FloatArray) -> None:
         slopes = self._slopes(ends)

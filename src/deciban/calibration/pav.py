@@ -120,13 +120,12 @@ class PavCalibrator(Calibrator):
         )
         self.llr_ = llr if bound is None else np.clip(llr, -bound, bound)
         self._warn()
-        own, tar, non = self._transform(blocks.low), blocks.n_tar > 0, blocks.n_non > 0
-        found = outcome((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), self._status())
-        return {"blocks": len(self.llr_), **found}
-
-    def _status(self) -> str:
         words = f"{len(self.llr_)} blocks, llr from {self.llr_[0]:.3g} to {self.llr_[-1]:.3g}"
-        return words if np.isfinite(self.llr_).all() else f"{words}; smoothing or a bound makes all of them finite"
+        if not np.isfinite(self.llr_).all():
+            words += "; smoothing or a bound makes all of them finite"
+        own, tar, non = self._transform(blocks.low), blocks.n_tar > 0, blocks.n_non > 0
+        found = outcome((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), words)
+        return {"blocks": len(self.llr_), **found}
 
     def _warn(self) -> None:
         if len(self.llr_) == 1:
@@ -197,8 +196,7 @@ def _borders(low: FloatArray, high: FloatArray) -> FloatArray:
         middle = 0.5 * below + 0.5 * above
         next_float = np.nextafter(below, np.inf)
     middle[np.isnan(middle)] = 0.0  # between -inf and +inf
-    borders: FloatArray = np.clip(middle, next_float, above)
-    return borders
+    return np.asarray(np.clip(middle, next_float, above))
 
 
 def _share(score: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

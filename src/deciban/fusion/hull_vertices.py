@@ -42,8 +42,7 @@ class HullVertex:
         if self.rejects_all:
             return np.zeros(len(scores), np.bool_)
         # float64, so that float32 scores are compared with the threshold as it is.
-        accepted: BoolArray = scores[:, self.system] >= np.float64(self.threshold)
-        return accepted
+        return np.asarray(scores[:, self.system] >= np.float64(self.threshold))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,6 +78,7 @@ class MulticlassFusion(ClassModel):
 
     kind: ClassVar[str] = "multiclass-fusion"
     is_fusion = True
+    table_name = "fusion"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
         "weights": _WEIGHTS,
@@ -90,15 +91,6 @@ class MulticlassFusion(ClassModel):
         self.ridge = ridge
         self.offsets = offsets
         self._checked()
-
-    def row_name(self, systems: Sequence[str]) -> str:  # noqa: ARG002  # one name, whatever is fused
-        """What tables call the result."""
-        return self.table_name
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it."""
-        return "fusion"
 
     def _system_weights(self) -> list[tuple[str, float]]:
         return list(zip(self.trained_systems, self.weights_.tolist(), strict=True))

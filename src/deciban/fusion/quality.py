@@ -115,6 +115,7 @@ class QualityFusion(Fusion):
 
     kind: ClassVar[str] = "quality-fusion"
     takes_quality = True
+    table_name = "fusion with quality"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "weights": {**_NUMBERS, "minItems": 1},
         "standardized_weights": _NUMBERS,
@@ -278,11 +279,6 @@ class QualityFusion(Fusion):
         sizes = zip(("enroll", "test"), self.quality_weights_.shape, strict=True)
         of_sides = {side: size - 1 for side, size in sizes if side in self.quality_sides_}
         return {**of_sides, "trial": len(self.trial_quality_weights_)}
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it."""
-        return "fusion with quality"
 
     @property
     def quality_arguments(self) -> tuple[str, ...]:

@@ -15,9 +15,8 @@ from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
 from deciban.models.by_rule import Fusion
-from deciban.models.content import content_of
 from deciban.models.loading import model_of
-from deciban.models.model import Plain, Training
+from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -169,7 +168,7 @@ class SubsetFusion(Fusion):
         except TrialError as error:
             raise error.among(left[rows]) from None
         self._n_systems = len(complete)
-        self.objective_ = self._cost(counting, occurring)
+        self.objective_ = self.cost_of(*counting.by_class(self._fused(counting.scores, occurring)))
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
             results |= _told(subset, fusion, len(occurring.get(subset, ())))
@@ -247,10 +246,6 @@ class SubsetFusion(Fusion):
                 own = own[:, list(subset)]
             llr[rows] = combined(own, fusion.weights_, fusion.offset_, numbers=rows)
         return llr
-
-    def _cost(self, data: LabelledSystems, occurring: Mapping[Subset, IntArray]) -> float:
-        """Expected cost of trials, each by its own fusion."""
-        return self.cost_of(*data.by_class(self._fused(data.scores, occurring)))
 
     @property
     def n_systems_(self) -> int:

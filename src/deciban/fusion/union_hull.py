@@ -17,7 +17,7 @@ from deciban.fusion.hull_vertices import HullVertex, RandomizedRule, counts, roc
 from deciban.fusion.linear import LabelledSystems, require_systems
 from deciban.models.loading import NUMBER
 from deciban.models.model import Model, Training
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, ScoreArray
 
 
 class UnionHull(Model):
@@ -109,7 +109,8 @@ class UnionHull(Model):
             If a score is NaN, shapes do not fit, or a class is empty.
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
-        self._take(len(data.columns), *union_vertices(data))
+        self.n_systems_ = len(data.columns)
+        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(data)
         results = {
             "vertices": len(self.system_),
             "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
@@ -298,13 +299,8 @@ class UnionHull(Model):
         fewer, more = -np.diff(n_fa), np.diff(n_miss)
         if np.any(fewer < 0) or np.any(more < 0) or np.any(fewer + more == 0) or len(pool(more, fewer)) < len(more):
             raise InputError("n_fa, n_miss: these are not the vertices of a convex hull.")
-        self._take(int(parameters["n_systems"]), system, threshold, n_fa, n_miss)
-
-    def _take(
-        self, n_systems: int, system: IntArray, threshold: FloatArray, n_fa: CountArray, n_miss: CountArray
-    ) -> None:
-        self.n_systems_, self.system_, self.threshold_ = n_systems, system, threshold
-        self.n_fa_, self.n_miss_ = n_fa, n_miss
+        self.n_systems_ = int(parameters["n_systems"])
+        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = system, threshold, n_fa, n_miss
 
 
 def _generator(rng: np.random.Generator | int) -> np.random.Generator:

@@ -102,19 +102,11 @@ class Fusion(TrainedByRule):
     """A weighted sum of the scores of several systems, trained by a proper scoring rule at a prior."""
 
     is_fusion = True
+    table_name = "fusion"
     weights_: FloatArray
     standardized_weights_: FloatArray
     offset_: float
     penalized_objective_: float
-
-    def row_name(self, systems: Sequence[str]) -> str:  # noqa: ARG002  # one name, whatever is fused
-        """What tables call the result."""
-        return self.table_name
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it."""
-        return "fusion"
 
     @property
     def whole(self) -> Fusion:

@@ -67,6 +67,7 @@ class ClassModel(ScoreModel):
 
     scores_kind = "classes"
     fit_call = "fit(loglik, label)"
+    effect = "transformed"
     prior: list[float] | None
     classes_: _validate_classes.Names
 
@@ -204,10 +205,6 @@ class ClassModel(ScoreModel):
         """All numbers of trials that the record of training has a fingerprint of."""
         found: AnyArray | list[AnyArray] = _columns(self.inputs(scores))
         return found
-
-    def row_name(self, systems: Sequence[str]) -> str:
-        """What tables call that which it makes of a system; transformations are no calibrations."""
-        return f"{systems[0]}, transformed"
 
     def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         """The numbers of a map that has a scale or weights for all classes, and an offset for each.

@@ -11,7 +11,7 @@ from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.evaluation.results import SCHEMA, Results
 from deciban.io.source import PathLike
 from deciban.messages import Message
-from deciban.models.content import content_of
+from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials.joining.matching import JoinReport
 from deciban.workflows.kinds import AnyScores

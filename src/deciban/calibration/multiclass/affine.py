@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,6 +80,7 @@ class MulticlassCalibrator(ClassMap):
     """
 
     kind: ClassVar[str] = "multiclass-affine"
+    effect = "calibrated"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
         "scale": {"type": "number", "minimum": 0},
@@ -143,10 +144,6 @@ class MulticlassCalibrator(ClassMap):
             mapped += self.offset_
         refuse_overflow(overflown(loglik, mapped))
         return mapped
-
-    def row_name(self, systems: Sequence[str]) -> str:
-        """What tables call that which it makes of a system."""
-        return f"{systems[0]}, calibrated"
 
 
 class MulticlassScaleCalibrator(MulticlassCalibrator):

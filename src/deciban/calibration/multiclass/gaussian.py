@@ -166,7 +166,12 @@ class GaussianBackend(ClassModel):
             log_densities(data.scores, mean, covariance), data.label, prior=data.prior, sample_weight=data.weight
         )
         self.mean_, self.covariance_, self.objective_ = mean, covariance, objective
-        return _results(data, objective)
+        possible = data.prior[data.prior > 0.0]
+        return {
+            "objective": objective,
+            "objective_relative_to_llr_0": objective / float(-(possible @ np.log(possible))),
+            "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
+        }
 
     def _classes_of(
         self,
@@ -308,16 +313,6 @@ class GaussianBackend(ClassModel):
         _require_in_range(mean, covariance)
         self.mean_, self.covariance_ = mean, covariance
         self._set_names(parameters)
-
-
-def _results(data: LabelledClasses, objective: float) -> dict[str, Plain]:
-    """What a model file tells of training."""
-    possible = data.prior[data.prior > 0.0]
-    return {
-        "objective": objective,
-        "objective_relative_to_llr_0": objective / float(-(possible @ np.log(possible))),
-        "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
-    }
 
 
 def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:

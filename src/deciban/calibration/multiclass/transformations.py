@@ -28,7 +28,7 @@ class _Transformation(ClassMap):
     toward_calibration: float
     ridge: float
 
-    def _set(self, prior: ArrayLike | None, ridge: float, toward_calibration: float) -> None:
+    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
         self._set_prior(prior)
         self.ridge = ridge
         self.toward_calibration = toward_calibration
@@ -104,9 +104,6 @@ class ClassScaleTransformation(_Transformation):
 
     kind: ClassVar[str] = "class-scale"
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
-
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
-        self._set(prior, ridge, toward_calibration)
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         fit = self._trained(data, is_diagonal=True)
@@ -190,9 +187,6 @@ class MatrixTransformation(_Transformation):
 
     kind: ClassVar[str] = "class-matrix"
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
-
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
-        self._set(prior, ridge, toward_calibration)
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         if data.n_classes > _MOST_CLASSES:

@@ -98,7 +98,7 @@ def train(request: TrainingRequest, model: ScoreModel, options: Options, files: 
         Scores and key of the request, opened.
     """
     from deciban.io.writing import plainly_opened, target_name
-    from deciban.models.content import to_text
+    from deciban.models.model import to_text
     from deciban.workflows import train_files
 
     arguments = {**_arguments(options), **parse_cross_validation(request.cross_validate), **request.extra}

@@ -293,8 +293,7 @@ class ThresholdMass:
         start = self._edges[0] - np.log(ends[0] / level) / self.alpha if ends[0] > level else self.quantile(1e-5)
         end = self._edges[-1] + np.log(ends[1] / level) / self.beta if ends[1] > level else self.quantile(1.0 - 1e-5)
         shares = np.interp(np.linspace(1e-4, 1.0 - 1e-4, n), self._below_edge, self._edges)
-        grid: FloatArray = np.union1d(np.linspace(start, end, n), shares)
-        return grid
+        return np.union1d(np.linspace(start, end, n), shares)
 
 
 def _zero(function: Callable[[float], float], low: float, high: float) -> float:
