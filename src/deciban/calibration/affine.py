@@ -68,9 +68,6 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     kind: ClassVar[str] = "affine"
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
 
-    def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
-
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         fit = self._train([data.score], data.is_target, data.float_weight)
         self.scale_, self.offset_ = float(fit.weights[0]), fit.offset

@@ -83,7 +83,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     def __init__(
         self, *, p_target: float = 0.5, ridge: float = 0.0, scores: Literal["probability", "log_odds"] = "probability"
     ) -> None:
-        self._set_rule(p_target=p_target, alpha=1.0, beta=1.0, ridge=ridge)
+        super().__init__(p_target=p_target, ridge=ridge)
         self.scores = scores
         self._require_kind()
 

@@ -181,9 +181,6 @@ class LinearFusion(Fusion):
         "offset": {"type": "number"},
     }
 
-    def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
-
     def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labelled trials.
 

@@ -138,7 +138,7 @@ class QualityFusion(Fusion):
         symmetric: bool = True,
         combine: ArrayLike | Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
+        super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self.symmetric = symmetric
         self.combine: Any = plain_combination(combine)
         self._is_symmetric()

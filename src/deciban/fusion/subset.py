@@ -110,7 +110,7 @@ class SubsetFusion(Fusion):
     ) -> None:
         self.missing = missing
         self.max_missing = max_missing
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
+        super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self._policy()
 
     def _policy(self) -> tuple[str, int]:

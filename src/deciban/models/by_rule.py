@@ -35,7 +35,7 @@ class TrainedByRule(ScoreModel):
             return " + ".join(self.system_names[k] for k in numbers)
         return f"system{'' if len(numbers) == 1 else 's'} {'+'.join(map(str, numbers))}"
 
-    def _set_rule(self, *, p_target: float, alpha: float, beta: float, ridge: float) -> None:
+    def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
         self.p_target = p_target
         self.alpha = alpha
         self.beta = beta

@@ -9,6 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Collection
+from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,8 +45,6 @@ _MOST_BYTES = 1 << 30
 
 NUMBER: dict[str, Any] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
 """A number in a model file; JSON has no infinity."""
-
-_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
 
 
 def load_model(path: Any) -> Model:
@@ -216,33 +215,8 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     import jsonschema
 
     parameters = model_class.parameter_schema
-    schema = {
-        "type": "object",
-        "required": ["deciban_model", "kind", "deciban_version", "settings", "parameters"],
-        "properties": {
-            "deciban_version": {"type": "string"},
-            "settings": {"type": "object"},
-            "parameters": {
-                "type": "object",
-                "properties": parameters,
-                "required": list(parameters),
-                "additionalProperties": False,
-            },
-            "training": {
-                "type": "object",
-                "required": ["counts", "fingerprint", "systems", "results"],
-                "properties": {
-                    "counts": {"type": "object", "additionalProperties": _COUNT},
-                    "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-                    "systems": {"type": "array", "items": {"type": "string"}},
-                    "results": {
-                        "type": "object",
-                        "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
-                    },
-                },
-            },
-        },
-    }
+    schema = json.loads(resources.files("deciban.models").joinpath("model.schema.json").read_text("utf-8"))
+    schema["properties"]["parameters"] |= {"properties": parameters, "required": list(parameters)}
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         where = ".".join(str(part) for part in error.absolute_path) or "the file"

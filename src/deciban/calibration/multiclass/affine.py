@@ -128,11 +128,6 @@ class MulticlassCalibrator(ClassMap):
             standardized=np.zeros(1),
             objective=entropy,
             objective_at_zero=entropy,
-            gradient_norm=0.0,
-            n_steps=0,
-            n_passes=1,
-            converged=True,
-            flat=0,
         )
         return self._take(at_limit, {**results_of(at_limit), "status": "the scale is at its limit, 0"})
 

@@ -18,7 +18,7 @@ from deciban.types import FloatArray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """What training found.
+    """What training found; by default without a search, at a point that is known to be the optimum.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Fit:
     standardized: FloatArray
     objective: float
     objective_at_zero: float
-    gradient_norm: float
-    n_steps: int
-    n_passes: int
-    converged: bool
-    flat: int
+    gradient_norm: float = 0.0
+    n_steps: int = 0
+    n_passes: int = 1
+    converged: bool = True
+    flat: int = 0
     infimum: float | None = None
 
     @property
