@@ -92,9 +92,6 @@ class MulticlassFusion(ClassModel):
         self.offsets = offsets
         self._checked()
 
-    def _system_weights(self) -> list[tuple[str, float]]:
-        return list(zip(self.trained_systems, self.weights_.tolist(), strict=True))
-
     def _checked(self) -> tuple[float, bool]:
         """Penalty and whether there are offsets; they are attributes and may have been changed."""
         if not isinstance(self.offsets, bool | np.bool_):

@@ -24,7 +24,7 @@ from deciban.fusion.quality_terms import QualityTerms, quality_part, require_mat
 from deciban.models.by_rule import Fusion, results_of
 from deciban.models.loading import model_of
 from deciban.models.model import Training
-from deciban.models.score_model import ParameterRow, objective_line
+from deciban.models.score_model import ParameterRow, objective_line, tell_missing
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -222,7 +222,7 @@ class QualityFusion(Fusion):
         results = results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))}
         seen = [*data.columns, *passed.columns]
         self.training_ = Training.on(seen, data.is_target, data.float_weight, results)
-        measures.tell_missing("left out where the quality part was trained")
+        tell_missing("QualityFusion", measures.present, "left out where the quality part was trained")
         return self
 
     def transform(
@@ -271,7 +271,7 @@ class QualityFusion(Fusion):
         llr[known] = self._fused(matrix[known], measures.take(known), known)
         alone = self.backoff_
         llr[lacking] = combined(matrix[lacking], alone.weights_, alone.offset_, numbers=lacking)
-        measures.tell_missing("fused by their scores alone")
+        tell_missing("QualityFusion", measures.present, "fused by their scores alone")
         return llr
 
     def _n_measures(self) -> dict[str, int]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.fusion.linear import LabelledSystems, with_one_nan
-from deciban.models.score_model import ParameterRow, measure_table, tell_missing
+from deciban.models.score_model import ParameterRow, measure_table
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
@@ -106,10 +106,6 @@ class Measures:
                     f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {n or 'none'}. "
                     "Pass the same ones in the same order; NaN stands for a measure that a trial does not have."
                 )
-
-    def tell_missing(self, consequence: str) -> None:
-        """Warn if trials lack a measure, with the number of them."""
-        tell_missing("QualityFusion", self.present, consequence)
 
 
 def with_all_measures(data: LabelledSystems, measures: Measures) -> tuple[LabelledSystems, Measures]:

@@ -8,7 +8,6 @@ import json
 import math
 import re
 import sys
-from collections.abc import Collection
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
@@ -174,8 +173,7 @@ def model_of(content: Any, name: str) -> Model:
         raise FormatError(f"{name}: {_placed(error, content, 'parameters', 'settings')}") from error
     training = content.get("training")
     if training is not None:
-        _require_names(training["systems"], getattr(model, "n_systems_", 1), name)
-        _require_counts(training["counts"], model.counted, name)
+        _require_training(training, model, name)
         counts = {one: int(count) for one, count in training["counts"].items()}
         model.training_ = Training(
             counts, training["fingerprint"], tuple(training["systems"]), _numbers(training["results"])
@@ -193,21 +191,21 @@ def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
     return words
 
 
-def _require_counts(counts: dict[str, Any], counted: Collection[str], name: str) -> None:
-    """Refuse numbers of trials of other classes than those of the model."""
-    if counts.keys() != set(counted):
-        raise FormatError(
-            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model tells "
-            f"{', '.join(counted)[:200]} apart. Damaged, or not written by deciban."
-        )
+def _require_training(training: dict[str, Any], model: Model, name: str) -> None:
+    """Refuse a record with names that are not those of as many different systems, or numbers of other classes.
 
-
-def _require_names(systems: list[str], n_systems: int, name: str) -> None:
-    """Refuse names of systems that are not those of as many different systems; there may be none."""
+    There may be no names.
+    """
+    systems, counts, n_systems = training["systems"], training["counts"], getattr(model, "n_systems_", 1)
     if systems and (len(systems) != n_systems or len(set(systems)) < n_systems):
         raise FormatError(
             f"{name}: training.systems: {', '.join(systems)[:200]}, for a model of {n_systems} systems. Every system "
             "has one name of its own. Damaged, or not written by deciban."
+        )
+    if counts.keys() != set(model.counted):
+        raise FormatError(
+            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model tells "
+            f"{', '.join(model.counted)[:200]} apart. Damaged, or not written by deciban."
         )
 
 

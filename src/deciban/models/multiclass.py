@@ -72,6 +72,7 @@ class ClassModel(ScoreModel):
     classes_: _validate_classes.Names
 
     offset_: FloatArray
+    weights_: FloatArray
 
     def fit(
         self,
@@ -221,7 +222,9 @@ class ClassModel(ScoreModel):
         """
         scale, offset = getattr(self, "scale_", None), getattr(self, "offset_", None)
         found = [("scale", "", float(scale))] if scale is not None and np.ndim(scale) == 0 else []
-        found += [("weight", name, weight) for name, weight in self._system_weights()]
+        if self.is_fusion:
+            weights = zip(self.trained_systems, self.weights_.tolist(), strict=True)
+            found += [("weight", name, weight) for name, weight in weights]
         names = self.classes_ or tuple(classes)
         if isinstance(offset, np.ndarray) and offset.ndim == 1 and names:
             found += [("offset", name, value) for name, value in zip(names, offset.tolist(), strict=True)]
@@ -236,10 +239,6 @@ class ClassModel(ScoreModel):
         offsets = ", ".join(f"{whom} {x:z.3f}" for what, whom, x in numbers if what == "offset")
         parts += [f"offsets in nats: {offsets}"] if offsets else []
         return ["; ".join(parts)] if parts else []
-
-    def _system_weights(self) -> list[tuple[str, float]]:
-        """The weight of each system, if there are several."""
-        return []
 
     def _set_prior(self, prior: ArrayLike | None) -> None:
         if prior is None:
@@ -281,9 +280,8 @@ class ClassModel(ScoreModel):
         """Keep names, and what the model was trained on."""
         self.classes_ = data.classes
         counts = np.bincount(data.label, minlength=data.n_classes).tolist()
-        names = data.classes or tuple(map(str, range(data.n_classes)))
         digits = fingerprint(_columns(data.scores), data.label, data.float_weight)
-        self.training_ = Training(dict(zip(names, counts, strict=True)), digits, results=results)
+        self.training_ = Training(dict(zip(self.counted, counts, strict=True)), digits, results=results)
 
     def _told(self, fit: Fit) -> dict[str, Plain]:
         """What a model file tells of a search; warns if it did not reach the optimum."""

@@ -311,7 +311,7 @@ class LinearObjective:
             return ColumnBlock(own, float(self.center[0]), float(self.width[0]))
         if self.suits_rows and self.trials.matrix is not None:
             return MatrixBlock(self.trials.matrix[rows].astype(self.dtype, copy=False), self.center, self.width)
-        features: AnyArray = np.empty((self.n_parameters, len(self.trials.is_target[rows])), self.dtype)
+        features: AnyArray = np.empty((len(self.center) + self.intercept, len(self.trials.is_target[rows])), self.dtype)
         for k, column in enumerate(self.trials.columns):
             standardized = np.subtract(column[rows], self.center[k], dtype=np.float64)
             standardized /= self.width[k]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -110,11 +110,8 @@ class Minimum:
         }
 
 
-class Function(Protocol):
-    """What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
-
-    def __call__(self, point: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value, gradient and Hessian."""
+Function: TypeAlias = Callable[[FloatArray, FloatArray | None], Derivatives]
+"""What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
 
 
 def minimize(
@@ -225,7 +222,7 @@ def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool
     """
     point = found.polished
     for n in range(1, _PURSUIT + 1):
-        at = function(point)
+        at = function(point, None)
         if not at.is_finite:
             return None
         eigenvalues, vectors = np.linalg.eigh(at.hessian)
