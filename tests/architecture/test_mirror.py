@@ -14,7 +14,6 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 FROM_ABOVE = {
     "architecture/test_house.py": ["_lazy.py"],
     "calibration/test_cross.py": ["calibration/folds.py", "models/calibrator.py"],
-    "calibration/test_rule_weightings.py": ["calibration/rule_suggestion.py"],
     "calibration/multiclass/test_transformations.py": ["calibration/multiclass/base.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
     "core/training/test_linear_training.py": ["core/training/linear_objective.py"],

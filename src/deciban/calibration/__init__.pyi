@@ -17,9 +17,9 @@ from deciban.calibration.multiclass.pav import DetectionPavTransformation as Det
 from deciban.calibration.multiclass.transformations import ClassScaleTransformation as ClassScaleTransformation
 from deciban.calibration.multiclass.transformations import MatrixTransformation as MatrixTransformation
 from deciban.calibration.pav import PavCalibrator as PavCalibrator
-from deciban.calibration.rule_suggestion import Rule as Rule
-from deciban.calibration.rule_suggestion import suggest_rule as suggest_rule
 from deciban.calibration.rule_weightings import PointWeight as PointWeight
+from deciban.calibration.rule_weightings import Rule as Rule
 from deciban.calibration.rule_weightings import RuleWeighting as RuleWeighting
 from deciban.calibration.rule_weightings import rule_weighting as rule_weighting
+from deciban.calibration.rule_weightings import suggest_rule as suggest_rule
 from deciban.models.calibrator import Calibrator as Calibrator

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import array_api_compat
 import numpy as np
@@ -18,21 +17,14 @@ from deciban.errors import InputError
 from deciban.losses import kernels
 from deciban.losses.kernels import on_host
 
+LossTrials: TypeAlias = tuple[Any, Any, Any]
+"""The llrs of one class, the share of each trial in the mean of the class, and the type of the scores as they came.
 
-@dataclass(frozen=True, slots=True)
-class LossTrials:
-    """The llrs of one class, and the share of each trial in the mean of the class.
-
-    Everything is computed in float64 where the device has it, whatever the type of the scores: a mean of many float32
-    costs keeps its digits. Gradients and results return to the type of the scores.
-    """
-
-    llr: Any
-    """(n,) array in working precision. Trials of weight 0 have llr 0, for nothing of an infinite cost is nothing."""
-    share: Any
-    """(n,) array, or one number for all trials; shares sum to 1."""
-    dtype: Any
-    """Floating-point type of the scores as they came."""
+Llrs are an array (n,) in working precision, shares are another one, or one number for all trials; they sum to 1. Trials
+of weight 0 have llr 0, for nothing of an infinite cost is nothing. Everything is computed in float64 where the device
+has it, whatever the type of the scores: a mean of many float32 costs keeps its digits. Gradients and results return to
+the type of the scores.
+"""
 
 
 def both_classes(
@@ -75,11 +67,11 @@ def _one_class(xp: Any, values: Any, weights: ArrayLike | None, name: str) -> Lo
     llr = xp.astype(values, working, copy=False)
     checked = _weights(weights, values.shape[0], f"{name}_weights")
     if checked is None:
-        return LossTrials(llr, 1.0 / values.shape[0], values.dtype)
+        return llr, 1.0 / values.shape[0], values.dtype
     if not checked.all():
         llr = xp.where(xp.asarray(checked > 0, device=device), llr, xp.zeros_like(llr))
     share = xp.asarray(checked / checked.sum(), dtype=working, device=device)
-    return LossTrials(llr, share, values.dtype)
+    return llr, share, values.dtype
 
 
 def _is_healthy(xp: Any, values: Any) -> bool:
@@ -149,12 +141,13 @@ class _Term(NamedTuple):
     @classmethod
     def of(cls, xp: Any, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _Term:
         """Weigh with the prior of the class, ``sigma(-sign * log_odds)``."""
+        llr, share, dtype = trials
         prior = float(expit(-sign * log_odds))
-        x = sign * (trials.llr + log_odds)
+        x = sign * (llr + log_odds)
         if prior == 0:  # underflown: leaves nothing of a cost, be it infinite
             nowhere = xp.zeros(x.shape, dtype=xp.bool, device=array_api_compat.device(x))
             x = xp.where(nowhere, x, xp.zeros_like(x))
-        return cls(x, sign, prior * trials.share, *rule, trials.dtype)
+        return cls(x, sign, prior * share, *rule, dtype)
 
 
 class LossTerms(NamedTuple):
