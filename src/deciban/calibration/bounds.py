@@ -117,8 +117,7 @@ class ElubCalibrator(Calibrator):
         _misleading(n_misleading)
 
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        weights = {"tar_weights": data.tar_weight, "non_weights": data.non_weight}
-        self.low_, self.high_ = elub_bounds(data.tar, data.non, n_misleading=self.n_misleading, **weights)
+        self.low_, self.high_ = elub_bounds(**data.as_sets(data.score), n_misleading=self.n_misleading)
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(

@@ -114,7 +114,7 @@ class PavCalibrator(Calibrator):
 
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         smoothing, bound = self._checked()
-        blocks = pav(data.tar, data.non, tar_weights=data.tar_weight, non_weights=data.non_weight)
+        blocks = pav(**data.as_sets(data.score))
         self.low_, self.high_, llr = (
             _smoothed(blocks, smoothing) if smoothing else (blocks.low, blocks.high, blocks.llr)
         )

@@ -201,7 +201,7 @@ class QualityFusion(Fusion):
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
         backoff.fit(data.scores, data.is_target, sample_weight=data.weight)
-        side_scores = [] if own.trial is None else list(own.trial.T)
+        side_scores = list(own.tables["trial"].T) if "trial" in own.tables else []
         columns = [*known.columns, *side_scores, *terms.columns]
         try:
             fit = self._train(columns, known.is_target, known.float_weight)
@@ -312,9 +312,9 @@ class QualityFusion(Fusion):
         """Llrs of trials that have all measures."""
         llr = combined(scores, self.weights_, self.offset_, numbers=numbers)
         part = quality_part(self.quality_weights_, measures)
-        if measures.trial is not None:
+        if (of_trial := measures.tables.get("trial")) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
-                part += measures.trial @ self.trial_quality_weights_
+                part += of_trial @ self.trial_quality_weights_
         if (wrong := np.flatnonzero(~np.isfinite(part))).size:
             raise TrialError(
                 f"quality: measures of {len(wrong)} trials are so large that their products do not fit a float, the "

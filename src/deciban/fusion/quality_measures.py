@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -31,15 +31,14 @@ class Measures:
 
     Attributes
     ----------
-    enroll, test, trial : (n_trials, n_measures) array, optional
-        Measures of each side, and of the trial as a whole; NaN where one is missing, never infinite.
+    tables : mapping of side to (n_trials, n_measures) array
+        Measures of ``enroll``, ``test`` and ``trial`` (the trial as a whole), where there are some, in this order; NaN
+        where one is missing, never infinite.
     present : (n_trials,) bool array
         Whether nothing is missing.
     """
 
-    enroll: ScoreArray | None
-    test: ScoreArray | None
-    trial: ScoreArray | None
+    tables: Mapping[str, ScoreArray]
     present: BoolArray
 
     @classmethod
@@ -53,29 +52,38 @@ class Measures:
         InputError
             If one is no matrix of real numbers with a row for each trial, or is infinite somewhere.
         """
+        given = zip(QUALITY_SIDES, (enroll, test, trial), strict=True)
+        return cls.in_tables(
+            {
+                side: with_one_nan(measure_table(values, f"{side}_quality", n_trials))
+                for side, values in given
+                if values is not None
+            },
+            n_trials,
+        )
+
+    @classmethod
+    def in_tables(cls, tables: Mapping[str, ScoreArray], n_trials: int) -> Measures:
+        """Checked measures."""
         present = np.ones(n_trials, np.bool_)
-        checked: dict[QualitySide, ScoreArray | None] = dict.fromkeys(QUALITY_SIDES)
-        for name, values in zip(QUALITY_SIDES, (enroll, test, trial), strict=True):
-            if values is not None:
-                table = checked[name] = with_one_nan(measure_table(values, f"{name}_quality", n_trials))
-                for column in table.T:
-                    present &= ~np.isnan(column)
-        return cls(**checked, present=present)
+        for table in tables.values():
+            for column in table.T:
+                present &= ~np.isnan(column)
+        return cls(tables, present)
 
     @property
     def n_measures(self) -> dict[str, int]:
         """How many measures there are of each kind: ``enroll``, ``test`` and ``trial``."""
-        return {name: 0 if (table := getattr(self, name)) is None else table.shape[1] for name in QUALITY_SIDES}
+        return {side: self.tables[side].shape[1] if side in self.tables else 0 for side in QUALITY_SIDES}
 
     @property
     def columns(self) -> list[ScoreArray]:
         """All measures, one after the other; views, not copies."""
-        return [column for table in (self.enroll, self.test, self.trial) if table is not None for column in table.T]
+        return [column for table in self.tables.values() for column in table.T]
 
     def take(self, rows: BoolArray | IntArray | slice) -> Measures:
         """Those of some of the trials."""
-        tables = {name: None if (table := getattr(self, name)) is None else table[rows] for name in QUALITY_SIDES}
-        return replace(self, **tables, present=self.present[rows])
+        return Measures({side: table[rows] for side, table in self.tables.items()}, self.present[rows])
 
     def require_same(self) -> None:
         """Refuse more measures of one side than of the other.
@@ -85,8 +93,7 @@ class Measures:
         InputError
             If both sides have measures, and not equally many.
         """
-        n_measures = self.n_measures
-        enroll, test = n_measures["enroll"], n_measures["test"]
+        enroll, test, _ = self.n_measures.values()
         if enroll and test and enroll != test:
             raise InputError(
                 f"enroll_quality, test_quality: {enroll} and {test} measures. A symmetric matrix needs the same ones "
@@ -215,18 +222,13 @@ def combined_measures(measures: Measures, combine: Any) -> Measures:
     InputError
         If a matrix does not fit, there is one for measures that are not there, or a sum is no finite number.
     """
-    tables: dict[str, ScoreArray | None] = {kind: getattr(measures, kind) for kind in QUALITY_SIDES}
+    tables = dict(measures.tables)
     for kind, matrix in matrices_of(combine).items():
-        table = tables[kind]
-        if table is not None:
-            tables[kind] = _combined(table, matrix, kind)
+        if kind in tables:
+            tables[kind] = _combined(tables[kind], matrix, kind)
         elif isinstance(combine, Mapping):
             raise InputError(f"combine: a matrix for {kind} measures, but there are none. Leave it out, or pass them.")
-    present = np.ones(len(measures.present), np.bool_)
-    for table in tables.values():
-        if table is not None:
-            present &= ~np.isnan(table).any(axis=1)
-    return replace(measures, **tables, present=present)
+    return Measures.in_tables(tables, len(measures.present))
 
 
 def raw_sizes(combine: Any, n_measures: Mapping[str, int]) -> dict[str, int]:

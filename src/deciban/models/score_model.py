@@ -39,6 +39,11 @@ class LabelledTrials:
         """Weights as floats, for sums."""
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
+    def as_sets(self, score: ScoreArray) -> dict[str, Any]:
+        """Scores of these trials as the arguments of a metric of two sets."""
+        (tar, tar_weights), (non, non_weights) = self.by_class(score)
+        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
+
     def by_class(self, score: ScoreArray) -> tuple[WeightedScores, WeightedScores]:
         """Scores of these trials with their weights: of targets and of non-targets."""
         is_target = self.is_target
