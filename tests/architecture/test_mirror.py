@@ -14,7 +14,6 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 FROM_ABOVE = {
     "architecture/test_house.py": ["_lazy.py"],
     "calibration/test_cross.py": ["calibration/folds.py", "models/calibrator.py"],
-    "calibration/multiclass/test_transformations.py": ["calibration/multiclass/base.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
     "core/training/test_linear_training.py": ["core/training/linear_objective.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],

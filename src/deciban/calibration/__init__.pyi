@@ -11,7 +11,6 @@ from deciban.calibration.gaussian import GaussianCalibrator as GaussianCalibrato
 from deciban.calibration.multiclass.affine import MulticlassCalibrator as MulticlassCalibrator
 from deciban.calibration.multiclass.affine import MulticlassScaleCalibrator as MulticlassScaleCalibrator
 from deciban.calibration.multiclass.affine import MulticlassShiftCalibrator as MulticlassShiftCalibrator
-from deciban.calibration.multiclass.base import ClassMap as ClassMap
 from deciban.calibration.multiclass.gaussian import GaussianBackend as GaussianBackend
 from deciban.calibration.multiclass.pav import DetectionPavTransformation as DetectionPavTransformation
 from deciban.calibration.multiclass.transformations import ClassScaleTransformation as ClassScaleTransformation
@@ -23,3 +22,4 @@ from deciban.calibration.rule_weightings import RuleWeighting as RuleWeighting
 from deciban.calibration.rule_weightings import rule_weighting as rule_weighting
 from deciban.calibration.rule_weightings import suggest_rule as suggest_rule
 from deciban.models.calibrator import Calibrator as Calibrator
+from deciban.models.multiclass import ClassMap as ClassMap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -317,6 +317,12 @@ class ClassModel(ScoreModel):
         if prior is not None and len(prior) != n_classes:
             words = f"shape ({len(prior)},) for {n_classes} classes. {rule}, and a probability"
             raise InputError(f"{counted}, settings.prior: {words}.")
+
+
+class ClassMap(ClassModel):
+    """A map from log-likelihoods of one system to log-likelihoods, trained on labelled trials of many classes."""
+
+    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "offset": VECTOR}
 
 
 def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:

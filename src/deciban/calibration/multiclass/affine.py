@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.loglik import are_alike, relative, row_blocks
 from deciban.core.training.magnitudes import overflown, refuse_overflow
@@ -16,7 +15,7 @@ from deciban.core.training.multiclass_training import ClassFit, train_classes
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
 from deciban.models.model import Plain
-from deciban.models.multiclass import NAMES, VECTOR, LabelledClasses
+from deciban.models.multiclass import NAMES, VECTOR, ClassMap, LabelledClasses
 from deciban.types import FloatArray, ScoreArray
 
 _SAYS_NOTHING = (

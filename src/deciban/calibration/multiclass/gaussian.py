@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.base import require_regular
-from deciban.core.classes.gaussian import ClassMoments, is_singular, log_densities
+from deciban.core.classes.gaussian import NOISE, ClassMoments, is_singular, log_densities
 from deciban.errors import InputError
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel, LabelledClasses
 from deciban.multiclass import cross_entropy
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 _ROW = {"type": "array", "items": {"type": "number"}, "minItems": 1}
 _ROWS = {"type": "array", "items": _ROW, "minItems": 1}
@@ -326,3 +325,60 @@ def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:
     variances = np.diagonal(covariance, axis1=1, axis2=2)
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.all(variances > 1e-300)):
         raise InputError("features: their variances do not fit a float. Take another unit.")
+
+
+def require_regular(
+    model: FloatArray, data: LabelledClasses, *, shared: FloatArray, own: int | None, may_smooth: bool
+) -> None:
+    """Refuse a covariance without an inverse.
+
+    Parameters
+    ----------
+    model : (n_features, n_features) array
+        Of features relative to their ranges, with the ridge.
+    data : LabelledClasses
+        What it was estimated from.
+    shared : (n_features, n_features) array
+        The shared covariance, without the ridge.
+    own : int, optional
+        The class of which it is; shared by all if not given.
+    may_smooth : bool
+        Whether no part of the shared one is in it.
+
+    Raises
+    ------
+    InputError
+        If it is singular; the message names the features that have no variance.
+    """
+    constant = np.flatnonzero(np.diag(model) <= NOISE)
+    if len(constant) == 0 and not is_singular(model):
+        return
+    counts = np.ones(len(data.label), np.bool_) if data.weight is None else data.weight > 0
+    n_trials, n_features = int(np.count_nonzero(counts if own is None else counts & (data.label == own))), len(model)
+    is_seen_once = n_trials == (data.n_classes if own is None else 1)
+    of_class = None if own is None else _validate_classes.called(own, data.classes)
+    ways = 'covariance="smoothed" or ridge=1e-3' if may_smooth else "ridge=1e-3"
+    for_good = np.flatnonzero(np.diag(shared) <= NOISE)
+    if len(for_good) and not is_seen_once:
+        mattering = "" if data.prior.all() else " of prior above 0"
+        raise InputError(
+            f"features: {_listed(for_good, n_features)} the same within each class{mattering}, so its shared variance "
+            "is 0, and so is any ridge, which is a multiple of that. Leave it out."
+        )
+    if len(constant) and not is_seen_once:
+        raise InputError(
+            f"features: {_listed(constant, n_features)} the same in all trials of {of_class}, so its variance is 0. "
+            f"Set {ways}, or leave it out."
+        )
+    whose = "shared covariance" if of_class is None else f"covariance of {of_class}"
+    cause = "there are too few trials, or some features follow from others"
+    way = "Collect more trials" if len(for_good) else f"Set {ways}, leave features out, or collect more trials"
+    raise InputError(
+        f"features: the {whose}, of {n_features} features from {n_trials:,} trial{'' if n_trials == 1 else 's'}, is "
+        f"singular: {cause}. {way}."
+    )
+
+
+def _listed(features: IntArray, n_features: int) -> str:
+    more = f" (and {len(features) - 1} more of {n_features})" if len(features) > 1 else ""
+    return f"feature {features[0]}{more} is"

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.base import ClassMap
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
 from deciban.models.model import Plain
-from deciban.models.multiclass import NAMES, LabelledClasses
+from deciban.models.multiclass import NAMES, ClassMap, LabelledClasses
 from deciban.multiclass import cross_entropy, detection_llrs
 from deciban.types import FloatArray, ScoreArray
 

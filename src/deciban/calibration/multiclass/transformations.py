@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.loglik import row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized, train_transform
 from deciban.core.training.magnitudes import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain
-from deciban.models.multiclass import MATRIX, NAMES, VECTOR, LabelledClasses, require_square
+from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, LabelledClasses, require_square
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 _MOST_CLASSES = 30
