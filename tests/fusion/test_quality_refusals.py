@@ -45,7 +45,7 @@ def _rule(fusion):
 
 
 def _other_kind(parameters):
-    from deciban.models.content import content_of
+    from deciban.models.model import content_of
 
     calibrator = deciban.calibration.AffineCalibrator().fit([0.0, 1.0, 0.5, 2.0], [False, False, True, True])
     parameters["backoff"] = json.loads(json.dumps(content_of(calibrator)))

@@ -28,8 +28,6 @@ Groups: TypeAlias = Mapping[str, Sequence[Class]] | Sequence[Sequence[Class]]
 Prior: TypeAlias = Literal["flat"] | Sequence[float] | Mapping[str, float]
 """A prior of classes: one probability for each in their order, or by name."""
 
-_ROWS_PER_STEP = 1 << 14
-
 _SUM_TOLERANCE = 1e-6
 """A prior may miss the sum 1 by what rounding to float32 does."""
 
@@ -63,26 +61,18 @@ def loglik(values: ArrayLike, name: str = "loglik") -> ScoreArray:
 
 
 def _refuse_bad_rows(table: ScoreArray, name: str) -> None:
-    n_nan = n_excluded = 0
-    first_nan, first_excluded = -1, -1
-    for start in range(0, len(table), _ROWS_PER_STEP):
-        top = table[start : start + _ROWS_PER_STEP].max(axis=1)
-        nan, excluded = np.flatnonzero(np.isnan(top)), np.flatnonzero(top == -np.inf)
-        if len(nan) and not n_nan:
-            first_nan = start + int(nan[0])
-        if len(excluded) and not n_excluded:
-            first_excluded = start + int(excluded[0])
-        n_nan, n_excluded = n_nan + len(nan), n_excluded + len(excluded)
-    if n_nan:
-        column = int(np.argmax(np.isnan(table[first_nan])))
+    top = table.max(axis=1)
+    nan, excluded = np.flatnonzero(np.isnan(top)), np.flatnonzero(top == -np.inf)
+    if len(nan):
+        column = int(np.argmax(np.isnan(table[nan[0]])))
         raise InputError(
-            f"{name}: {n_nan} of {len(table)} trials hold NaN, the first at row {first_nan}, column {column}. Infinite "
+            f"{name}: {len(nan)} of {len(table)} trials hold NaN, the first at row {nan[0]}, column {column}. Infinite "
             "log-likelihoods are allowed, NaN is not: leave these trials out, or repair the scores."
         )
-    if n_excluded:
+    if len(excluded):
         raise InputError(
-            f"{name}: {n_excluded} of {len(table)} trials exclude every class (-inf throughout), the first at row "
-            f"{first_excluded}. At least one class must be possible: leave these trials out, or repair the scores."
+            f"{name}: {len(excluded)} of {len(table)} trials exclude every class (-inf throughout), the first at row "
+            f"{excluded[0]}. At least one class must be possible: leave these trials out, or repair the scores."
         )
 
 
@@ -292,14 +282,13 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
     """
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"groups: got {values!r}. Give the classes of each group: {{'name': [class, ...], ...}}.")
-    named = isinstance(values, Mapping)
-    listed = list(values.values()) if isinstance(values, Mapping) else list(values)
     titles = tuple(map(str, values)) if isinstance(values, Mapping) else None
+    listed = list(values.values() if isinstance(values, Mapping) else values)
     if len(listed) < 2:
         raise InputError(f"groups: got {len(listed)}. A partition has at least two groups.")
     home = np.full(len(prior), -1)
     for g, members in enumerate(listed):
-        place = f"groups[{titles[g]!r}]" if named and titles else f"groups[{g}]"
+        place = f"groups[{g if titles is None else titles[g]!r}]"
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise InputError(f"{place}: expected a list of classes, got {members!r}.")
         for member in members:

@@ -118,7 +118,7 @@ class LabelledData(SystemsData, LabelledTrials):
         if unknown := set(given) - set(ARGUMENTS):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
         measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
-        tables = {name: table for name in given if (table := getattr(measures, name.partition("_")[0])) is not None}
+        tables = {name: table for name in given if (table := measures.tables.get(name.partition("_")[0])) is not None}
         return cls(checked.scores, tables, is_target=checked.is_target, weight=checked.weight)
 
     @property

@@ -68,12 +68,6 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     kind: ClassVar[str] = "affine"
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
 
-    scale_: float
-    offset_: float
-
-    def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
-
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         fit = self._train([data.score], data.is_target, data.float_weight)
         self.scale_, self.offset_ = float(fit.weights[0]), fit.offset
@@ -97,14 +91,6 @@ class AffineCalibrator(TrainedByRule, Calibrator):
             return np.full(len(scores), self.offset_)  # infinite scores, too
         with np.errstate(over="ignore"):
             return self.scale_ * scores + self.offset_
-
-    def parameters(self) -> dict[str, Any]:
-        """Scale and offset."""
-        return {"scale": self.scale_, "offset": self.offset_}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take scale and offset from a file."""
-        self.scale_, self.offset_ = float(parameters["scale"]), float(parameters["offset"])
 
 
 class ShiftCalibrator(AffineCalibrator):

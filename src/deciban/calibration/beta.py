@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import log_expit
 
-from deciban._validate import arrays as _validate
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import TrainedByRule, results_of
@@ -81,14 +80,10 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         "c": {"type": "number"},
     }
 
-    a_: float
-    b_: float
-    c_: float
-
     def __init__(
         self, *, p_target: float = 0.5, ridge: float = 0.0, scores: Literal["probability", "log_odds"] = "probability"
     ) -> None:
-        self._set_rule(p_target=p_target, alpha=1.0, beta=1.0, ridge=ridge)
+        super().__init__(p_target=p_target, ridge=ridge)
         self.scores = scores
         self._require_kind()
 
@@ -145,15 +140,6 @@ class BetaCalibrator(TrainedByRule, Calibrator):
                     llr += weight * column
         return llr
 
-    def parameters(self) -> dict[str, Any]:
-        """The three numbers of the map."""
-        return {"a": self.a_, "b": self.b_, "c": self.c_}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take the three numbers from a file."""
-        for name in self.parameter_schema:
-            setattr(self, f"{name}_", float(_validate.finite(parameters[name], name)))
-
 
 def _require_possible(columns: list[FloatArray], data: Labelled) -> None:
     """Refuse certainty of the wrong class: its cost is infinite whatever ``a`` and ``b`` are."""
@@ -189,8 +175,8 @@ def _best(
             ridge=ridge,
         )
 
-    if _in_reverse(data):
-        return None, ()
+    if data.tar.max() <= data.non.min() and data.tar.min() < data.non.max():
+        return None, ()  # no target scores above a non-target, and some below
     try:
         both = fit(0, 1)
     except InputError:
@@ -202,8 +188,3 @@ def _best(
     if not possible:
         return None, ()
     return min(possible, key=lambda found: found[0].objective + 0.5 * ridge * found[0].standardized[0] ** 2)
-
-
-def _in_reverse(data: Labelled) -> bool:
-    """Whether no target scores above a non-target, and some below."""
-    return bool(data.tar.max() <= data.non.min() and data.tar.min() < data.non.max())

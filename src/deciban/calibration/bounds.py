@@ -1,4 +1,4 @@
-"""Bounds on log-likelihood ratios: fixed ones, and the empirical lower and upper bound of forensic practice."""
+"""Bounds on log-likelihood ratios, fixed or empirical as in forensic practice, and chains of calibrators and bounds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
-from deciban.models.calibrator import Calibrator, Labelled
-from deciban.models.model import Plain
+from deciban.models.calibrator import Calibrator, Labelled, outcome
+from deciban.models.loading import model_of
+from deciban.models.model import Plain, content_of
 from deciban.types import FloatArray
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -68,16 +68,7 @@ class BoundCalibrator(Calibrator):
         return _results(data, *self._checked())
 
     def _transform(self, scores: FloatArray) -> FloatArray:
-        low, high = self._checked()
-        clipped: FloatArray = np.clip(scores, low, high)
-        return clipped
-
-    def parameters(self) -> dict[str, Any]:
-        """None: the bounds are settings."""
-        return {}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take nothing."""
+        return np.asarray(np.clip(scores, *self._checked()))
 
 
 class ElubCalibrator(Calibrator):
@@ -121,16 +112,12 @@ class ElubCalibrator(Calibrator):
         "high": {"type": "number", "minimum": 0},
     }
 
-    low_: float
-    high_: float
-
     def __init__(self, *, n_misleading: float = 1.0) -> None:
         self.n_misleading = n_misleading
         _misleading(n_misleading)
 
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        weights = {"tar_weights": data.tar_weight, "non_weights": data.non_weight}
-        self.low_, self.high_ = elub_bounds(data.tar, data.non, n_misleading=self.n_misleading, **weights)
+        self.low_, self.high_ = elub_bounds(**data.as_sets(data.score), n_misleading=self.n_misleading)
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(
@@ -140,17 +127,7 @@ class ElubCalibrator(Calibrator):
         return _results(data, self.low_, self.high_)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
-        clipped: FloatArray = np.clip(scores, self.low_, self.high_)
-        return clipped
-
-    def parameters(self) -> dict[str, Any]:
-        """Both bounds."""
-        return {"low": self.low_, "high": self.high_}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take bounds from a file."""
-        low, high = (_validate.finite(parameters[name], name) for name in ("low", "high"))
-        self.low_, self.high_ = float(low), float(high)
+        return np.asarray(np.clip(scores, self.low_, self.high_))
 
 
 def elub_bounds(
@@ -236,10 +213,96 @@ def _misleading(amount: float) -> float:
 
 
 def _results(data: Labelled, low: float, high: float) -> dict[str, Plain]:
-    def bounded(scores: Any) -> FloatArray:
-        clipped: FloatArray = np.clip(scores.astype(np.float64, copy=False), low, high)
-        return clipped
-
     below, above = int(np.count_nonzero(data.score < low)), int(np.count_nonzero(data.score > high))
     status = f"of {len(data.score):,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
-    return outcome((bounded(data.tar), data.tar_weight), (bounded(data.non), data.non_weight), status)
+    return outcome(*data.by_class(np.clip(data.score.astype(np.float64, copy=False), low, high)), status)
+
+
+class Chain(Calibrator):
+    """Calibrators one after the other: each is trained on, and applied to, what the one before puts out.
+
+    Parameters
+    ----------
+    *steps : Calibrator
+        At least one; typically a calibrator and a bound. They are trained as they are, not copied.
+
+    Attributes
+    ----------
+    steps : tuple of Calibrator
+    training_ : Training
+        Counts of trials, a fingerprint of the data, and in ``results`` the Cllr of the last step.
+
+    Raises
+    ------
+    InputError
+        If there is no step, or one is no calibrator.
+
+    Examples
+    --------
+    >>> from deciban.calibration import AffineCalibrator, BoundCalibrator
+    >>> scores, is_target = [3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False]
+    >>> chain = Chain(AffineCalibrator(), BoundCalibrator(low=-2.0, high=2.0)).fit(scores, is_target)
+    >>> chain.transform([-5.0, 1.5, 5.0]).round(3)
+    array([-2.   ,  0.667,  2.   ])
+    """
+
+    kind: ClassVar[str] = "chain"
+    parameter_schema: ClassVar[dict[str, Any]] = {"steps": {"type": "array", "minItems": 1}}
+
+    def __init__(self, *steps: Any) -> None:
+        for step in steps:
+            if isinstance(step, Chain) or not isinstance(step, Calibrator):
+                raise InputError(
+                    f"steps: a chain is made of calibrators, got {step!r}. Pass the steps of a chain one by one."
+                )
+        self.steps: tuple[Calibrator, ...] = steps
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """None of its own: in a file, the steps are parameters."""
+        return {}
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether all steps are."""
+        return bool(self.steps) and all(step.is_fitted for step in self.steps)
+
+    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+        if not self.steps:
+            raise InputError("steps: a chain needs at least one calibrator.")
+        values = data.score.astype(np.float64, copy=False)
+        statuses = []
+        for step in self.steps:
+            values = step.fit_transform(values, data.is_target, sample_weight=data.weight)
+            status = step.training_.results.get("status") if step.training_ else None
+            statuses.append(f"{step.kind}: {status}")
+        return outcome(*data.by_class(values), ". ".join(statuses))
+
+    def _transform(self, scores: FloatArray) -> FloatArray:
+        for step in self.steps:
+            scores = step.transform(scores)
+        return scores
+
+    @property
+    def parts(self) -> tuple[Calibrator, ...]:
+        """The calibrators, in the order in which they are applied."""
+        return tuple(self.steps)
+
+    def parameter_lines(self) -> list[str]:
+        """A line for each step."""
+        return [f"{step.kind}: {line}" for step in self.steps for line in step.parameter_lines()]
+
+    def parameters(self) -> dict[str, Any]:
+        """The steps, each as it would stand in a file of its own."""
+        return {"steps": [content_of(step) for step in self.steps]}
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take the steps from a file."""
+        contents = parameters["steps"]
+        if any(isinstance(content, dict) and content.get("kind") == self.kind for content in contents):
+            raise InputError("steps: a chain in a chain.")
+        steps = [model_of(content, f"step {k}") for k, content in enumerate(contents, 1)]
+        self.steps = Chain(*steps).steps  # which refuses what is no calibrator
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.steps))})"

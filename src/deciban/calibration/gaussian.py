@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.fit_record import outcome
 from deciban.errors import InputError, warn
-from deciban.models.calibrator import Calibrator, Labelled
+from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.model import Plain
 from deciban.types import CountArray, FloatArray, ScoreArray
 
@@ -78,11 +77,6 @@ class GaussianCalibrator(Calibrator):
         "sd_non": {"type": "number", "exclusiveMinimum": 0},
     }
 
-    mean_tar_: float
-    mean_non_: float
-    sd_tar_: float
-    sd_non_: float
-
     def __init__(self, *, shared_variance: bool = True, p_target: float = 0.5) -> None:
         self.shared_variance = shared_variance
         self.p_target = p_target
@@ -116,9 +110,8 @@ class GaussianCalibrator(Calibrator):
                 )
         self.sd_tar_, self.sd_non_ = sd_tar, sd_non
         self._warn(np.array([data.score.min(), data.score.max()], np.float64))
-        tar, non = (self._transform(one.astype(np.float64, copy=False)) for one in (data.tar, data.non))
-        status = f"moments of {len(tar):,} target and {len(non):,} non-target scores"
-        return outcome((tar, data.tar_weight), (non, data.non_weight), status)
+        status = f"moments of {len(data.tar):,} target and {len(data.non):,} non-target scores"
+        return outcome(*data.by_class(self._transform(data.score.astype(np.float64, copy=False))), status)
 
     def _warn(self, ends: FloatArray) -> None:
         slopes = self._slopes(ends)
@@ -171,14 +164,9 @@ class GaussianCalibrator(Calibrator):
         llr[np.isnan(llr)] = 0.0  # in the middle of means that are infinitely many standard deviations apart
         return llr
 
-    def parameters(self) -> dict[str, Any]:
-        """Means and standard deviations."""
-        return {name: getattr(self, f"{name}_") for name in self.parameter_schema}
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take means and standard deviations from a file."""
-        for name in self.parameter_schema:
-            setattr(self, f"{name}_", float(_validate.finite(parameters[name], name)))
+        super().set_parameters(parameters)
         if self.shared_variance and self.sd_tar_ != self.sd_non_:
             raise InputError(f"sd_tar, sd_non: {self.sd_tar_:g} and {self.sd_non_:g}, but the variance is shared.")
 

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.calibration.fit_record import outcome
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.errors import InputError, warn
 from deciban.metrics import pav
-from deciban.models.calibrator import Calibrator, Labelled
+from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.loading import NUMBER
 from deciban.models.model import Plain
 from deciban.types import BoolArray, CountArray, FloatArray
@@ -89,8 +88,6 @@ class PavCalibrator(Calibrator):
     kind: ClassVar[str] = "pav"
     parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
-    low_: FloatArray
-    high_: FloatArray
     llr_: FloatArray
     told_as: str | None = None
     """What warnings call it; by default by its class."""
@@ -117,19 +114,18 @@ class PavCalibrator(Calibrator):
 
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         smoothing, bound = self._checked()
-        blocks = pav(data.tar, data.non, tar_weights=data.tar_weight, non_weights=data.non_weight)
+        blocks = pav(**data.as_sets(data.score))
         self.low_, self.high_, llr = (
             _smoothed(blocks, smoothing) if smoothing else (blocks.low, blocks.high, blocks.llr)
         )
         self.llr_ = llr if bound is None else np.clip(llr, -bound, bound)
         self._warn()
-        own, tar, non = self._transform(blocks.low), blocks.n_tar > 0, blocks.n_non > 0
-        found = outcome((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), self._status())
-        return {"blocks": len(self.llr_), **found}
-
-    def _status(self) -> str:
         words = f"{len(self.llr_)} blocks, llr from {self.llr_[0]:.3g} to {self.llr_[-1]:.3g}"
-        return words if np.isfinite(self.llr_).all() else f"{words}; smoothing or a bound makes all of them finite"
+        if not np.isfinite(self.llr_).all():
+            words += "; smoothing or a bound makes all of them finite"
+        own, tar, non = self._transform(blocks.low), blocks.n_tar > 0, blocks.n_non > 0
+        found = outcome((own[tar], blocks.n_tar[tar]), (own[non], blocks.n_non[non]), words)
+        return {"blocks": len(self.llr_), **found}
 
     def _warn(self) -> None:
         if len(self.llr_) == 1:
@@ -158,10 +154,6 @@ class PavCalibrator(Calibrator):
         share = _share(scores[gap], self.high_[below], self.low_[below + 1])
         llr[gap] = _between(self.llr_[below], self.llr_[below + 1], share)
         return llr
-
-    def parameters(self) -> dict[str, Any]:
-        """Edges and llr of every block."""
-        return {"low": self.low_.tolist(), "high": self.high_.tolist(), "llr": self.llr_.tolist()}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take edges and llrs of blocks from a file."""
@@ -204,8 +196,7 @@ def _borders(low: FloatArray, high: FloatArray) -> FloatArray:
         middle = 0.5 * below + 0.5 * above
         next_float = np.nextafter(below, np.inf)
     middle[np.isnan(middle)] = 0.0  # between -inf and +inf
-    borders: FloatArray = np.clip(middle, next_float, above)
-    return borders
+    return np.asarray(np.clip(middle, next_float, above))
 
 
 def _share(score: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""A design aid: which thresholds a training objective cares for.
+"""A design aid: which thresholds a training objective cares for, and a rule for a range of them.
 
 Affine calibration cannot be right everywhere at once. What it gives up for what is decided by the weighting
 ``Omega(t)`` of thresholds that alpha, beta and the prior of the objective make (Bruemmer and Doddington 2013, sections
@@ -8,15 +8,19 @@ Affine calibration cannot be right everywhere at once. What it gives up for what
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, expit, logit
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.rules.proper import ThresholdMass
+from deciban.errors import InputError
 from deciban.types import FloatArray
 
 _DRAWN = 301
@@ -186,3 +190,199 @@ def _point_weight(mass: ThresholdMass, point: OperatingPoint, peak: float) -> Po
 
 def _percent(fraction: float) -> str:
     return f"{100 * fraction:.2g} %" if fraction < 0.995 else f"{100 * fraction:.0f} %"
+
+
+_FAMILIAR = ((1.0, 1.0), (2.0, 2.0), (2.0, 1.0), (1.0, 2.0), (0.5, 0.5))
+"""Rules with a literature and fast closed forms."""
+
+_ROUND = tuple((alpha, beta) for alpha in (0.5, 1.0, 1.5, 2.0) for beta in (0.5, 1.0, 1.5, 2.0))
+
+_NARROW = 3.0
+"""Larger parameters than this look at so narrow a range that users are told."""
+
+_CLOSE, _CLOSE_SHARE = 0.5, 0.1
+"""Nats, and share of the range asked for, by which the ends of a round rule may miss it."""
+
+_ROOM = 2.0
+"""Nats beyond the outermost operating points: a factor of 7 in prior or costs. They should not stand
+where the weighting fades, and a single point should not ask for a narrow rule."""
+
+_FARTHEST = 30.0
+_LOG_ODDS = 34.0
+"""Largest prior log odds tried; from 37 on a prior is 1 in float64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Parameters for `AffineCalibrator` and what they reach.
+
+    Attributes
+    ----------
+    alpha, beta, p_target : float
+        Member of the beta family, and prior of the objective.
+    asked, reached : (float, float), optional
+        Thresholds in nats between which a share of the weight was to lie, and between which it does.
+    remark : str
+        What was found, in a sentence.
+    """
+
+    alpha: float
+    beta: float
+    p_target: float
+    asked: tuple[float, float] | None = None
+    reached: tuple[float, float] | None = None
+    remark: str = ""
+
+    def weighting(self, operating_points: Iterable[PointLike] = ()) -> RuleWeighting:
+        """Return what the rule cares for; see `rule_weighting`."""
+        return rule_weighting(
+            alpha=self.alpha, beta=self.beta, p_target=self.p_target, operating_points=operating_points
+        )
+
+
+def suggest_rule(
+    operating_points: Iterable[PointLike] = (), *, thresholds: ArrayLike | None = None, share: float = 0.9
+) -> Rule:
+    """Suggest alpha, beta and a prior for a range of operating points or thresholds.
+
+    Parameters
+    ----------
+    operating_points : iterable
+        Decisions that the scores are for: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+        The range goes from the lowest of their thresholds to the highest, and 2 nats further to both sides.
+    thresholds : (float, float), optional
+        Instead of operating points, the range itself: llrs in nats, ascending, in [-30, 30].
+    share : float
+        How much of the weight ``Omega(t)`` is to lie in the range, half of the rest on either side; in [0.1, 0.99].
+
+    Returns
+    -------
+    Rule
+        Its ``remark`` says what is reached.
+
+    Raises
+    ------
+    InputError
+        If not exactly one of the two is given, or a range is empty or too far away.
+
+    Notes
+    -----
+    First the rules (1, 1), (2, 2), (2, 1), (1, 2), (1/2, 1/2) are tried, each at the prior that puts the middle of its
+    central range in the middle of the range asked for. The best is taken if both ends miss by at most 0.5 nats or 10 %
+    of the range; if not, the best with alpha and beta among 1/2, 1, 3/2, 2. Otherwise alpha, beta and the prior
+    are solved for: both ends are met, and the median lies in the middle, or as near to it as can be. All numbers are
+    rounded: alpha and beta to three digits, the prior to two.
+
+    Every range in [-30, 30] that is at least 0.5 nats wide can be reached with a share of 90 %. A narrow one means that
+    few trials decide, and that the objective is not convex.
+
+    Examples
+    --------
+    >>> rule = suggest_rule([0.01, 0.001])
+    >>> rule.alpha, rule.beta, rule.p_target
+    (2.0, 1.0, 0.0035)
+    >>> print(rule.remark)
+    90 % of the weight lies on thresholds from 2.88 to 8.61 nats; 2.60 to 8.91 were asked for.
+    """
+    share = _validate.in_range(share, "share", 0.1, 0.99, "A share of the weight lies in [0.1, 0.99]")
+    points = [as_operating_point(point) for point in operating_points]
+    if (thresholds is None) == (not points):
+        raise InputError("operating_points, thresholds: give one of them, some points or the two ends of a range.")
+    if thresholds is None:
+        places = [point.threshold for point in points]
+        low, high = _checked_range([min(places) - _ROOM, max(places) + _ROOM], "operating_points")
+    else:
+        low, high = _checked_range(thresholds, "thresholds")
+    tolerance = max(_CLOSE, _CLOSE_SHARE * (high - low))
+    for rules in (_FAMILIAR, _ROUND):
+        miss, alpha, beta, tau = min(_at_best_prior(alpha, beta, low, high, share) for alpha, beta in rules)
+        if miss <= tolerance:
+            return _rule(alpha, beta, tau, (low, high), share, is_closest=False)
+    return _rule(*_solved(low, high, share), (low, high), share, is_closest=True)
+
+
+def _checked_range(thresholds: ArrayLike, name: str) -> tuple[float, float]:
+    ends = _validate.finite(thresholds, name)
+    if ends.shape != (2,):
+        raise InputError(f"{name}: expected the two ends of a range, got shape {ends.shape}.")
+    low, high = (float(end) for end in ends)
+    if not low < high:
+        raise InputError(f"{name}: the range from {low:g} to {high:g} nats is empty. Give the lower end first.")
+    if max(abs(low), abs(high)) > _FARTHEST:
+        raise InputError(
+            f"{name}: the range goes from {low:g} to {high:g} nats, but ends lie in [-30, 30]: no data tell of "
+            "decisions that far away."
+        )
+    return low, high
+
+
+def _central(mass: ThresholdMass, share: float) -> tuple[float, float]:
+    return mass.quantile(0.5 - share / 2), mass.quantile(0.5 + share / 2)
+
+
+def _at_best_prior(
+    alpha: float, beta: float, low: float, high: float, share: float
+) -> tuple[float, float, float, float]:
+    """By how much a rule misses a range at the prior that centres it, then the rule and the log odds."""
+    from scipy.optimize import brentq
+
+    def off(log_odds: float) -> float:
+        ends = _central(ThresholdMass(alpha, beta, log_odds), share)
+        return sum(ends) - low - high
+
+    # The larger the prior, the lower the thresholds; how far they can be moved depends on the rule.
+    if off(-_LOG_ODDS) <= 0:
+        tau = -_LOG_ODDS
+    elif off(_LOG_ODDS) >= 0:
+        tau = _LOG_ODDS
+    else:
+        tau = float(brentq(off, -_LOG_ODDS, _LOG_ODDS, xtol=1e-3))
+    if abs(alpha - 0.5) + abs(beta - 0.5) == 0:
+        tau = 0.0  # this one does not depend on the prior
+    ends = _central(ThresholdMass(alpha, beta, tau), share)
+    return max(abs(ends[0] - low), abs(ends[1] - high)), alpha, beta, tau
+
+
+def _solved(low: float, high: float, share: float) -> tuple[float, float, float]:
+    """The rule and log odds that put both ends and the median where they should be, or as close as can be."""
+    from scipy.optimize import least_squares
+
+    middle, half = (low + high) / 2, (high - low) / 2
+
+    def misses(parameters: FloatArray) -> list[float]:
+        mass = ThresholdMass(math.exp(parameters[0]), math.exp(parameters[1]), parameters[2])
+        ends = _central(mass, share)
+        # The ends count ten times as much where not all three can be met.
+        return [(ends[0] - low) / half, (ends[1] - high) / half, 0.1 * (mass.quantile(0.5) - middle) / half]
+
+    # Far from llr 0 the weighting is that of a beta distribution in log odds with alpha - 1 instead of alpha
+    # (high thresholds) or beta - 1 instead of beta (low ones).
+    grid = np.geomspace(0.05, 99.0, 200)
+    widths = logit(betaincinv(grid, grid, 0.5 + share / 2))
+    like = float(np.interp(-half, -widths, grid))
+    shift = float(np.tanh(middle))
+    start = [math.log(like + max(shift, 0.0)), math.log(like + max(-shift, 0.0)), -middle]
+    # Low priors for high thresholds, not some odd pair of alpha and beta that makes up for a prior of the other side.
+    least = [math.log(0.05), math.log(0.05), -_LOG_ODDS if middle > 0 else -1e-9]
+    greatest = [math.log(100.0), math.log(100.0), _LOG_ODDS if middle < 0 else 1e-9]
+    inside = np.clip(start, np.array(least) + 1e-10, np.array(greatest) - 1e-10)
+    found = least_squares(misses, inside, bounds=(least, greatest), x_scale=[1.0, 1.0, 5.0], xtol=1e-9, ftol=1e-12)
+    alpha, beta, tau = found.x
+    return math.exp(alpha), math.exp(beta), float(tau)
+
+
+def _rule(alpha: float, beta: float, tau: float, asked: tuple[float, float], share: float, *, is_closest: bool) -> Rule:
+    alpha, beta = (min(max(float(f"{value:.3g}"), 0.05), 100.0) for value in (alpha, beta))
+    rare = float(f"{expit(-abs(tau)):.2g}")
+    p_target = rare if tau <= 0 else 1.0 - rare
+    reached = _central(ThresholdMass(alpha, beta, float(logit(p_target))), share)
+    remark = (
+        f"{share:.0%} of the weight lies on thresholds from ".replace("%", " %")
+        + f"{reached[0]:.2f} to {reached[1]:.2f} nats; {asked[0]:.2f} to {asked[1]:.2f} were asked for."
+    )
+    miss = max(abs(reached[0] - asked[0]), abs(reached[1] - asked[1]))
+    if is_closest and miss > 0.05 * (1.0 + asked[1] - asked[0]):
+        remark += " No rule with alpha and beta in [0.05, 100] comes closer."
+    elif max(alpha, beta) > _NARROW:
+        remark += " That is narrow: few trials decide, and wider ranges are safer where there are few."
+    return Rule(alpha, beta, p_target, asked, reached, remark)

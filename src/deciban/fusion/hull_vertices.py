@@ -42,8 +42,7 @@ class HullVertex:
         if self.rejects_all:
             return np.zeros(len(scores), np.bool_)
         # float64, so that float32 scores are compared with the threshold as it is.
-        accepted: BoolArray = scores[:, self.system] >= np.float64(self.threshold)
-        return accepted
+        return np.asarray(scores[:, self.system] >= np.float64(self.threshold))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +68,9 @@ class RandomizedRule:
 
 def union_vertices(data: LabelledSystems) -> tuple[IntArray, FloatArray, CountArray, CountArray]:
     """System, threshold, false alarms and misses at each vertex of the hull over all systems."""
-    tar, non = data.is_target, ~data.is_target
-    tar_weights, non_weights = (None if data.weight is None else data.weight[rows] for rows in (tar, non))
     found = []
     for k, column in enumerate(data.columns):
-        one = SortedScores(column[tar], column[non], tar_weights=tar_weights, non_weights=non_weights)
+        one = SortedScores(**data.as_sets(column))
         threshold = np.concatenate(([-np.inf], one.pav.low[1:], [np.inf]))
         found.append((np.full(len(threshold), k), threshold, one.rocch.n_fa, one.rocch.n_miss))
     system, threshold, n_fa, n_miss = (np.concatenate(parts) for parts in zip(*found, strict=True))

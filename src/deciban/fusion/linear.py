@@ -181,14 +181,6 @@ class LinearFusion(Fusion):
         "offset": {"type": "number"},
     }
 
-    weights_: FloatArray
-    standardized_weights_: FloatArray
-    offset_: float
-    penalized_objective_: float
-
-    def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
-
     def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labelled trials.
 
@@ -243,29 +235,8 @@ class LinearFusion(Fusion):
         require_systems(matrix, self.n_systems_)
         return combined(matrix, self.weights_, self.offset_)
 
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
-
-    @property
-    def n_systems_(self) -> int:
-        """How many systems it fuses."""
-        return len(self.weights_)
-
-    def parameters(self) -> dict[str, Any]:
-        """Weights and offset."""
-        return {
-            "weights": self.weights_.tolist(),
-            "standardized_weights": self.standardized_weights_.tolist(),
-            "offset": self.offset_,
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""
-        self.weights_ = np.array(parameters["weights"], np.float64)
-        self.standardized_weights_ = np.array(parameters["standardized_weights"], np.float64)
-        if len(self.weights_) != len(self.standardized_weights_):
+        if len(parameters["weights"]) != len(parameters["standardized_weights"]):
             raise InputError("weights and standardized_weights are not equally many.")
-        self.offset_ = float(parameters["offset"])
+        super().set_parameters(parameters)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,8 @@ from deciban.core.training.magnitudes import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import penalized, require_systems
-from deciban.models.multiclass import NAMES, VECTOR, ClassModel, require_classes
+from deciban.models.model import Plain
+from deciban.models.multiclass import NAMES, VECTOR, ClassModel, LabelledClasses
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _WEIGHTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "number"}}
@@ -77,6 +78,7 @@ class MulticlassFusion(ClassModel):
 
     kind: ClassVar[str] = "multiclass-fusion"
     is_fusion = True
+    table_name = "fusion"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
         "weights": _WEIGHTS,
@@ -84,29 +86,11 @@ class MulticlassFusion(ClassModel):
         "offset": VECTOR,
     }
 
-    weights_: FloatArray
-    standardized_weights_: FloatArray
-    offset_: FloatArray
-    objective_: float
-    penalized_objective_: float
-
     def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, offsets: bool = True) -> None:
         self._set_prior(prior)
         self.ridge = ridge
         self.offsets = offsets
         self._checked()
-
-    def row_name(self, systems: Sequence[str]) -> str:  # noqa: ARG002  # one name, whatever is fused
-        """What tables call the result."""
-        return self.table_name
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it."""
-        return "fusion"
-
-    def _system_weights(self) -> list[tuple[str, float]]:
-        return list(zip(self.trained_systems, self.weights_.tolist(), strict=True))
 
     def _checked(self) -> tuple[float, bool]:
         """Penalty and whether there are offsets; they are attributes and may have been changed."""
@@ -114,78 +98,44 @@ class MulticlassFusion(ClassModel):
             raise InputError(f"offsets: got {self.offsets!r}. It is True or False.")
         return self._ridge(), bool(self.offsets)
 
-    def fit(
-        self,
-        loglik: ArrayLike,
-        label: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
-    ) -> Self:
-        """Train on labelled trials.
-
-        Parameters
-        ----------
-        loglik : (n_trials, n_systems, n_classes) array_like
-            Log-likelihoods of all systems on the same trials, in nats, or scores of that sense; infinite ones stand
-            for certainty.
-        label : (n_trials,) array_like
-            The true class: its position, counted from 0, or its name.
-        sample_weight : (n_trials,) array_like, optional
-            Weight of each trial within its class, at least 0; whole numbers count like copies.
-        classes : sequence of str, optional
-            Names of the classes, in their order.
-
-        Returns
-        -------
-        self
+    def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
+        """Return log-likelihoods of several systems, checked system by system, not copied if they are floats.
 
         Raises
         ------
         InputError
-            If a log-likelihood is NaN, shapes do not fit, a label is unknown, a class has no trial, the classes are
-            separated and there is no penalty, or infinite scores contradict the truth or the sign of a weight.
+            If they have not three dimensions, or those of a system are not log-likelihoods.
         """
+        table = _validate.array(loglik, "loglik")
+        if table.ndim != 3:
+            raise InputError(
+                f"loglik: expected an array of shape (n_trials, n_systems, n_classes), got {table.shape}. The matrices "
+                "of several systems become one array by np.stack([one, other], axis=1)."
+            )
+        if table.shape[1] == 0:
+            raise InputError(f"loglik: shape {table.shape}, no system. At least one is needed.")
+        checked = [_validate_classes.loglik(table[:, k], f"loglik[:, {k}]") for k in range(table.shape[1])]
+        return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
+
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         ridge, offset = self._checked()
-        systems = _systems(loglik)
-        data = self._labelled(systems, systems.shape[2], label, sample_weight, classes)
         form: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "ridge": ridge, "offset": offset}
-        fit = train_classes(systems, data.label, **form, classes=data.classes)
-        _require_positive(systems, fit.weights, np.flatnonzero(fit.weights <= 0.0), data.weight)
+        fit = train_classes(data.scores, data.label, **form, classes=data.classes)
+        _require_positive(data.scores, fit.weights, np.flatnonzero(fit.weights <= 0.0), data.weight)
         results = self._told(fit)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_, self.objective_ = fit.offsets, fit.objective
         self.penalized_objective_ = penalized(fit, ridge)
-        self._record(data, results)
-        return self
+        return results
 
-    def transform(self, loglik: ArrayLike) -> FloatArray:
-        """Fuse the log-likelihoods of trials.
+    def _require_same(self, scores: ScoreArray) -> None:
+        require_systems(scores, self.n_systems_)
+        super()._require_same(scores)
 
-        Parameters
-        ----------
-        loglik : (n_trials, n_systems, n_classes) array_like
-            Systems and classes in the order of training.
-
-        Returns
-        -------
-        (n_trials, n_classes) array
-            Log-likelihoods in nats, of which only differences within a trial mean anything.
-
-        Raises
-        ------
-        InputError
-            If the fusion was not trained, a log-likelihood is NaN, the number of systems or classes is another one,
-            infinite log-likelihoods contradict each other or meet a negative weight, or finite ones become too large
-            for a float.
-        """
-        self.require_fitted()
-        systems = _systems(loglik)
-        require_systems(systems, self.n_systems_)
-        require_classes(systems, self.n_classes_)
-        _require_positive(systems, self.weights_, np.flatnonzero(self.weights_ < 0.0))
-        fused = self._fused(systems)
-        _require_agreement(fused, systems)
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        _require_positive(loglik, self.weights_, np.flatnonzero(self.weights_ < 0.0))
+        fused = self._fused(loglik)
+        _require_agreement(fused, loglik)
         return fused
 
     def _fused(self, systems: ScoreArray) -> FloatArray:
@@ -205,64 +155,16 @@ class MulticlassFusion(ClassModel):
         refuse_overflow(far)
         return fused
 
-    def fit_transform(
-        self,
-        loglik: ArrayLike,
-        label: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        classes: Sequence[str] | None = None,
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(loglik, label, sample_weight=sample_weight, classes=classes).transform(loglik)
-
     @property
     def n_systems_(self) -> int:
         """How many systems it fuses."""
         return len(self.weights_)
 
-    @property
-    def n_classes_(self) -> int:
-        """How many classes they recognize."""
-        return len(self.offset_)
-
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, weights and offsets."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "weights": self.weights_.tolist(),
-            "standardized_weights": self.standardized_weights_.tolist(),
-            "offset": self.offset_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, weights and offsets from a file."""
-        self.weights_ = np.array(parameters["weights"], np.float64)
-        self.standardized_weights_ = np.array(parameters["standardized_weights"], np.float64)
-        if len(self.weights_) != len(self.standardized_weights_):
+        if len(parameters["weights"]) != len(parameters["standardized_weights"]):
             raise InputError("weights and standardized_weights are not equally many.")
-        self.offset_ = np.array(parameters["offset"], np.float64)
-        self._set_names(parameters, len(self.offset_))
-
-
-def _systems(values: ArrayLike) -> ScoreArray:
-    """Return log-likelihoods of several systems, checked system by system, not copied if they are floats.
-
-    Raises
-    ------
-    InputError
-        If they have not three dimensions, or those of a system are not log-likelihoods.
-    """
-    table = _validate.array(values, "loglik")
-    if table.ndim != 3:
-        raise InputError(
-            f"loglik: expected an array of shape (n_trials, n_systems, n_classes), got {table.shape}. The matrices of "
-            "several systems become one array by np.stack([one, other], axis=1)."
-        )
-    if table.shape[1] == 0:
-        raise InputError(f"loglik: shape {table.shape}, no system. At least one is needed.")
-    checked = [_validate_classes.loglik(table[:, k], f"loglik[:, {k}]") for k in range(table.shape[1])]
-    return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
+        super().set_parameters(parameters)
 
 
 def _require_positive(

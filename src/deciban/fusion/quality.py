@@ -11,20 +11,20 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
-from deciban.fusion.quality_measures import Measures, with_all_measures
-from deciban.fusion.quality_parameters import (
+from deciban.fusion.quality_measures import (
+    Measures,
     combined_measures,
     plain_combination,
     raw_sizes,
     require_fitting,
     rows_of_quality,
+    with_all_measures,
 )
-from deciban.fusion.quality_terms import QualityTerms, matrix_of_file, quality_part
+from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
 from deciban.models.by_rule import Fusion, results_of
-from deciban.models.content import content_of
 from deciban.models.loading import model_of
 from deciban.models.model import Training
-from deciban.models.score_model import ParameterRow, objective_line
+from deciban.models.score_model import ParameterRow, objective_line, tell_missing
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -115,6 +115,7 @@ class QualityFusion(Fusion):
 
     kind: ClassVar[str] = "quality-fusion"
     takes_quality = True
+    table_name = "fusion with quality"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "weights": {**_NUMBERS, "minItems": 1},
         "standardized_weights": _NUMBERS,
@@ -127,17 +128,6 @@ class QualityFusion(Fusion):
         "backoff": {"type": "object"},
     }
 
-    weights_: FloatArray
-    standardized_weights_: FloatArray
-    offset_: float
-    quality_weights_: FloatArray
-    trial_quality_weights_: FloatArray
-    standardized_quality_weights_: FloatArray
-    standardized_trial_quality_weights_: FloatArray
-    quality_sides_: tuple[str, ...]
-    backoff_: LinearFusion
-    penalized_objective_: float
-
     def __init__(
         self,
         *,
@@ -148,7 +138,7 @@ class QualityFusion(Fusion):
         symmetric: bool = True,
         combine: ArrayLike | Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
+        super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self.symmetric = symmetric
         self.combine: Any = plain_combination(combine)
         self._is_symmetric()
@@ -211,7 +201,7 @@ class QualityFusion(Fusion):
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
         backoff.fit(data.scores, data.is_target, sample_weight=data.weight)
-        side_scores = [] if own.trial is None else list(own.trial.T)
+        side_scores = list(own.tables["trial"].T) if "trial" in own.tables else []
         columns = [*known.columns, *side_scores, *terms.columns]
         try:
             fit = self._train(columns, known.is_target, known.float_weight)
@@ -232,7 +222,7 @@ class QualityFusion(Fusion):
         results = results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))}
         seen = [*data.columns, *passed.columns]
         self.training_ = Training.on(seen, data.is_target, data.float_weight, results)
-        measures.tell_missing("left out where the quality part was trained")
+        tell_missing("QualityFusion", measures.present, "left out where the quality part was trained")
         return self
 
     def transform(
@@ -281,35 +271,14 @@ class QualityFusion(Fusion):
         llr[known] = self._fused(matrix[known], measures.take(known), known)
         alone = self.backoff_
         llr[lacking] = combined(matrix[lacking], alone.weights_, alone.offset_, numbers=lacking)
-        measures.tell_missing("fused by their scores alone")
+        tell_missing("QualityFusion", measures.present, "fused by their scores alone")
         return llr
-
-    def fit_transform(
-        self,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        **quality: ArrayLike | None,
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
 
     def _n_measures(self) -> dict[str, int]:
         """How many measures have weights, of each kind."""
         sizes = zip(("enroll", "test"), self.quality_weights_.shape, strict=True)
         of_sides = {side: size - 1 for side, size in sizes if side in self.quality_sides_}
         return {**of_sides, "trial": len(self.trial_quality_weights_)}
-
-    @property
-    def n_systems_(self) -> int:
-        """How many systems it fuses."""
-        return len(self.weights_)
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it."""
-        return "fusion with quality"
 
     @property
     def quality_arguments(self) -> tuple[str, ...]:
@@ -343,9 +312,9 @@ class QualityFusion(Fusion):
         """Llrs of trials that have all measures."""
         llr = combined(scores, self.weights_, self.offset_, numbers=numbers)
         part = quality_part(self.quality_weights_, measures)
-        if measures.trial is not None:
+        if (of_trial := measures.tables.get("trial")) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
-                part += measures.trial @ self.trial_quality_weights_
+                part += of_trial @ self.trial_quality_weights_
         if (wrong := np.flatnonzero(~np.isfinite(part))).size:
             raise TrialError(
                 f"quality: measures of {len(wrong)} trials are so large that their products do not fit a float, the "
@@ -356,43 +325,19 @@ class QualityFusion(Fusion):
         llr += part
         return llr
 
-    def parameters(self) -> dict[str, Any]:
-        """Weights, offset, and the fusion of trials without quality as it would stand in a file of its own."""
-        return {
-            "weights": self.weights_.tolist(),
-            "standardized_weights": self.standardized_weights_.tolist(),
-            "offset": self.offset_,
-            "quality_weights": self.quality_weights_.tolist(),
-            "trial_quality_weights": self.trial_quality_weights_.tolist(),
-            "standardized_quality_weights": self.standardized_quality_weights_.tolist(),
-            "standardized_trial_quality_weights": self.standardized_trial_quality_weights_.tolist(),
-            "quality_sides": list(self.quality_sides_),
-            "backoff": content_of(self.backoff_),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take weights and offset from a file."""
         backoff = model_of(parameters["backoff"], "backoff")
         if not isinstance(backoff, LinearFusion):
             raise InputError(f"backoff: a model of kind {backoff.kind!r}, where a linear fusion is expected.")
-        names = ("weights", "standardized_weights", "trial_quality_weights")
-        weights, standardized, of_trial = (np.array(parameters[name], np.float64) for name in names)
-        if not len(weights) == len(standardized) == len(backoff.weights_):
+        if not len(parameters["weights"]) == len(parameters["standardized_weights"]) == len(backoff.weights_):
             raise InputError("weights, standardized_weights and those of backoff are not equally many.")
         sides = tuple(side for side in ("enroll", "test") if side in parameters["quality_sides"])
-        matrix, units = (
-            matrix_of_file(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
-            for name in ("quality_weights", "standardized_quality_weights")
-        )
-        of_trial_units = np.array(parameters["standardized_trial_quality_weights"], np.float64)
-        for name, one, like in (
-            ("standardized_quality_weights", units, matrix),
-            ("standardized_trial_quality_weights", of_trial_units, of_trial),
-        ):
-            if one.shape != like.shape:
+        for name in ("quality_weights", "standardized_quality_weights"):
+            require_matrix(parameters[name], sides, symmetric=self._is_symmetric(), name=name)
+        for like in ("quality_weights", "trial_quality_weights"):
+            if np.shape(parameters[name := f"standardized_{like}"]) != np.shape(parameters[like]):
                 raise InputError(f"{name}: not as many as there are weights.")
-        self.weights_, self.standardized_weights_, self.offset_ = weights, standardized, float(parameters["offset"])
-        self.quality_weights_, self.trial_quality_weights_ = matrix, of_trial
-        self.standardized_quality_weights_, self.standardized_trial_quality_weights_ = units, of_trial_units
+        super().set_parameters({n: v for n, v in parameters.items() if n not in ("quality_sides", "backoff")})
         self.quality_sides_, self.backoff_ = sides, backoff
         require_fitting(self.combine, self._n_measures())

@@ -102,13 +102,13 @@ class QualityTerms:
         InputError
             If measures are so large or small that the product of two does not fit a float.
         """
-        tables = {"enroll_quality": measures.enroll, "test_quality": measures.test}
+        tables = {"enroll_quality": measures.tables.get("enroll"), "test_quality": measures.tables.get("test")}
         (own_enroll, enroll_width), (own_test, test_width) = (
             _moments(table, is_target, weight) for table in tables.values()
         )
         own_means, widths = (own_enroll, own_test), (enroll_width, test_width)
         means = list(own_means)
-        shared = symmetric and measures.enroll is not None and measures.test is not None
+        shared = symmetric and "enroll" in measures.tables and "test" in measures.tables
         if shared:
             means = [0.5 * means[0] + 0.5 * means[1]] * 2
         sides = []
@@ -229,7 +229,7 @@ def _require_size(table: ScoreArray, center: FloatArray, name: str) -> None:
 
 def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
     """``q' W r`` of each trial; a side without measures has zeros before the 1."""
-    n_trials = len(measures.present)
+    n_trials, tables = len(measures.present), (measures.tables.get("enroll"), measures.tables.get("test"))
     total = np.empty(n_trials)
     inner, of_enroll, of_test = matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, :-1]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -238,21 +238,19 @@ def quality_part(matrix: FloatArray, measures: Measures) -> FloatArray:
             n_rows = len(measures.present[rows])
             q, r = (
                 np.zeros((n_rows, size)) if table is None else table[rows].astype(np.float64, copy=False)
-                for table, size in ((measures.enroll, len(of_enroll)), (measures.test, len(of_test)))
+                for table, size in zip(tables, (len(of_enroll), len(of_test)), strict=True)
             )
             total[rows] = ((q @ inner + of_test) * r).sum(axis=1) + q @ of_enroll
     return total
 
 
-def matrix_of_file(
-    rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str = "quality_weights"
-) -> FloatArray:
-    """``W`` of a file, or a matrix of the same form.
+def require_matrix(rows: Sequence[Sequence[float]], sides: tuple[str, ...], *, symmetric: bool, name: str) -> None:
+    """Refuse a ``W`` from a file, or a matrix of the same form, that does not have the form that it must have.
 
     Raises
     ------
     InputError
-        If it does not have the form that it must have.
+        If it does not.
     """
     if len({len(row) for row in rows}) > 1:
         raise InputError(f"{name}: rows of different lengths.")
@@ -266,4 +264,3 @@ def matrix_of_file(
     for side, size in zip(("enroll", "test"), matrix.shape, strict=True):
         if (size > 1) != bool(both_ways or side in sides) or one_sided:
             raise InputError(f"{name}: contradicts quality_sides.")
-    return matrix

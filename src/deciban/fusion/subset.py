@@ -15,9 +15,8 @@ from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
 from deciban.models.by_rule import Fusion
-from deciban.models.content import content_of
 from deciban.models.loading import model_of
-from deciban.models.model import Plain, Training
+from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -111,7 +110,7 @@ class SubsetFusion(Fusion):
     ) -> None:
         self.missing = missing
         self.max_missing = max_missing
-        self._set_rule(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
+        super().__init__(p_target=p_target, alpha=alpha, beta=beta, ridge=ridge)
         self._policy()
 
     def _policy(self) -> tuple[str, int]:
@@ -169,7 +168,7 @@ class SubsetFusion(Fusion):
         except TrialError as error:
             raise error.among(left[rows]) from None
         self._n_systems = len(complete)
-        self.objective_ = self._cost(counting, occurring)
+        self.objective_ = self.cost_of(*counting.by_class(self._fused(counting.scores, occurring)))
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
             results |= _told(subset, fusion, len(occurring.get(subset, ())))
@@ -201,12 +200,6 @@ class SubsetFusion(Fusion):
         occurring = occurring_subsets(matrix)
         require_known(occurring, self.fusions_, self.way_out, called=self.called)
         return self._fused(matrix, occurring)
-
-    def fit_transform(
-        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> FloatArray:
-        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
 
     @property
     def way_out(self) -> str:
@@ -253,10 +246,6 @@ class SubsetFusion(Fusion):
                 own = own[:, list(subset)]
             llr[rows] = combined(own, fusion.weights_, fusion.offset_, numbers=rows)
         return llr
-
-    def _cost(self, data: LabelledSystems, occurring: Mapping[Subset, IntArray]) -> float:
-        """Expected cost of trials, each by its own fusion."""
-        return self.cost_of(*data.by_class(self._fused(data.scores, occurring)))
 
     @property
     def n_systems_(self) -> int:

@@ -17,7 +17,7 @@ from deciban.fusion.hull_vertices import HullVertex, RandomizedRule, counts, roc
 from deciban.fusion.linear import LabelledSystems, require_systems
 from deciban.models.loading import NUMBER
 from deciban.models.model import Model, Training
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, ScoreArray
 
 
 class UnionHull(Model):
@@ -86,12 +86,6 @@ class UnionHull(Model):
         "n_miss": {"type": "array", "items": {"type": "number", "minimum": 0}},
     }
 
-    n_systems_: int
-    system_: IntArray
-    threshold_: FloatArray
-    n_fa_: CountArray
-    n_miss_: CountArray
-
     def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Find the hull of labelled trials.
 
@@ -115,7 +109,8 @@ class UnionHull(Model):
             If a score is NaN, shapes do not fit, or a class is empty.
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
-        self._take(len(data.columns), *union_vertices(data))
+        self.n_systems_ = len(data.columns)
+        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = union_vertices(data)
         results = {
             "vertices": len(self.system_),
             "changes_of_system": int(np.count_nonzero(np.diff(self.system_[1:-1]))),
@@ -288,16 +283,6 @@ class UnionHull(Model):
         require_systems(matrix, self.n_systems_, "hull")
         return matrix
 
-    def parameters(self) -> dict[str, Any]:
-        """Vertices of the hull."""
-        return {
-            "n_systems": self.n_systems_,
-            "system": self.system_.tolist(),
-            "threshold": self.threshold_.tolist(),
-            "n_fa": self.n_fa_.tolist(),
-            "n_miss": self.n_miss_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take vertices from a file."""
         system = np.array(parameters["system"], np.int64)
@@ -314,13 +299,8 @@ class UnionHull(Model):
         fewer, more = -np.diff(n_fa), np.diff(n_miss)
         if np.any(fewer < 0) or np.any(more < 0) or np.any(fewer + more == 0) or len(pool(more, fewer)) < len(more):
             raise InputError("n_fa, n_miss: these are not the vertices of a convex hull.")
-        self._take(int(parameters["n_systems"]), system, threshold, n_fa, n_miss)
-
-    def _take(
-        self, n_systems: int, system: IntArray, threshold: FloatArray, n_fa: CountArray, n_miss: CountArray
-    ) -> None:
-        self.n_systems_, self.system_, self.threshold_ = n_systems, system, threshold
-        self.n_fa_, self.n_miss_ = n_fa, n_miss
+        self.n_systems_ = int(parameters["n_systems"])
+        self.system_, self.threshold_, self.n_fa_, self.n_miss_ = system, threshold, n_fa, n_miss
 
 
 def _generator(rng: np.random.Generator | int) -> np.random.Generator:

@@ -9,6 +9,7 @@ and ``maximum`` appear in costs only, which nobody differentiates.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import array_api_compat
@@ -81,3 +82,31 @@ _CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
     (2.0, 1.0): lambda xp, x: 2.0 * _log_less_linear(xp, x),
     (1.0, 2.0): lambda xp, x: 2.0 * _sigma(xp, x),
 }
+
+
+def differentiable_cost_non(xp: Any, x: Any, alpha: float, beta: float) -> Any:
+    """`cost_non` of a tensor, differentiable twice; torch is imported when it is needed."""
+    return _function().apply(xp, x, alpha, beta)
+
+
+@cache
+def _function() -> Any:
+    import torch
+
+    class CostNon(torch.autograd.Function):  # type: ignore[misc]  # Any, where torch is not installed
+        @staticmethod
+        def forward(xp: Any, x: Any, alpha: float, beta: float) -> Any:
+            return cost_non(xp, x, alpha, beta)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, Any, float, float], output: Any) -> None:  # noqa: ARG004
+            ctx.xp, x, ctx.alpha, ctx.beta = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> tuple[None, Any, None, None]:
+            (x,) = ctx.saved_tensors
+            # Made of differentiable operations: PyTorch records them if a second derivative is asked for.
+            return None, gradient * slope_non(ctx.xp, x, ctx.alpha, ctx.beta), None, None
+
+    return CostNon

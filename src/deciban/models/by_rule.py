@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import WeightedScores, scoring_rule_cost
@@ -34,7 +35,7 @@ class TrainedByRule(ScoreModel):
             return " + ".join(self.system_names[k] for k in numbers)
         return f"system{'' if len(numbers) == 1 else 's'} {'+'.join(map(str, numbers))}"
 
-    def _set_rule(self, *, p_target: float, alpha: float, beta: float, ridge: float) -> None:
+    def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0, ridge: float = 0.0) -> None:
         self.p_target = p_target
         self.alpha = alpha
         self.beta = beta
@@ -101,19 +102,11 @@ class Fusion(TrainedByRule):
     """A weighted sum of the scores of several systems, trained by a proper scoring rule at a prior."""
 
     is_fusion = True
+    table_name = "fusion"
     weights_: FloatArray
     standardized_weights_: FloatArray
     offset_: float
     penalized_objective_: float
-
-    def row_name(self, systems: Sequence[str]) -> str:  # noqa: ARG002  # one name, whatever is fused
-        """What tables call the result."""
-        return self.table_name
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it."""
-        return "fusion"
 
     @property
     def whole(self) -> Fusion:
@@ -145,6 +138,22 @@ class Fusion(TrainedByRule):
             If there is no fusion for some of these sets.
         """
         return []
+
+    def fit_transform(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        **quality: ArrayLike | None,
+    ) -> FloatArray:
+        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
+        return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
+
+    @property
+    def n_systems_(self) -> int:
+        """How many systems it fuses."""
+        return len(self.weights_)
 
     def parameter_rows(self) -> tuple[ParameterRow, ...]:
         """Weights of the systems, and the offset."""

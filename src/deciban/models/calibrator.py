@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.rules.expected import WeightedScores, cross_entropy
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import LabelledTrials, ScoreModel
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray
@@ -137,3 +139,29 @@ class Calibrator(ScoreModel):
             others; `cross_validated` gives an honest picture.
         """
         return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
+
+
+def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, Plain]:
+    """Results of training under the names that all calibrators use.
+
+    Parameters
+    ----------
+    tar, non : (llr, weights)
+        Log-likelihood ratios of the training trials after calibration, in nats, with optional weights.
+    status : str
+        What became of training, in words.
+
+    Returns
+    -------
+    dict
+        ``objective`` is the cross-entropy at prior 0.5 in nats, ``objective_relative_to_llr_0`` the same as Cllr in
+        bits, and ``status``.
+    """
+    objective = cross_entropy(_counting(tar), _counting(non), 0.0)
+    return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
+
+
+def _counting(trials: WeightedScores) -> WeightedScores:
+    """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
+    llr, weights = trials
+    return trials if weights is None else (llr[weights > 0], weights[weights > 0])

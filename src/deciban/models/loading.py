@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
+import math
 import re
 import sys
-from collections.abc import Collection
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from deciban.errors import FormatError, InputError
-from deciban.models.content import SCHEMA, parsed
-from deciban.models.model import Model, Training
+from deciban.models.model import SCHEMA, Model, Training
 
 _HOMES = {
     "affine": "deciban.calibration:AffineCalibrator",
@@ -43,8 +44,6 @@ _MOST_BYTES = 1 << 30
 
 NUMBER: dict[str, Any] = {"oneOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
 """A number in a model file; JSON has no infinity."""
-
-_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
 
 
 def load_model(path: Any) -> Model:
@@ -90,6 +89,57 @@ def load_model(path: Any) -> Model:
     return model_of(parsed(data, name), name)
 
 
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+')
+"""Texts of JSON, which may hold anything, and whatever numbers and words are between them."""
+
+
+def parsed(data: bytes, name: str) -> Any:
+    """What a file holds, which begins the messages by its ``name``.
+
+    Raises
+    ------
+    FormatError
+        If it is no JSON, holds a number that does not fit a float, or a name twice in one object.
+    """
+
+    def refuse(word: str) -> NoReturn:
+        text = data.decode("utf-8")
+        first = next((one.start() for one in _TOKEN.finditer(text) if one[0] == word), 0)
+        raise FormatError(
+            f"{name}:{text.count(chr(10), 0, first) + 1}: {word[:40]} is no number that a model could hold. Damaged, "
+            "or not written by deciban."
+        )
+
+    def finite(digits: str) -> float:
+        number = float(digits)
+        return number if math.isfinite(number) else refuse(digits)
+
+    def fitting(digits: str) -> int:
+        return int(digits) if math.isfinite(float(digits)) else refuse(digits)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise FormatError(f"{name}: a name occurs twice in one object. Damaged, or not written by deciban.")
+        return found
+
+    try:
+        content: Any = json.loads(
+            data.decode("utf-8"), parse_constant=refuse, parse_float=finite, parse_int=fitting, object_pairs_hook=unique
+        )
+        json.dumps(content, ensure_ascii=False).encode()  # an escaped half of a character could never be written again
+    except UnicodeDecodeError as error:
+        where = f"{error.reason} at byte {error.start}"
+        raise FormatError(f"{name}: not UTF-8 text ({where}), so no model file.") from error
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{name}:{error.lineno}: no JSON ({error.msg}), so no model file.") from error
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{name}: no JSON that a model could be in ({error}).") from error
+    return content
+
+
 def model_of(content: Any, name: str) -> Model:
     """The model that a file holds, or one part of it.
 
@@ -123,8 +173,7 @@ def model_of(content: Any, name: str) -> Model:
         raise FormatError(f"{name}: {_placed(error, content, 'parameters', 'settings')}") from error
     training = content.get("training")
     if training is not None:
-        _require_names(training["systems"], getattr(model, "n_systems_", 1), name)
-        _require_counts(training["counts"], model.counted, name)
+        _require_training(training, model, name)
         counts = {one: int(count) for one, count in training["counts"].items()}
         model.training_ = Training(
             counts, training["fingerprint"], tuple(training["systems"]), _numbers(training["results"])
@@ -142,21 +191,21 @@ def _placed(error: Exception, content: dict[str, Any], *sections: str) -> str:
     return words
 
 
-def _require_counts(counts: dict[str, Any], counted: Collection[str], name: str) -> None:
-    """Refuse numbers of trials of other classes than those of the model."""
-    if counts.keys() != set(counted):
-        raise FormatError(
-            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model tells "
-            f"{', '.join(counted)[:200]} apart. Damaged, or not written by deciban."
-        )
+def _require_training(training: dict[str, Any], model: Model, name: str) -> None:
+    """Refuse a record with names that are not those of as many different systems, or numbers of other classes.
 
-
-def _require_names(systems: list[str], n_systems: int, name: str) -> None:
-    """Refuse names of systems that are not those of as many different systems; there may be none."""
+    There may be no names.
+    """
+    systems, counts, n_systems = training["systems"], training["counts"], getattr(model, "n_systems_", 1)
     if systems and (len(systems) != n_systems or len(set(systems)) < n_systems):
         raise FormatError(
             f"{name}: training.systems: {', '.join(systems)[:200]}, for a model of {n_systems} systems. Every system "
             "has one name of its own. Damaged, or not written by deciban."
+        )
+    if counts.keys() != set(model.counted):
+        raise FormatError(
+            f"{name}: training.counts: of {', '.join(counts)[:200] or 'nothing'}, but the model tells "
+            f"{', '.join(model.counted)[:200]} apart. Damaged, or not written by deciban."
         )
 
 
@@ -164,33 +213,8 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     import jsonschema
 
     parameters = model_class.parameter_schema
-    schema = {
-        "type": "object",
-        "required": ["deciban_model", "kind", "deciban_version", "settings", "parameters"],
-        "properties": {
-            "deciban_version": {"type": "string"},
-            "settings": {"type": "object"},
-            "parameters": {
-                "type": "object",
-                "properties": parameters,
-                "required": list(parameters),
-                "additionalProperties": False,
-            },
-            "training": {
-                "type": "object",
-                "required": ["counts", "fingerprint", "systems", "results"],
-                "properties": {
-                    "counts": {"type": "object", "additionalProperties": _COUNT},
-                    "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-                    "systems": {"type": "array", "items": {"type": "string"}},
-                    "results": {
-                        "type": "object",
-                        "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
-                    },
-                },
-            },
-        },
-    }
+    schema = json.loads(resources.files("deciban.models").joinpath("model.schema.json").read_text("utf-8"))
+    schema["properties"]["parameters"] |= {"properties": parameters, "required": list(parameters)}
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         where = ".".join(str(part) for part in error.absolute_path) or "the file"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
+import json
+import math
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -11,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban._version import __version__
 from deciban.errors import InputError
-from deciban.models.content import to_text
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _BLOCK = 1 << 16
@@ -134,19 +136,20 @@ class Model(ABC):
         """Of what the record of training counts trials."""
         return "n_tar", "n_non"
 
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """What training found, as plain numbers, strings, lists and mappings."""
+        return {name: _listed(getattr(self, f"{name}_")) for name in self.parameter_schema}
 
-    @abstractmethod
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take parameters from a file that fits the schema.
+        """Take numbers and arrays of them from a file that fits the schema.
 
         Raises
         ------
         InputError
             If they contradict each other.
         """
+        for name, value in parameters.items():
+            setattr(self, f"{name}_", np.array(value, np.float64) if isinstance(value, list) else float(value))
 
     @property
     def is_fitted(self) -> bool:
@@ -188,3 +191,66 @@ class Model(ABC):
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return f"{type(self).__name__}({given})"
+
+
+SCHEMA = 1
+"""Version of the layout; it changes when a name or a meaning does."""
+
+
+def to_text(model: Model) -> str:
+    """The file of a model.
+
+    Raises
+    ------
+    InputError
+        If the model was not trained.
+    """
+    return json.dumps(content_of(model), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def content_of(model: Model) -> dict[str, Any]:
+    """What stands in the file of a model.
+
+    Raises
+    ------
+    InputError
+        If the model was not trained.
+    """
+    model.require_fitted()
+    training = model.training_
+    content: dict[str, Any] = {
+        "deciban_model": SCHEMA,
+        "kind": model.kind,
+        "deciban_version": __version__,
+        "settings": model.settings,
+        "parameters": model.parameters(),
+    }
+    if training is not None:
+        content["training"] = {
+            "counts": dict(training.counts),
+            "fingerprint": training.fingerprint,
+            "systems": list(training.systems),
+            "results": dict(training.results),
+        }
+    plain: dict[str, Any] = _plain(content)
+    return plain
+
+
+def _listed(value: Any) -> Any:
+    """A parameter as numbers, strings, lists and mappings; a model as it would stand in a file of its own."""
+    if isinstance(value, Model):
+        return content_of(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: infinite numbers become words."""
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value

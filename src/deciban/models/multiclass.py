@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,10 +67,13 @@ class ClassModel(ScoreModel):
 
     scores_kind = "classes"
     fit_call = "fit(loglik, label)"
+    effect = "transformed"
     prior: list[float] | None
     classes_: _validate_classes.Names
 
-    @abstractmethod
+    offset_: FloatArray
+    weights_: FloatArray
+
     def fit(
         self,
         loglik: ArrayLike,
@@ -79,16 +82,120 @@ class ClassModel(ScoreModel):
         sample_weight: ArrayLike | None = None,
         classes: Sequence[str] | None = None,
     ) -> Self:
-        """Train on labelled trials."""
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_classes) array_like
+            Log-likelihoods in nats, or scores of that sense; -inf excludes a class, +inf excludes all others. Those of
+            several systems, for a fusion, are of shape (n_trials, n_systems, n_classes).
+        label : (n_trials,) array_like
+            The true class: its column, counted from 0, or its name.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies.
+        classes : sequence of str, optional
+            Names of the columns, in their order.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a log-likelihood is NaN, shapes do not fit, a label is unknown, a class has no trial, or nothing finite
+            can be learnt from these scores: the classes are separated and there is no penalty, for example, or infinite
+            scores contradict the truth or the sign of a weight.
+        """
+        checked = self._checked_scores(loglik)
+        data = self._labelled(checked, label, sample_weight, *self._classes_of(checked, label, classes))
+        self._record(data, self._fit(data))
+        return self
 
     @abstractmethod
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+        """Set the parameters, and return what else is worth knowing."""
+
     def transform(self, loglik: ArrayLike) -> FloatArray:
-        """Map the scores of trials to log-likelihoods of the classes, in nats."""
+        """Map the log-likelihoods of trials.
+
+        Parameters
+        ----------
+        loglik : (n_trials, n_classes) array_like
+            Systems, of a fusion, and classes in the order of training; may be infinite.
+
+        Returns
+        -------
+        (n_trials, n_classes) array
+            Log-likelihoods in nats, of which only differences within a trial mean anything.
+
+        Raises
+        ------
+        InputError
+            If the model was not trained, a log-likelihood is NaN, the number of systems or classes is another one,
+            finite log-likelihoods become too large for a float, or the model does not know what to make of infinite
+            ones: they contradict each other or meet a negative weight, for example.
+        """
+        self.require_fitted()
+        checked = self._checked_scores(loglik)
+        self._require_same(checked)
+        return self._transform(checked)
+
+    @abstractmethod
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        """Map checked log-likelihoods, into a new array."""
+
+    def fit_transform(
+        self,
+        loglik: ArrayLike,
+        label: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> FloatArray:
+        """Train on trials and map the same trials, which flatters the result.
+
+        Parameters, errors
+            As in `fit`.
+
+        Returns
+        -------
+        (n_trials, n_classes) array
+            Log-likelihoods in nats.
+        """
+        return self.fit(loglik, label, sample_weight=sample_weight, classes=classes).transform(loglik)
+
+    def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
+        """What a user passed, checked by itself."""
+        return _validate_classes.loglik(loglik)
+
+    def _classes_of(
+        self,
+        scores: ScoreArray,
+        label: ArrayLike,  # noqa: ARG002  # which may tell where scores do not
+        classes: Sequence[str] | None,
+    ) -> tuple[int, Sequence[str] | None]:
+        """How many classes there are, and their names, if these are known."""
+        return scores.shape[-1], classes
+
+    def _require_same(self, scores: ScoreArray) -> None:
+        """Refuse log-likelihoods of more or fewer classes than those of training.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        if scores.shape[-1] != self.n_classes_:
+            raise InputError(
+                f"loglik: {scores.shape[-1]} classes, but the model was trained on {self.n_classes_}. Pass the same "
+                "classes in the same order."
+            )
 
     @property
-    @abstractmethod
     def n_classes_(self) -> int:
         """How many classes there are."""
+        return len(self.offset_)
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -99,10 +206,6 @@ class ClassModel(ScoreModel):
         """All numbers of trials that the record of training has a fingerprint of."""
         found: AnyArray | list[AnyArray] = _columns(self.inputs(scores))
         return found
-
-    def row_name(self, systems: Sequence[str]) -> str:
-        """What tables call that which it makes of a system; transformations are no calibrations."""
-        return f"{systems[0]}, transformed"
 
     def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
         """The numbers of a map that has a scale or weights for all classes, and an offset for each.
@@ -119,7 +222,9 @@ class ClassModel(ScoreModel):
         """
         scale, offset = getattr(self, "scale_", None), getattr(self, "offset_", None)
         found = [("scale", "", float(scale))] if scale is not None and np.ndim(scale) == 0 else []
-        found += [("weight", name, weight) for name, weight in self._system_weights()]
+        if self.is_fusion:
+            weights = zip(self.trained_systems, self.weights_.tolist(), strict=True)
+            found += [("weight", name, weight) for name, weight in weights]
         names = self.classes_ or tuple(classes)
         if isinstance(offset, np.ndarray) and offset.ndim == 1 and names:
             found += [("offset", name, value) for name, value in zip(names, offset.tolist(), strict=True)]
@@ -134,10 +239,6 @@ class ClassModel(ScoreModel):
         offsets = ", ".join(f"{whom} {x:z.3f}" for what, whom, x in numbers if what == "offset")
         parts += [f"offsets in nats: {offsets}"] if offsets else []
         return ["; ".join(parts)] if parts else []
-
-    def _system_weights(self) -> list[tuple[str, float]]:
-        """The weight of each system, if there are several."""
-        return []
 
     def _set_prior(self, prior: ArrayLike | None) -> None:
         if prior is None:
@@ -156,9 +257,9 @@ class ClassModel(ScoreModel):
     def _labelled(
         self,
         scores: ScoreArray,
-        n_classes: int,
         label: ArrayLike,
         sample_weight: ArrayLike | None,
+        n_classes: int,
         classes: Sequence[str] | None,
     ) -> LabelledClasses:
         """Check what a user passed besides the scores, which are checked.
@@ -179,9 +280,8 @@ class ClassModel(ScoreModel):
         """Keep names, and what the model was trained on."""
         self.classes_ = data.classes
         counts = np.bincount(data.label, minlength=data.n_classes).tolist()
-        names = data.classes or tuple(map(str, range(data.n_classes)))
         digits = fingerprint(_columns(data.scores), data.label, data.float_weight)
-        self.training_ = Training(dict(zip(names, counts, strict=True)), digits, results=results)
+        self.training_ = Training(dict(zip(self.counted, counts, strict=True)), digits, results=results)
 
     def _told(self, fit: Fit) -> dict[str, Plain]:
         """What a model file tells of a search; warns if it did not reach the optimum."""
@@ -189,9 +289,14 @@ class ClassModel(ScoreModel):
             warn(f"{type(self).__name__}: {fit.status}.")
         return results_of(fit)
 
-    def _set_names(self, parameters: Mapping[str, Any], n_classes: int) -> None:
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Take names, numbers and arrays of them from a file that fits the schema."""
+        super().set_parameters({name: value for name, value in parameters.items() if name != "classes"})
+        self._set_names(parameters)
+
+    def _set_names(self, parameters: Mapping[str, Any]) -> None:
         """Take names from a file, and refuse what is of another number of classes, or of offsets that are not there."""
-        self._require_count(parameters, n_classes)
+        self._require_count(parameters, n_classes := self.n_classes_)
         if getattr(self, "offsets", True) is False and any(parameters["offset"]):
             raise InputError("offset: not all are 0, but the setting offsets is false.")
         self.classes_ = _validate_classes.names(parameters["classes"], n_classes)
@@ -214,6 +319,12 @@ class ClassModel(ScoreModel):
             raise InputError(f"{counted}, settings.prior: {words}.")
 
 
+class ClassMap(ClassModel):
+    """A map from log-likelihoods of one system to log-likelihoods, trained on labelled trials of many classes."""
+
+    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "offset": VECTOR}
+
+
 def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
     """All numbers of a trial in a row, or as columns where that would take a copy."""
     if scores.ndim == 2:
@@ -223,23 +334,8 @@ def _columns(scores: ScoreArray) -> ScoreArray | list[ScoreArray]:
     return [system[:, k] for system in np.moveaxis(scores, 1, 0) for k in range(scores.shape[2])]
 
 
-def require_classes(loglik: AnyArray, n_classes: int) -> None:
-    """Refuse log-likelihoods of more or fewer classes than those of training; the last axis is that of classes.
-
-    Raises
-    ------
-    InputError
-        If they are.
-    """
-    if loglik.shape[-1] != n_classes:
-        raise InputError(
-            f"loglik: {loglik.shape[-1]} classes, but the model was trained on {n_classes}. Pass the same classes in "
-            "the same order."
-        )
-
-
-def square(values: Any, n: int, name: str) -> FloatArray:
-    """Return a matrix from a file, which has a row and a column for each of the ``n`` offsets.
+def require_square(values: Any, n: int, name: str) -> None:
+    """Refuse a matrix from a file that has not a row and a column for each of the ``n`` offsets.
 
     Raises
     ------
@@ -252,4 +348,3 @@ def square(values: Any, n: int, name: str) -> FloatArray:
             f"{name}, offset: expected {n} rows of {n} numbers for {n} offsets, got {len(values)} rows of "
             f"{' or '.join(map(str, lengths))}. There is a row, a column and an offset for each class."
         )
-    return np.array(values, np.float64)

@@ -39,6 +39,11 @@ class LabelledTrials:
         """Weights as floats, for sums."""
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
+    def as_sets(self, score: ScoreArray) -> dict[str, Any]:
+        """Scores of these trials as the arguments of a metric of two sets."""
+        (tar, tar_weights), (non, non_weights) = self.by_class(score)
+        return {"tar": tar, "non": non, "tar_weights": tar_weights, "non_weights": non_weights}
+
     def by_class(self, score: ScoreArray) -> tuple[WeightedScores, WeightedScores]:
         """Scores of these trials with their weights: of targets and of non-targets."""
         is_target = self.is_target
@@ -146,6 +151,12 @@ class ScoreModel(Model):
     of_subsets: ClassVar[bool] = False
     """Whether it holds a fusion for each set of systems that a trial may have scores of."""
 
+    table_name: ClassVar[str] = "calibration"
+    """What tables call it where the systems are said elsewhere."""
+
+    effect: ClassVar[str] = "calibrated"
+    """What tables call scores that it was applied to."""
+
     system_names: tuple[str, ...] = ()
     """What messages of training call the systems; numbers from 0 if there are no names."""
 
@@ -186,13 +197,8 @@ class ScoreModel(Model):
         return [*scores.T, *(column for table in quality for column in table.T)]
 
     def row_name(self, systems: Sequence[str]) -> str:
-        """What tables call that which it makes of these systems."""
-        return f"{systems[0]}, calibrated"
-
-    @property
-    def table_name(self) -> str:
-        """What tables call it where the systems are said elsewhere."""
-        return "calibration"
+        """What tables call that which it makes of these systems: a fusion has one name, whatever is fused."""
+        return self.table_name if self.is_fusion else f"{systems[0]}, {self.effect}"
 
     def parameter_rows(self) -> tuple[ParameterRow, ...]:
         """Its parameters row by row, named after what they belong to; none where one line says them all."""

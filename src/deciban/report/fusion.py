@@ -6,7 +6,7 @@ from typing import Any
 
 from deciban.analysis import FusionAnalysis, FusionFigures, Selection
 from deciban.evaluation import Evaluation
-from deciban.fusion.quality_parameters import sums_of_measures
+from deciban.fusion.quality_measures import sums_of_measures
 from deciban.report.tables import Figure, figures_of, points_of
 from deciban.report.text import TEXTS, TWO_CLASS, number
 

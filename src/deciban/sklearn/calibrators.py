@@ -1,13 +1,18 @@
-"""The calibrators of `deciban.calibration` as scikit-learn estimators: the same settings, and what decisions need."""
+"""The calibrators of `deciban.calibration` as scikit-learn estimators: the same settings, and what decisions need.
+
+Bounds are the step after a calibrator in a pipeline.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from deciban import calibration
 from deciban.sklearn.estimator import ScoreCalibrator
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AffineCalibrator(ScoreCalibrator):
     """Log-likelihood ratio ``scale * score + offset``; see `deciban.calibration.AffineCalibrator`.
 
@@ -43,25 +48,13 @@ class AffineCalibrator(ScoreCalibrator):
 
     calibrator_class = calibration.AffineCalibrator
 
-    def __init__(
-        self,
-        *,
-        p_target: float = 0.5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        ridge: float = 0.0,
-        prior: float | None = None,
-        column: int | str | None = None,
-    ) -> None:
-        self.p_target = p_target
-        self.alpha = alpha
-        self.beta = beta
-        self.ridge = ridge
-        self.prior = prior
-        self.column = column
+    p_target: float = 0.5
+    alpha: float = 1.0
+    beta: float = 1.0
+    ridge: float = 0.0
 
 
-class ScaleCalibrator(ScoreCalibrator):
+class ScaleCalibrator(AffineCalibrator):
     """Log-likelihood ratio ``scale * score``, or temperature scaling; see `deciban.calibration.ScaleCalibrator`.
 
     Parameters
@@ -93,24 +86,8 @@ class ScaleCalibrator(ScoreCalibrator):
 
     calibrator_class = calibration.ScaleCalibrator
 
-    def __init__(
-        self,
-        *,
-        p_target: float = 0.5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        ridge: float = 0.0,
-        prior: float | None = None,
-        column: int | str | None = None,
-    ) -> None:
-        self.p_target = p_target
-        self.alpha = alpha
-        self.beta = beta
-        self.ridge = ridge
-        self.prior = prior
-        self.column = column
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class ShiftCalibrator(ScoreCalibrator):
     """Log-likelihood ratio ``score + offset``; see `deciban.calibration.ShiftCalibrator`.
 
@@ -142,22 +119,12 @@ class ShiftCalibrator(ScoreCalibrator):
     calibrator_class = calibration.ShiftCalibrator
     turns_round = False
 
-    def __init__(
-        self,
-        *,
-        p_target: float = 0.5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        prior: float | None = None,
-        column: int | str | None = None,
-    ) -> None:
-        self.p_target = p_target
-        self.alpha = alpha
-        self.beta = beta
-        self.prior = prior
-        self.column = column
+    p_target: float = 0.5
+    alpha: float = 1.0
+    beta: float = 1.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PavCalibrator(ScoreCalibrator):
     """The best monotone map of the training data; see `deciban.calibration.PavCalibrator`.
 
@@ -192,22 +159,12 @@ class PavCalibrator(ScoreCalibrator):
     calibrator_class = calibration.PavCalibrator
     turns_round = False
 
-    def __init__(
-        self,
-        *,
-        interpolation: Literal["linear", "step"] = "linear",
-        smoothing: float = 0.0,
-        bound: float | None = None,
-        prior: float | None = None,
-        column: int | str | None = None,
-    ) -> None:
-        self.interpolation = interpolation
-        self.smoothing = smoothing
-        self.bound = bound
-        self.prior = prior
-        self.column = column
+    interpolation: Literal["linear", "step"] = "linear"
+    smoothing: float = 0.0
+    bound: float | None = None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianCalibrator(ScoreCalibrator):
     """Log-likelihood ratio of two Gaussian distributions of the score; see `deciban.calibration.GaussianCalibrator`.
 
@@ -238,20 +195,11 @@ class GaussianCalibrator(ScoreCalibrator):
 
     calibrator_class = calibration.GaussianCalibrator
 
-    def __init__(
-        self,
-        *,
-        shared_variance: bool = True,
-        p_target: float = 0.5,
-        prior: float | None = None,
-        column: int | str | None = None,
-    ) -> None:
-        self.shared_variance = shared_variance
-        self.p_target = p_target
-        self.prior = prior
-        self.column = column
+    shared_variance: bool = True
+    p_target: float = 0.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BetaCalibrator(ScoreCalibrator):
     """Log-likelihood ratio ``a ln p - b ln(1 - p) + c`` of probabilities; see `deciban.calibration.BetaCalibrator`.
 
@@ -285,17 +233,75 @@ class BetaCalibrator(ScoreCalibrator):
     calibrator_class = calibration.BetaCalibrator
     turns_round = False
 
-    def __init__(
-        self,
-        *,
-        p_target: float = 0.5,
-        ridge: float = 0.0,
-        scores: Literal["probability", "log_odds"] = "probability",
-        prior: float | None = None,
-        column: int | str | None = None,
-    ) -> None:
-        self.p_target = p_target
-        self.ridge = ridge
-        self.scores = scores
-        self.prior = prior
-        self.column = column
+    p_target: float = 0.5
+    ridge: float = 0.0
+    scores: Literal["probability", "log_odds"] = "probability"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoundCalibrator(ScoreCalibrator):
+    """Log-likelihood ratios clipped to fixed bounds; see `deciban.calibration.BoundCalibrator`.
+
+    Parameters
+    ----------
+    low, high : float, optional
+        Lowest and highest log-likelihood ratio, in nats; None leaves that side open, but not both.
+    prior : float, optional
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; 0.5 if not given.
+    column : int or str, optional
+        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+
+    Attributes
+    ----------
+    calibrator_ : deciban.calibration.BoundCalibrator
+        With the bounds as settings.
+    classes_, n_features_in_, feature_names_in_
+        As in `ScoreCalibrator`.
+
+    Examples
+    --------
+    >>> X, y = [[3.0], [1.0], [2.0], [-1.0], [1.5], [0.0]], [1, 1, 1, 0, 0, 0]
+    >>> BoundCalibrator(low=-2.0, high=2.0).fit(X, y).decision_function([[-9.0], [1.5]])
+    array([-2. ,  1.5])
+    """
+
+    calibrator_class = calibration.BoundCalibrator
+    turns_round = False
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ElubCalibrator(ScoreCalibrator):
+    """Log-likelihood ratios within the empirical bounds of training data; see `deciban.calibration.ElubCalibrator`.
+
+    Parameters
+    ----------
+    n_misleading : float
+        Number of misleading log-likelihood ratios that are added to each class, at least 1.
+    prior : float, optional
+        Prior of ``classes_[1]`` in `predict_proba` and `predict`; 0.5 if not given.
+    column : int or str, optional
+        Number or name of the column of ``X`` that holds the scores; needed if there are several.
+
+    Attributes
+    ----------
+    calibrator_ : deciban.calibration.ElubCalibrator
+        With ``low_`` and ``high_``, in nats.
+    classes_, n_features_in_, feature_names_in_
+        As in `ScoreCalibrator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.concatenate([np.linspace(-1.0, 9.0, 100), np.linspace(-9.0, 1.0, 100)])[:, np.newaxis]
+    >>> bounded = ElubCalibrator().fit(X, np.repeat([1, 0], 100))
+    >>> bounded.decision_function([[-8.0], [1.5], [8.0]]).round(3)
+    array([-3.932,  1.5  ,  3.932])
+    """
+
+    calibrator_class = calibration.ElubCalibrator
+    turns_round = False
+
+    n_misleading: float = 1.0

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,12 +41,13 @@ _SCORES: dict[str, Any] = {"ensure_all_finite": False}
 """Infinite scores are legal; the calibrator itself refuses NaN."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScoreCalibrator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Base of the calibrators: a classifier whose evidence is the calibrated score, and a transformer into it.
 
-    A subclass names the calibrator that does the work, and has the settings of that one, ``prior`` and ``column`` as
-    the arguments of its constructor. What takes several columns at once, such as a fusion of systems, overrides
-    `_scores`, which is the only method that looks into ``X``.
+    A subclass names the calibrator that does the work, and has the settings of that one beside ``prior`` and
+    ``column``: dataclasses write the constructor that scikit-learn looks for. What takes several columns at once, such
+    as a fusion of systems, overrides `_scores`, which is the only method that looks into ``X``.
 
     Attributes
     ----------
@@ -65,10 +67,8 @@ class ScoreCalibrator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type
     turns_round: ClassVar[bool] = True
     """Whether it also learns from scores that are larger for non-targets (with a warning)."""
 
-    prior: float | None
-    column: int | str | None
-    calibrator_: Calibrator
-    classes_: AnyArray
+    prior: float | None = None
+    column: int | str | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labelled trials.

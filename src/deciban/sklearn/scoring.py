@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from deciban import metrics
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
+from deciban.models.calibrator import Labelled
 from deciban.types import AnyArray
 
 
@@ -217,9 +218,4 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | No
         raise InputError(f"pos_label: {pos_label!r} is neither of the labels {listed(known)}.")
     is_target = label == (known[1] if pos_label is None else pos_label)
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-    return {
-        "tar": scores[is_target],
-        "non": scores[~is_target],
-        "tar_weights": None if weight is None else weight[is_target],
-        "non_weights": None if weight is None else weight[~is_target],
-    }
+    return Labelled(scores, is_target, weight).as_sets(scores)

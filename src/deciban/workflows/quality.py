@@ -11,8 +11,14 @@ from numpy.typing import ArrayLike
 
 from deciban.errors import FormatError, InputError
 from deciban.fusion import QualityFusion
-from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide
-from deciban.fusion.quality_parameters import matrices_of, plain_combination, sums_of_measures, weighted_sum
+from deciban.fusion.quality_measures import (
+    QUALITY_SIDES,
+    QualitySide,
+    matrices_of,
+    plain_combination,
+    sums_of_measures,
+    weighted_sum,
+)
 from deciban.io import read_contents
 from deciban.io.source import PathLike, Source, display_name, numbered_lines, read_text
 from deciban.messages import Message, counted

@@ -10,7 +10,7 @@ from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.evaluation.results import SCHEMA, Jsonable, Results
 from deciban.io.source import PathLike
 from deciban.messages import Message
-from deciban.models.content import content_of
+from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials.joining.matching import JoinReport
 from deciban.workflows.kinds import AnyScores, kind_called

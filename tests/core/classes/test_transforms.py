@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import brentq
 
 from deciban.core.classes import transforms as class_transforms
-from deciban.core.classes.transforms import train_transform
+from deciban.core.classes.transforms import TransformObjective, normalized, train_transform
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.multiclass_training import train_classes
-from deciban.core.training.transform_objective import TransformObjective, normalized
 from deciban.errors import InputError
 from support.many_classes import best_parameters, cross_entropy, masses, problem
 
@@ -69,11 +68,9 @@ def test_derivatives_are_those_of_the_value(is_diagonal, weighted):
 
 
 def test_small_blocks_give_the_same_sums(monkeypatch):
-    from deciban.core.training import transform_objective as class_transform_objective
-
     loglik, label = trials(1000)
     whole = train_transform(loglik, label, prior=PRIOR, is_diagonal=False)
-    monkeypatch.setattr(class_transform_objective, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(class_transforms, "_BLOCK_BYTES", 1)
     parts = train_transform(loglik, label, prior=PRIOR, is_diagonal=False)
     np.testing.assert_allclose(parts.matrix, whole.matrix, atol=1e-9)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.loglik import are_alike, relative, row_blocks
 from deciban.core.training.magnitudes import overflown, refuse_overflow
@@ -16,7 +15,7 @@ from deciban.core.training.multiclass_training import ClassFit, train_classes
 from deciban.errors import InputError, warn
 from deciban.models.by_rule import results_of
 from deciban.models.model import Plain
-from deciban.models.multiclass import VECTOR, LabelledClasses
+from deciban.models.multiclass import NAMES, VECTOR, ClassMap, LabelledClasses
 from deciban.types import FloatArray, ScoreArray
 
 _SAYS_NOTHING = (
@@ -80,13 +79,12 @@ class MulticlassCalibrator(ClassMap):
     """
 
     kind: ClassVar[str] = "multiclass-affine"
+    effect = "calibrated"
     parameter_schema: ClassVar[dict[str, Any]] = {
+        "classes": NAMES,
         "scale": {"type": "number", "minimum": 0},
-        **ClassMap.parameter_schema,
+        "offset": VECTOR,
     }
-
-    scale_: float
-    objective_: float
 
     def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0) -> None:
         self._set_prior(prior)
@@ -129,11 +127,6 @@ class MulticlassCalibrator(ClassMap):
             standardized=np.zeros(1),
             objective=entropy,
             objective_at_zero=entropy,
-            gradient_norm=0.0,
-            n_steps=0,
-            n_passes=1,
-            converged=True,
-            flat=0,
         )
         return self._take(at_limit, {**results_of(at_limit), "status": "the scale is at its limit, 0"})
 
@@ -145,19 +138,6 @@ class MulticlassCalibrator(ClassMap):
             mapped += self.offset_
         refuse_overflow(overflown(loglik, mapped))
         return mapped
-
-    def row_name(self, systems: Sequence[str]) -> str:
-        """What tables call that which it makes of a system."""
-        return f"{systems[0]}, calibrated"
-
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, scale and offsets."""
-        return {"classes": self.classes_ and list(self.classes_), "scale": self.scale_, "offset": self.offset_.tolist()}
-
-    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Take names, scale and offsets from a file."""
-        self.scale_, self.offset_ = float(parameters["scale"]), np.array(parameters["offset"], np.float64)
-        self._set_names(parameters, len(self.offset_))
 
 
 class MulticlassScaleCalibrator(MulticlassCalibrator):

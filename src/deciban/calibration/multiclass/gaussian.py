@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.base import require_regular
-from deciban.core.classes.gaussian import ClassMoments, is_singular, log_densities
+from deciban.core.classes.gaussian import NOISE, ClassMoments, is_singular, log_densities
 from deciban.errors import InputError
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel, LabelledClasses
 from deciban.multiclass import cross_entropy
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 _ROW = {"type": "array", "items": {"type": "number"}, "minItems": 1}
 _ROWS = {"type": "array", "items": _ROW, "minItems": 1}
@@ -82,10 +81,6 @@ class GaussianBackend(ClassModel):
         "covariance": {"type": "array", "items": _ROWS, "minItems": 1},
     }
 
-    mean_: FloatArray
-    covariance_: FloatArray
-    objective_: float
-
     def __init__(
         self,
         *,
@@ -142,10 +137,27 @@ class GaussianBackend(ClassModel):
             If a feature is not finite, shapes do not fit, a label is unknown, there is one class only, a class has no
             trial (not even one of prior 0 may lack trials), or a covariance is singular.
         """
+        return super().fit(features, label, sample_weight=sample_weight, classes=classes)
+
+    def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
+        """Return a matrix of finite features, not copied if they are floats.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        table = _validate.matrix(loglik, "features", "feature")
+        if not _validate.all_finite(table):
+            bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+            raise InputError(
+                f"features: {len(bad)} of {len(table)} trials have features that are NaN or infinite, the first at "
+                f"index {bad[0]}. Gaussian models need finite ones: leave these trials out, or fill them in."
+            )
+        return table
+
+    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         share = self._share()
-        checked = _features(features)
-        n_classes, classes = self._classes_of(label, classes)
-        data = self._labelled(checked, n_classes, label, sample_weight, classes)
         self._require_trials(data)
         mean, covariance = self._models(data, share)
         _require_in_range(mean, covariance)
@@ -153,10 +165,19 @@ class GaussianBackend(ClassModel):
             log_densities(data.scores, mean, covariance), data.label, prior=data.prior, sample_weight=data.weight
         )
         self.mean_, self.covariance_, self.objective_ = mean, covariance, objective
-        self._record(data, _results(data, objective))
-        return self
+        possible = data.prior[data.prior > 0.0]
+        return {
+            "objective": objective,
+            "objective_relative_to_llr_0": objective / float(-(possible @ np.log(possible))),
+            "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
+        }
 
-    def _classes_of(self, label: ArrayLike, classes: Sequence[str] | None) -> tuple[int, Sequence[str] | None]:
+    def _classes_of(
+        self,
+        scores: ScoreArray,  # noqa: ARG002  # features do not tell
+        label: ArrayLike,
+        classes: Sequence[str] | None,
+    ) -> tuple[int, Sequence[str] | None]:
         """How many classes there are, at least as many as the prior has, and their names, if labels are names.
 
         Raises
@@ -232,21 +253,24 @@ class GaussianBackend(ClassModel):
             If the back-end was not trained, a feature is not finite, their number is another one, or they are so far
             away that all densities are 0.
         """
-        self.require_fitted()
-        checked = _features(features)
-        if checked.shape[1] != self.mean_.shape[1]:
-            raise InputError(
-                f"features: {checked.shape[1]} of them, but the back-end was trained on {self.mean_.shape[1]}. Pass "
-                "the same features in the same order."
-            )
-        loglik = log_densities(checked, self.mean_, self.covariance_)
-        if not _validate.all_finite(loglik):
-            far = np.flatnonzero(~np.isfinite(loglik).all(axis=1))
+        return super().transform(features)
+
+    def _transform(self, loglik: ScoreArray) -> FloatArray:
+        densities = log_densities(loglik, self.mean_, self.covariance_)
+        if not _validate.all_finite(densities):
+            far = np.flatnonzero(~np.isfinite(densities).all(axis=1))
             raise InputError(
                 f"features: {len(far)} trials are so far from all classes that their log-likelihoods do not fit a "
                 f"float, the first at index {far[0]}. Are they in the units of training?"
             )
-        return loglik
+        return densities
+
+    def _require_same(self, scores: ScoreArray) -> None:
+        if scores.shape[1] != self.mean_.shape[1]:
+            raise InputError(
+                f"features: {scores.shape[1]} of them, but the back-end was trained on {self.mean_.shape[1]}. Pass "
+                "the same features in the same order."
+            )
 
     def fit_transform(
         self,
@@ -263,14 +287,6 @@ class GaussianBackend(ClassModel):
     def n_classes_(self) -> int:
         """How many classes there are."""
         return len(self.mean_)
-
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, means and covariances."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "mean": self.mean_.tolist(),
-            "covariance": self.covariance_.tolist(),
-        }
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, means and covariances from a file."""
@@ -295,35 +311,7 @@ class GaussianBackend(ClassModel):
                 raise InputError(f"covariance[{k}]: this matrix is not symmetric and positive definite.")
         _require_in_range(mean, covariance)
         self.mean_, self.covariance_ = mean, covariance
-        self._set_names(parameters, n_classes)
-
-
-def _features(values: ArrayLike) -> ScoreArray:
-    """Return a matrix of finite features, not copied if they are floats.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    table = _validate.matrix(values, "features", "feature")
-    if not _validate.all_finite(table):
-        bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
-        raise InputError(
-            f"features: {len(bad)} of {len(table)} trials have features that are NaN or infinite, the first at index "
-            f"{bad[0]}. Gaussian models need finite ones: leave these trials out, or fill them in."
-        )
-    return table
-
-
-def _results(data: LabelledClasses, objective: float) -> dict[str, Plain]:
-    """What a model file tells of training."""
-    possible = data.prior[data.prior > 0.0]
-    return {
-        "objective": objective,
-        "objective_relative_to_llr_0": objective / float(-(possible @ np.log(possible))),
-        "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
-    }
+        self._set_names(parameters)
 
 
 def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:
@@ -337,3 +325,60 @@ def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:
     variances = np.diagonal(covariance, axis1=1, axis2=2)
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.all(variances > 1e-300)):
         raise InputError("features: their variances do not fit a float. Take another unit.")
+
+
+def require_regular(
+    model: FloatArray, data: LabelledClasses, *, shared: FloatArray, own: int | None, may_smooth: bool
+) -> None:
+    """Refuse a covariance without an inverse.
+
+    Parameters
+    ----------
+    model : (n_features, n_features) array
+        Of features relative to their ranges, with the ridge.
+    data : LabelledClasses
+        What it was estimated from.
+    shared : (n_features, n_features) array
+        The shared covariance, without the ridge.
+    own : int, optional
+        The class of which it is; shared by all if not given.
+    may_smooth : bool
+        Whether no part of the shared one is in it.
+
+    Raises
+    ------
+    InputError
+        If it is singular; the message names the features that have no variance.
+    """
+    constant = np.flatnonzero(np.diag(model) <= NOISE)
+    if len(constant) == 0 and not is_singular(model):
+        return
+    counts = np.ones(len(data.label), np.bool_) if data.weight is None else data.weight > 0
+    n_trials, n_features = int(np.count_nonzero(counts if own is None else counts & (data.label == own))), len(model)
+    is_seen_once = n_trials == (data.n_classes if own is None else 1)
+    of_class = None if own is None else _validate_classes.called(own, data.classes)
+    ways = 'covariance="smoothed" or ridge=1e-3' if may_smooth else "ridge=1e-3"
+    for_good = np.flatnonzero(np.diag(shared) <= NOISE)
+    if len(for_good) and not is_seen_once:
+        mattering = "" if data.prior.all() else " of prior above 0"
+        raise InputError(
+            f"features: {_listed(for_good, n_features)} the same within each class{mattering}, so its shared variance "
+            "is 0, and so is any ridge, which is a multiple of that. Leave it out."
+        )
+    if len(constant) and not is_seen_once:
+        raise InputError(
+            f"features: {_listed(constant, n_features)} the same in all trials of {of_class}, so its variance is 0. "
+            f"Set {ways}, or leave it out."
+        )
+    whose = "shared covariance" if of_class is None else f"covariance of {of_class}"
+    cause = "there are too few trials, or some features follow from others"
+    way = "Collect more trials" if len(for_good) else f"Set {ways}, leave features out, or collect more trials"
+    raise InputError(
+        f"features: the {whose}, of {n_features} features from {n_trials:,} trial{'' if n_trials == 1 else 's'}, is "
+        f"singular: {cause}. {way}."
+    )
+
+
+def _listed(features: IntArray, n_features: int) -> str:
+    more = f" (and {len(features) - 1} more of {n_features})" if len(features) > 1 else ""
+    return f"feature {features[0]}{more} is"

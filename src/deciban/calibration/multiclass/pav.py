@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.base import ClassMap
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
 from deciban.models.model import Plain
-from deciban.models.multiclass import NAMES, LabelledClasses, require_classes
+from deciban.models.multiclass import NAMES, ClassMap, LabelledClasses
 from deciban.multiclass import cross_entropy, detection_llrs
 from deciban.types import FloatArray, ScoreArray
 
@@ -80,9 +79,6 @@ class DetectionPavTransformation(ClassMap):
         "detectors": {"type": "array", "items": _DETECTOR, "minItems": 2},
     }
 
-    detectors_: list[PavCalibrator]
-    objective_: float
-
     def __init__(
         self,
         *,
@@ -135,8 +131,8 @@ class DetectionPavTransformation(ClassMap):
             If it was not trained, a log-likelihood is NaN, or the number of classes is another one.
         """
         self.require_fitted()
-        checked = _validate_classes.loglik(loglik)
-        require_classes(checked, self.n_classes_)
+        checked = self._checked_scores(loglik)
+        self._require_same(checked)
         return _mapped(detection_llrs(checked, prior=self.prior), self.detectors_)
 
     def _transform(self, loglik: ScoreArray) -> FloatArray:
@@ -150,10 +146,7 @@ class DetectionPavTransformation(ClassMap):
 
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, and the blocks of each detector."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "detectors": [detector.parameters() for detector in self.detectors_],
-        }
+        return {**super().parameters(), "detectors": [detector.parameters() for detector in self.detectors_]}
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names and blocks from a file."""
@@ -161,7 +154,7 @@ class DetectionPavTransformation(ClassMap):
         for detector, blocks in zip(detectors, parameters["detectors"], strict=True):
             detector.set_parameters(blocks)
         self.detectors_ = detectors
-        self._set_names(parameters, len(detectors))
+        self._set_names(parameters)
 
 
 def _weights(data: LabelledClasses) -> Iterator[FloatArray]:

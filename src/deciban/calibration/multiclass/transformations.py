@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.base import ClassMap
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.classes.transforms import TransformFit, train_transform
+from deciban.core.classes.transforms import TransformFit, normalized, train_transform
 from deciban.core.training.magnitudes import overflown, refuse_overflow
-from deciban.core.training.transform_objective import normalized
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain
-from deciban.models.multiclass import MATRIX, VECTOR, LabelledClasses, square
+from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, LabelledClasses, require_square
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 _MOST_CLASSES = 30
@@ -28,9 +26,8 @@ class _Transformation(ClassMap):
 
     toward_calibration: float
     ridge: float
-    objective_: float
 
-    def _set(self, prior: ArrayLike | None, ridge: float, toward_calibration: float) -> None:
+    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
         self._set_prior(prior)
         self.ridge = ridge
         self.toward_calibration = toward_calibration
@@ -105,12 +102,7 @@ class ClassScaleTransformation(_Transformation):
     """
 
     kind: ClassVar[str] = "class-scale"
-    parameter_schema: ClassVar[dict[str, Any]] = {"scale": VECTOR, **ClassMap.parameter_schema}
-
-    scale_: FloatArray
-
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
-        self._set(prior, ridge, toward_calibration)
+    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         fit = self._trained(data, is_diagonal=True)
@@ -131,20 +123,11 @@ class ClassScaleTransformation(_Transformation):
         refuse_overflow(far)
         return mapped
 
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, scales and offsets."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "scale": self.scale_.tolist(),
-            "offset": self.offset_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, scales and offsets from a file."""
-        self.scale_, self.offset_ = (np.array(parameters[name], np.float64) for name in ("scale", "offset"))
-        if len(self.scale_) != len(self.offset_):
+        if len(parameters["scale"]) != len(parameters["offset"]):
             raise InputError("scale and offset are not equally many.")
-        self._set_names(parameters, len(self.offset_))
+        super().set_parameters(parameters)
 
 
 class MatrixTransformation(_Transformation):
@@ -202,12 +185,7 @@ class MatrixTransformation(_Transformation):
     """
 
     kind: ClassVar[str] = "class-matrix"
-    parameter_schema: ClassVar[dict[str, Any]] = {"matrix": MATRIX, **ClassMap.parameter_schema}
-
-    matrix_: FloatArray
-
-    def __init__(self, *, prior: ArrayLike | None = None, ridge: float = 0.0, toward_calibration: float = 0.0) -> None:
-        self._set(prior, ridge, toward_calibration)
+    parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
         if data.n_classes > _MOST_CLASSES:
@@ -230,19 +208,10 @@ class MatrixTransformation(_Transformation):
         refuse_overflow(overflown(loglik, mapped))
         return mapped
 
-    def parameters(self) -> dict[str, Any]:
-        """Names of the classes, matrix and offsets."""
-        return {
-            "classes": self.classes_ and list(self.classes_),
-            "matrix": self.matrix_.tolist(),
-            "offset": self.offset_.tolist(),
-        }
-
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take names, matrix and offsets from a file."""
-        self.offset_ = np.array(parameters["offset"], np.float64)
-        self.matrix_ = square(parameters["matrix"], len(self.offset_), "matrix")
-        self._set_names(parameters, len(self.offset_))
+        require_square(parameters["matrix"], len(parameters["offset"]), "matrix")
+        super().set_parameters(parameters)
 
 
 def _require_positive(

@@ -103,7 +103,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         What to train, once it is known what the scores are about.
     """
     from deciban.io.writing import plainly_opened, target_name
-    from deciban.models.content import to_text
+    from deciban.models.model import to_text
     from deciban.workflows import train_files
 
     request.check()

@@ -125,9 +125,8 @@ def undecided(counted: CountedTrials, called: Called, *, offset: bool) -> tuple[
     is_decided, certain = decided(trials)
     left, sure = (trials.take(np.flatnonzero(rows)) for rows in (~is_decided, is_decided))
     _require_rivals(left, called, offset=offset)
-    weight = sure.class_weights[sure.label] * (1.0 if sure.weights is None else sure.weights)
     # Where several classes are certain, the prior decides between them.
-    return left, float(weight @ (np.log(certain[is_decided] @ prior) - np.log(prior[sure.label])))
+    return left, float(sure.weight(slice(None)) @ (np.log(certain[is_decided] @ prior) - np.log(prior[sure.label])))
 
 
 def _require_rivals(trials: ClassTrials, called: Called, *, offset: bool) -> None:

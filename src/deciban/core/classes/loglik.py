@@ -34,8 +34,7 @@ def row_blocks(n_trials: int, n_classes: int) -> Iterator[slice]:
 def class_major(loglik: ScoreArray, rows: slice | IntArray, columns: IntArray | None = None) -> FloatArray:
     """Return a block of these trials and classes as it is, as a copy in float64."""
     part = loglik[rows] if columns is None else loglik[rows][:, columns]
-    block: FloatArray = np.array(part.T, dtype=np.float64, order="C")
-    return block
+    return np.array(part.T, dtype=np.float64, order="C")
 
 
 def relative(loglik: ScoreArray, rows: slice | IntArray, columns: IntArray | None = None) -> FloatArray:
@@ -81,8 +80,7 @@ def _rounding(loglik: ScoreArray, rows: slice) -> FloatArray:
 
 def prior_ratio(prior: FloatArray) -> FloatArray:
     """A prior divided by its greatest entry."""
-    ratio: FloatArray = prior / prior.max()
-    return ratio
+    return np.asarray(prior / prior.max())
 
 
 def log_mean_exp(block: FloatArray, ratio: FloatArray, members: Sequence[int] | IntArray) -> FloatArray:

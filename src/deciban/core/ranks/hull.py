@@ -155,14 +155,12 @@ class Rocch(ByValue):
     @property
     def p_fa(self) -> FloatArray:
         """False-alarm rate at each vertex, a fraction, from 1 down to 0."""
-        rates: FloatArray = self.n_fa / self.n_fa[0]
-        return rates
+        return np.asarray(self.n_fa / self.n_fa[0])
 
     @property
     def p_miss(self) -> FloatArray:
         """Miss rate at each vertex, a fraction, from 0 up to 1."""
-        rates: FloatArray = self.n_miss / self.n_miss[-1]
-        return rates
+        return np.asarray(self.n_miss / self.n_miss[-1])
 
     @property
     def area(self) -> float:

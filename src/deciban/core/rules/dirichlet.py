@@ -76,17 +76,14 @@ def dirichlet_cost(log_ratio: FloatArray, own: float, others: FloatArray, scale:
     if len(rest):
         ratio = log_ratio[:, rest]
         if np.all(others == 1.0):
-            cost[rest] = _power_cost(_log_sum_exp(ratio, nearest[rest]), own)
+            with np.errstate(under="ignore"):
+                others_together = nearest[rest] + np.log(np.exp(ratio - nearest[rest]).sum(axis=0))
+            cost[rest] = _power_cost(others_together, own)
         else:
             cost[rest] = _integrals(ratio, own, others)
     with np.errstate(over="ignore"):
         cost *= scale
     return cost
-
-
-def _log_sum_exp(rows: FloatArray, top: FloatArray) -> FloatArray:
-    with np.errstate(under="ignore"):
-        return np.asarray(top + np.log(np.exp(rows - top).sum(axis=0)))
 
 
 def _power_cost(x: FloatArray, own: float) -> FloatArray:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -145,13 +145,8 @@ class ErrorCounts:
         """Merge with the counts of other trials at the same thresholds."""
         if not np.array_equal(self.thresholds, other.thresholds):
             raise ValueError("error counts merge only at the same thresholds")
-        return ErrorCounts(
-            self.thresholds,
-            self.n_miss + other.n_miss,
-            self.n_fa + other.n_fa,
-            self.n_tar + other.n_tar,
-            self.n_non + other.n_non,
-        )
+        names = ("n_miss", "n_fa", "n_tar", "n_non")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
 
     @property
     def p_miss(self) -> FloatArray:

@@ -12,14 +12,13 @@ import numpy as np
 from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.moments import clipped, quartiles
 from deciban.core.training.samples import SAMPLE, binned, informative
-from deciban.core.training.separation import is_apart
-from deciban.core.training.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
+from deciban.core.training.trust_region import PRECISE, ROUNDING, Minimum, minimize
 from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """What training found.
+    """What training found; by default without a search, at a point that is known to be the optimum.
 
     Attributes
     ----------
@@ -47,11 +46,11 @@ class Fit:
     standardized: FloatArray
     objective: float
     objective_at_zero: float
-    gradient_norm: float
-    n_steps: int
-    n_passes: int
-    converged: bool
-    flat: int
+    gradient_norm: float = 0.0
+    n_steps: int = 0
+    n_passes: int = 1
+    converged: bool = True
+    flat: int = 0
     infimum: float | None = None
 
     @property
@@ -113,9 +112,6 @@ _UNCERTAIN = 1e-4
 Search = Callable[[Any, FloatArray, float, Minimum | None], Minimum]
 """Minimizes a function from a point on, to a precision; see `minimized`."""
 
-Stop = Callable[[FloatArray, Derivatives], bool]
-"""Whether to end a search at a new point; see `minimize`."""
-
 Starts = Callable[[Any, FloatArray], list[FloatArray]]
 """Where to start on the first level, for functions with several minima."""
 
@@ -124,7 +120,7 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     """Minimize on samples first, then on all trials."""
     trials, n = objective.trials, len(objective.trials)
     rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
-    way = Way(np.zeros(objective.n_parameters), minimized, _starts)
+    way = Way(np.zeros(objective.n_parameters), starts=_starts)
     if few is not trials:
         way.follow(replace(rough, trials=few), ROUGH[0])
     if n < LARGE:
@@ -141,13 +137,18 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
 
 
-def search(
-    level: Any, start: FloatArray, precise: float, after: Minimum | None, stop: Stop, limit: float = np.inf
-) -> Minimum:
-    """The minimum of one level, as precise as its type and its place on the way allow."""
-    rounding = ROUNDING if level.dtype is np.float64 else 1e-6
-    reuse = len(level.trials) >= LARGE and precise not in ROUGH  # elsewhere second derivatives cost next to nothing
-    return minimize(level, start, reuse=reuse, precise=precise, rounding=rounding, stop=stop, after=after, limit=limit)
+def minimized(level: Any, start: FloatArray, precise: float, after: Minimum | None = None) -> Minimum:
+    """The minimum of one level, as precise as its type and place on the way allow, or a proof that there is none."""
+    return minimize(
+        level,
+        start,
+        reuse=len(level.trials) >= LARGE and precise not in ROUGH,  # elsewhere second derivatives cost next to nothing
+        precise=precise,
+        rounding=ROUNDING if level.dtype is np.float64 else 1e-6,
+        stop=level.has_no_minimum,
+        after=after,
+        limit=level.value_at_zero + _SAME,
+    )
 
 
 def _fits_float32(objective: LinearObjective) -> bool:
@@ -176,7 +177,7 @@ class Way:
         Where the first search began, if there was a choice.
     """
 
-    def __init__(self, start: FloatArray, search: Search, starts: Starts | None = None) -> None:
+    def __init__(self, start: FloatArray, search: Search = minimized, starts: Starts | None = None) -> None:
         self.point = self.last = start
         self._search, self._starts = search, starts
         self.rivals: list[FloatArray] = []
@@ -230,23 +231,9 @@ def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
         return [point]
     log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
     found = minimized(log_rule, point, ROUGH[0])
-    if is_apart(log_rule, found.at) or (level.alpha <= 1.0 and level.beta <= 1.0):
+    if log_rule.is_apart(found.at) or level.is_convex:
         return [found.point]
     near = replace(log_rule, trials=clipped(level.trials, *quartiles(level.trials), at=_NEAR))
     of_bulk = minimized(near, point, ROUGH[0])  # a few outliers spoil the logarithmic rule, but not these
     shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
     return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]
-
-
-def minimized(level: LinearObjective, start: FloatArray, precise: float, after: Minimum | None = None) -> Minimum:
-    """The minimum of one level, or the point at which no trial is on the wrong side any more.
-
-    Without penalty nothing keeps the weights finite then.
-    """
-
-    def apart(_point: FloatArray, at: Derivatives) -> bool:
-        return not level.penalty.any() and is_apart(level, at)
-
-    is_convex = max(level.alpha, level.beta) <= 1.0
-    at_zero = 1.0 + level.constant + _SAME if is_convex and level.trials.base is None else np.inf
-    return search(level, start, precise, after, apart, at_zero)

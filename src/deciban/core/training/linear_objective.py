@@ -171,6 +171,28 @@ class LinearObjective:
         """Number of weights, and one for the offset."""
         return len(self.center) + self.intercept
 
+    @property
+    def is_convex(self) -> bool:
+        """Whether the rule is, so that there is one minimum at most."""
+        return max(self.alpha, self.beta) <= 1.0
+
+    @property
+    def value_at_zero(self) -> float:
+        """The value of weights 0, which no minimum exceeds; infinite where it is not known to be 1."""
+        return 1.0 + self.constant if self.is_convex and self.trials.base is None else np.inf
+
+    def is_apart(self, at: Derivatives) -> bool:
+        """Whether no trial is on the wrong side at a point, which proves that its weights may grow forever.
+
+        It proves nothing where something else than weights and offset has a share in it.
+        """
+        moves_all = self.intercept or self.log_odds == 0.0
+        return at.worst < 0.0 and moves_all and len(self.center) > 0 and self.trials.base is None
+
+    def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
+        """Whether a point proves that there is none: without penalty nothing keeps the weights finite then."""
+        return not self.penalty.any() and self.is_apart(at)
+
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
         """Value and gradient at a point, and the Hessian if none is given.
 
@@ -197,21 +219,17 @@ class LinearObjective:
             point[-1] += self.log_odds
         return point.astype(self.dtype)
 
-    def _block_size(self, *, with_hessian: bool, share: float) -> int:
-        """How many trials to look at together, with a share of the temporary memory."""
-        n, item = self.n_parameters, np.dtype(self.dtype).itemsize
+    def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
+        """All trials, cut into pieces whose temporaries are small, with a share of the temporary memory."""
+        n = self.n_parameters
         is_raw = self.suits_rows and self.dtype is np.float64
         columns = _OWN_COLUMNS + (0 if is_raw else n) + (n if with_hessian else 0)
         budget = share * _BYTES[len(self.center) > 1] * len(self.trials) / columns
         size = min(max(budget, _SIZES[0]), _SIZES[1])
         if with_hessian and n > 2:
             size = min(size, _MATRIX_BYTES / n)
-        return int(size) // item
-
-    def blocks(self, *, with_hessian: bool = False, share: float = 1.0) -> list[slice]:
-        """All trials, cut into pieces whose temporaries are small."""
-        size = self._block_size(with_hessian=with_hessian, share=share)
-        return [slice(i, i + size) for i in range(0, len(self.trials), size)]
+        n_rows = int(size) // np.dtype(self.dtype).itemsize
+        return [slice(i, i + n_rows) for i in range(0, len(self.trials), n_rows)]
 
     def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
         """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
@@ -293,7 +311,7 @@ class LinearObjective:
             return ColumnBlock(own, float(self.center[0]), float(self.width[0]))
         if self.suits_rows and self.trials.matrix is not None:
             return MatrixBlock(self.trials.matrix[rows].astype(self.dtype, copy=False), self.center, self.width)
-        features: AnyArray = np.empty((self.n_parameters, len(self.trials.is_target[rows])), self.dtype)
+        features: AnyArray = np.empty((len(self.center) + self.intercept, len(self.trials.is_target[rows])), self.dtype)
         for k, column in enumerate(self.trials.columns):
             standardized = np.subtract(column[rows], self.center[k], dtype=np.float64)
             standardized /= self.width[k]

@@ -62,8 +62,7 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     infimum : float, optional
         What steeper and steeper scales come down to, if that is less.
     """
-    convex = max(objective.alpha, objective.beta) <= 1.0
-    if convex or not found.converged or objective.trials.base is not None or not len(objective.center):
+    if objective.is_convex or not found.converged or objective.trials.base is not None or not len(objective.center):
         return found, None
     level = replace(objective, trials=sample(few, _GLANCE))
     start = _best_start(level, found)
@@ -201,7 +200,8 @@ def train(
     nothing = np.zeros(1)
     at_zero = scoring_rule_cost((nothing, None), (nothing, None), log_odds, alpha, beta)
     unit = at_zero if at_zero > 0.0 else 1.0  # squares of the objective of a very improbable class would underflow
-    trials, lost, ridge = replace(trials, class_weights=_divided(trials.class_weights, unit)), lost / unit, ridge / unit
+    per_non, per_tar = trials.class_weights
+    trials, lost, ridge = replace(trials, class_weights=(per_non / unit, per_tar / unit)), lost / unit, ridge / unit
     few = sample(trials, SAMPLE)
     center, width = _standard(trials, few, ridge=ridge, intercept=intercept)
     stretch = np.sqrt(1.0 + ridge)  # of the parameters, or a large penalty would make all else look flat
@@ -220,25 +220,18 @@ def train(
         standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]
     require_scales(raw, "scores")
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
-    # The last step, which leads to the weights, gains the decrement.
-    penalized = 0.5 * float(penalty @ (found.polished if found.converged else found.point) ** 2)
+    course = found.course
+    course["gradient_norm"] *= unit
+    course["converged"] &= infimum is None
     return LinearFit(
         weights=raw,
         offset=offset,
         standardized=standardized,
-        objective=unit * (found.at.value - (found.decrement if found.converged else 0.0) - penalized),
+        objective=unit * (found.least - 0.5 * float(penalty @ found.best**2)),
         objective_at_zero=at_zero,
-        gradient_norm=unit * float(np.linalg.norm(found.at.gradient)),
-        n_steps=found.n_steps,
-        n_passes=found.n_evaluations,
-        converged=found.converged and infimum is None,
         infimum=None if infimum is None else unit * infimum,
-        flat=found.flat,
+        **course,
     )
-
-
-def _divided(class_weights: tuple[float, float], unit: float) -> tuple[float, float]:
-    return class_weights[0] / unit, class_weights[1] / unit
 
 
 def _standard(trials: Trials, few: Trials, *, ridge: float, intercept: bool) -> tuple[FloatArray, FloatArray]:

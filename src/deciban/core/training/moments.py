@@ -164,8 +164,7 @@ def _compared(trials: ClassTrials, k: int) -> Iterator[tuple[FloatArray, FloatAr
         scores = np.array(trials.systems[rows, k], np.float64)
         scores -= scores.max(axis=1, keepdims=True)
         scores[np.isneginf(scores)] = 0.0
-        weight = trials.class_weights[trials.label[rows]]
-        yield scores, weight if trials.weights is None else weight * trials.weights[rows]
+        yield scores, trials.weight(rows)
 
 
 def _mean(trials: ClassTrials, k: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -10,6 +10,7 @@ Blocks hold one row per class: loops over many trials are fast, loops over a few
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,6 +62,11 @@ class ClassTrials:
         n = len(self.class_weights)
         return np.bincount(self.label, self.weights, minlength=n).astype(np.float64)
 
+    def weight(self, rows: slice) -> FloatArray:
+        """What each of some trials contributes."""
+        weight: FloatArray = self.class_weights[self.label[rows]]
+        return weight if self.weights is None else weight * self.weights[rows]
+
     def take(self, rows: IntArray | slice) -> ClassTrials:
         """Some of the trials, with the same class weights."""
         weights = None if self.weights is None else self.weights[rows]
@@ -96,6 +102,9 @@ class ClassObjective:
     penalty: FloatArray
     dtype: type[np.float64 | np.float32] = np.float64
 
+    value_at_zero: ClassVar[float] = np.inf
+    """No bound of the value at 0 is needed."""
+
     def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
         """Value and gradient at a point, and the Hessian if none is given.
 
@@ -128,7 +137,7 @@ class ClassObjective:
         with np.errstate(all="ignore"):
             _, z, label = self._combined(self.fixed + self.basis @ parameters, rows)
             wrong = Errors.of(z, label).p_error
-            wrong *= self._weights(rows)
+            wrong *= self.trials.weight(rows).astype(self.dtype)
             return wrong, None
 
     def move_bound(self, step: FloatArray) -> float:
@@ -141,28 +150,24 @@ class ClassObjective:
         return by_scales + float(np.ptp(change[k:]))
 
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial.
-
-        Moves are compared with a hundredth of the difference itself where that is large.
-        """
+        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
         raw, change = self.fixed + self.basis @ parameters, self.basis @ step
-        largest = 0.0
         with np.errstate(all="ignore"):
-            for rows in self.blocks():
-                features, z, label = self._combined(raw, rows)
-                moved = _sum(features, change)
-                column = np.arange(len(label))
-                distance = np.abs(z - z[label, column])
-                moved = np.abs(moved - moved[label, column]) / (1.0 + 1e-2 * distance)
-                largest = max(largest, float(np.max(np.where(np.isfinite(z), moved, 0.0))))
-        return largest
+            parts = (self._combined(raw, rows) for rows in self.blocks())
+            return max(0.0, *(farthest_move(_sum(features, change), z, label) for features, z, label in parts))
 
-    def _weights(self, rows: slice) -> AnyArray:
-        trials = self.trials
-        weights = trials.class_weights[trials.label[rows]]
-        if trials.weights is not None:
-            weights *= trials.weights[rows]
-        return weights.astype(self.dtype)
+    def is_apart(self, at: Derivatives) -> bool:
+        """Whether the right class leads in all trials, which proves that scales may grow forever.
+
+        It proves nothing where the prior decides, and offsets cannot make up for it; nor where there is no scale.
+        """
+        n_systems = self.trials.systems.shape[1]
+        scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
+        return bool(at.worst < 0.0 and scales.any() and (offsets.any() or np.ptp(self.log_prior) == 0.0))
+
+    def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
+        """Whether a point proves that there is none: without penalty nothing keeps the scales finite then."""
+        return not self.penalty.any() and self.is_apart(at)
 
     def _combined(self, raw: FloatArray, rows: slice) -> tuple[AnyArray, AnyArray, IntArray]:
         """The scores (n_systems, n_classes, n) of a block, their sum with prior and offsets (n_classes, n), labels."""
@@ -187,7 +192,7 @@ class ClassObjective:
         """The largest lead of a wrong class in a block, and its share of value, gradient and Hessian."""
         with np.errstate(all="ignore"):
             features, z, label = self._combined(raw, rows)
-            weights = self._weights(rows)
+            weights = self.trials.weight(rows).astype(self.dtype)
             errors = Errors.of(z, label)
             column = np.arange(len(label))
             pull = errors.posterior  # of the wrong classes
@@ -233,6 +238,16 @@ class Errors:
         # Where the true class leads, its exponential is 1: small costs keep their digits.
         cost = np.where(own >= other, np.log1p(wrong), (top - own) - np.log(inverse))
         return cls(z, true * inverse, wrong * inverse, cost, other - own)
+
+
+def farthest_move(moved: AnyArray, z: AnyArray, label: IntArray) -> float:
+    """The largest of moves (n_classes, n) of the log-likelihoods ``z`` of trials against those of their true classes.
+
+    Moves are compared with a hundredth of the difference itself where that is large.
+    """
+    column = np.arange(len(label))
+    relative = np.abs(moved - moved[label, column]) / (1.0 + 1e-2 * np.abs(z - z[label, column]))
+    return float(np.max(np.where(np.isfinite(z), relative, 0.0)))
 
 
 def _sum(features: AnyArray, raw: FloatArray) -> AnyArray:

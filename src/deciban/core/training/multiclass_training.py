@@ -15,13 +15,13 @@ from scipy.linalg import helmert
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.classes.counts import ordered_by_class
-from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way, search
+from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
 from deciban.core.training.magnitudes import drawn_near, require_scales, typical_spreads
 from deciban.core.training.moments import reach_in_widths, standardization
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.samples import SAMPLE
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
-from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
+from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -115,22 +115,16 @@ def train_classes(
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
-        gradient_norm = float(np.linalg.norm(found.at.gradient))
     require_scales(scales, "loglik")
     offsets = np.zeros(systems.shape[2])
     offsets[possible] = raw[n_systems:] - raw[n_systems:].mean()
-    penalized = 0.5 * float(objective.penalty @ (found.polished if found.converged else found.point) ** 2)
     return ClassFit(
         weights=scales,
         offsets=offsets,
         standardized=raw[:n_systems] * width,
-        objective=certain + found.at.value - (found.decrement if found.converged else 0.0) - penalized,
+        objective=certain + found.least - 0.5 * float(objective.penalty @ found.best**2),
         objective_at_zero=float(-(prior @ np.log(prior))),
-        gradient_norm=gradient_norm,
-        n_steps=found.n_steps,
-        n_passes=found.n_evaluations,
-        converged=found.converged,
-        flat=found.flat,
+        **found.course,
     )
 
 
@@ -229,7 +223,7 @@ def _descend(objective: ClassObjective, few: ClassTrials, near: ClassTrials | No
     trials, n = objective.trials, len(objective.trials)
     is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
     rough = replace(objective, dtype=np.float32) if is_rough else objective
-    way = Way(np.zeros(objective.basis.shape[1]), _minimized)
+    way = Way(np.zeros(objective.basis.shape[1]))
     if near is not None:
         way.follow(replace(rough, trials=near), ROUGH[0])
     if few is not trials:
@@ -237,26 +231,6 @@ def _descend(objective: ClassObjective, few: ClassTrials, near: ClassTrials | No
     if n < LARGE:
         return way.follow(objective, PRECISE)
     return way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
-
-
-def _minimized(level: ClassObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
-    """The minimum of one level, or the point at which no wrong class leads any more."""
-    has_end = bool(level.penalty.any())
-
-    def apart(_point: FloatArray, at: Derivatives) -> bool:
-        return not has_end and _is_apart(level, at)
-
-    return search(level, start, precise, after, apart)
-
-
-def _is_apart(level: ClassObjective, at: Derivatives) -> bool:
-    """Whether the right class leads in all trials, which proves that scales may grow forever.
-
-    It proves nothing where the prior decides, and offsets cannot make up for it; nor where there is no scale.
-    """
-    n_systems = level.trials.systems.shape[1]
-    has_scale = level.basis[:n_systems].any()
-    return bool(at.worst < 0.0 and has_scale and (level.basis[n_systems:].any() or np.ptp(level.log_prior) == 0.0))
 
 
 def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
@@ -281,7 +255,7 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
         objective,
         found,
         move,
-        separated=not is_penalized and (_is_apart(objective, found.at) or _is_apart_at_last(objective, found)),
+        separated=not is_penalized and (objective.is_apart(found.at) or _is_apart_at_last(objective, found)),
         ridge_helps=not is_penalized,
     )
 

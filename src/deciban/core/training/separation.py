@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban.core.training.linear_objective import LinearObjective
-from deciban.core.training.trust_region import Derivatives, Function, Minimum, pursued
+from deciban.core.training.trust_region import Function, Minimum, pursued
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray
 
@@ -20,15 +20,6 @@ _LARGE = 20.0
 _SUSPICIOUS = (0.1, 1e-3)
 """Newton's step at a minimum that lies at infinity moves some log odds by about 1, and next to large log odds by more
 than this share of them; at any other minimum by next to nothing."""
-
-
-def is_apart(level: LinearObjective, at: Derivatives) -> bool:
-    """Whether no trial is on the wrong side at a point, which proves that its weights may grow forever.
-
-    It proves nothing where something else than weights and offset has a share in it.
-    """
-    moves_all = level.intercept or level.log_odds == 0.0
-    return at.worst < 0.0 and moves_all and len(level.center) > 0 and level.trials.base is None
 
 
 def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
@@ -71,15 +62,15 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
         )
     if objective.penalty[: len(objective.center)].all():
         return found  # as it is without any column
-    is_convex = max(objective.alpha, objective.beta) <= 1.0
+    is_convex = objective.is_convex
     at_infinity = found.converged and is_at_infinity(objective, found)
     if at_infinity and is_convex and not found.falls:
         final = pursued(objective, found, lambda reached: is_at_infinity(objective, reached))
         found, at_infinity = (found, True) if final is None else (final, False)
     is_moderate = float(np.linalg.norm(found.point)) < _LARGE
-    if is_convex and is_moderate and found.converged and not at_infinity and not is_apart(objective, found.at):
+    if is_convex and is_moderate and found.converged and not at_infinity and not objective.is_apart(found.at):
         return found  # a convex function that has a minimum does not fall forever
-    separated = is_apart(objective, found.at) or _one_after_the_other(objective, found)
+    separated = objective.is_apart(found.at) or _one_after_the_other(objective, found)
     # The scores of one system are in order, or a convex objective has a minimum: nothing is left to suspect.
     is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
     if not separated and not is_suspicious:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -86,12 +86,32 @@ class Minimum:
     flat: int
     falls: bool = False
 
+    @property
+    def best(self) -> FloatArray:
+        """The best point that is known."""
+        return self.polished if self.converged else self.point
 
-class Function(Protocol):
-    """What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
+    @property
+    def least(self) -> float:
+        """The value there: Newton's step gains the decrement."""
+        return self.at.value - (self.decrement if self.converged else 0.0)
 
-    def __call__(self, point: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value, gradient and Hessian."""
+    @property
+    def course(self) -> dict[str, Any]:
+        """How the search went, under the names of `deciban.core.training.descent.Fit`."""
+        with np.errstate(over="ignore"):
+            gradient_norm = float(np.linalg.norm(self.at.gradient))
+        return {
+            "gradient_norm": gradient_norm,
+            "n_steps": self.n_steps,
+            "n_passes": self.n_evaluations,
+            "converged": self.converged,
+            "flat": self.flat,
+        }
+
+
+Function: TypeAlias = Callable[[FloatArray, FloatArray | None], Derivatives]
+"""What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
 
 
 def minimize(
@@ -202,7 +222,7 @@ def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool
     """
     point = found.polished
     for n in range(1, _PURSUIT + 1):
-        at = function(point)
+        at = function(point, None)
         if not at.is_finite:
             return None
         eigenvalues, vectors = np.linalg.eigh(at.hessian)

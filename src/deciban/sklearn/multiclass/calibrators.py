@@ -1,7 +1,8 @@
-"""Calibration, fusion and the Gaussian back-end of many classes as scikit-learn estimators."""
+"""Calibration, fusion, transformations and the Gaussian back-end of many classes as scikit-learn estimators."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from deciban.sklearn.multiclass.estimator import ClassEstimator
 from deciban.types import AnyArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassCalibrator(ClassEstimator):
     """Log-likelihoods ``scale * loglik + offset``; see `deciban.calibration.MulticlassCalibrator`.
 
@@ -47,15 +49,11 @@ class MulticlassCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassCalibrator
 
-    def __init__(
-        self, *, prior: ArrayLike | None = None, ridge: float = 0.0, decision_prior: ArrayLike | None = None
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
 
 
-class MulticlassScaleCalibrator(ClassEstimator):
+class MulticlassScaleCalibrator(MulticlassCalibrator):
     """Log-likelihoods ``scale * loglik``; see `deciban.calibration.MulticlassScaleCalibrator`.
 
     Parameters
@@ -88,14 +86,8 @@ class MulticlassScaleCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassScaleCalibrator
 
-    def __init__(
-        self, *, prior: ArrayLike | None = None, ridge: float = 0.0, decision_prior: ArrayLike | None = None
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.decision_prior = decision_prior
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassShiftCalibrator(ClassEstimator):
     """Log-likelihoods ``loglik + offset``; see `deciban.calibration.MulticlassShiftCalibrator`.
 
@@ -127,11 +119,10 @@ class MulticlassShiftCalibrator(ClassEstimator):
 
     model_class = calibration.MulticlassShiftCalibrator
 
-    def __init__(self, *, prior: ArrayLike | None = None, decision_prior: ArrayLike | None = None) -> None:
-        self.prior = prior
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassFusion(ClassEstimator):
     """Log-likelihoods ``offset + sum_k weight_k loglik_k``; see `deciban.fusion.MulticlassFusion`.
 
@@ -171,18 +162,9 @@ class MulticlassFusion(ClassEstimator):
 
     model_class = fusion.MulticlassFusion
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        ridge: float = 0.0,
-        offsets: bool = True,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.prior = prior
-        self.ridge = ridge
-        self.offsets = offsets
-        self.decision_prior = decision_prior
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+    offsets: bool = True
 
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:
         """The columns system by system."""
@@ -194,6 +176,7 @@ class MulticlassFusion(ClassEstimator):
         return X.reshape(len(X), -1, n_classes)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianBackend(ClassEstimator):
     """Log densities of Gaussian models of the classes; see `deciban.calibration.GaussianBackend`.
 
@@ -232,21 +215,136 @@ class GaussianBackend(ClassEstimator):
     model_class = calibration.GaussianBackend
     takes_infinity = False
 
-    def __init__(
-        self,
-        *,
-        covariance: Literal["shared", "separate", "smoothed"] = "shared",
-        smoothing: float = 0.5,
-        ridge: float = 0.0,
-        prior: ArrayLike | None = None,
-        decision_prior: ArrayLike | None = None,
-    ) -> None:
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.ridge = ridge
-        self.prior = prior
-        self.decision_prior = decision_prior
+    covariance: Literal["shared", "separate", "smoothed"] = "shared"
+    smoothing: float = 0.5
+    ridge: float = 0.0
+    prior: ArrayLike | None = None
 
     def _scores(self, X: AnyArray, n_classes: int) -> AnyArray:  # noqa: ARG002
         """All features, however many."""
         return X
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassScaleTransformation(ClassEstimator):
+    """Normalized log-likelihoods by a scale for each class; see `deciban.calibration.ClassScaleTransformation`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the training objective, all above 0, in the ascending order of labels; flat if not given.
+    ridge : float
+        Penalty on the scales, for standardized scores.
+    toward_calibration : float
+        Penalty on what differs from `MulticlassCalibrator`.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.ClassScaleTransformation
+        With ``scale_`` and ``offset_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` is that of `MulticlassCalibrator`. What comes out for two classes depends on the scores of all others.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> transformation = ClassScaleTransformation(ridge=0.1).fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> transformation.model_.scale_.round(2)
+    array([1.4 , 0.21, 1.61])
+    """
+
+    model_class = calibration.ClassScaleTransformation
+
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+    toward_calibration: float = 0.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MatrixTransformation(ClassEstimator):
+    """Normalized log-likelihoods by a full matrix; see `deciban.calibration.MatrixTransformation`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        Prior of the training objective, all above 0, in the ascending order of labels; flat if not given.
+    ridge : float
+        Penalty on the matrix, for standardized scores.
+    toward_calibration : float
+        Penalty on what differs from `MulticlassCalibrator`.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.MatrixTransformation
+        With ``matrix_`` and ``offset_``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` is that of `MulticlassCalibrator`, but finite. What comes out for two classes depends on the scores of
+    all others.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> transformation = MatrixTransformation(ridge=0.1).fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> transformation.transform([[1.0, 0.0, 0.0]]).round(2)
+    array([[ 0.54, -0.24, -0.7 ]])
+    """
+
+    model_class = calibration.MatrixTransformation
+    takes_infinity = False
+
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+    toward_calibration: float = 0.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DetectionPavTransformation(ClassEstimator):
+    """PAV of each detection log-likelihood ratio; see `deciban.calibration.DetectionPavTransformation`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        How the other classes share in "all others", all above 0, in the ascending order of labels; flat if not given.
+    interpolation, smoothing, bound
+        As of `PavCalibrator`, but ``smoothing`` is 1 if not given.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.DetectionPavTransformation
+        With ``detectors_`` and ``detection_llr``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` is that of `MulticlassCalibrator`. Each detector answers its own question; their posteriors are forced to sum
+    to 1.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> transformation = DetectionPavTransformation().fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> transformation.transform([[1.0, 0.0, 0.0]]).round(2)
+    array([[ 0.59, -0.17,  0.12]])
+    """
+
+    model_class = calibration.DetectionPavTransformation
+
+    prior: ArrayLike | None = None
+    interpolation: Literal["linear", "step"] = "linear"
+    smoothing: float = 1.0
+    bound: float | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,11 +21,12 @@ from deciban.sklearn.scoring import listed
 from deciban.types import AnyArray, FloatArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Base of the estimators of many classes: classifiers by log-likelihoods, and transformers into these.
 
-    A subclass names the model that does the work, and has the settings of that one and ``decision_prior`` as the
-    arguments of its constructor.
+    A subclass names the model that does the work, and has the settings of that one beside ``decision_prior``:
+    dataclasses write the constructor that scikit-learn looks for.
 
     Attributes
     ----------
@@ -44,9 +46,7 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
     takes_infinity: ClassVar[bool] = True
     """Whether infinite numbers in ``X`` mean something."""
 
-    decision_prior: ArrayLike | None
-    classes_: AnyArray
-    model_: Any
+    decision_prior: ArrayLike | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labelled trials.
