@@ -28,10 +28,10 @@ COMMANDS = {
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
     "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
     "design": ("deciban.cli.commands.design", "Tell what a calibration objective cares for, or suggest one."),
-    "convert": ("deciban.cli.commands.convert", "Convert a file to another format."),
-    "validate": ("deciban.cli.commands.validate", "See whether a submission scores the trials of a list."),
-    "formats": ("deciban.cli.commands.formats", "List the file formats that are known."),
-    "inspect": ("deciban.cli.commands.inspect", "Say what a file holds and what looks wrong."),
+    "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
+    "validate": ("deciban.cli.commands.files", "See whether a submission scores the trials of a list."),
+    "formats": ("deciban.cli.commands.files", "List the file formats that are known."),
+    "inspect": ("deciban.cli.commands.files", "Say what a file holds and what looks wrong."),
 }
 """Where each command lives; it is imported only when it is called, so that help answers at once."""
 
@@ -63,13 +63,8 @@ def _stopping() -> Iterator[None]:
 
 
 class _LazyGroup(click.Group):
-    def make_context(self, *args: Any, **more: Any) -> click.Context:
-        with _stopping():
-            return super().make_context(*args, **more)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with _stopping():
-            return super().invoke(ctx)
+    make_context = _stopping()(click.Group.make_context)
+    invoke = _stopping()(click.Group.invoke)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         return list(COMMANDS)
@@ -102,9 +97,15 @@ def main() -> None:
     atexit.register(gc.freeze)
     usual = gc.get_threshold()
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     try:
-        with _stopping():
-            _run()
+        with _stopping(), _answering(), warnings.catch_warnings():
+            warnings.simplefilter("always", DecibanWarning)
+            warnings.showwarning = _warn
+            code = _deciban(prog_name="deciban", standalone_mode=False)
+            sys.stdout.flush()
+            sys.exit(code if isinstance(code, int) else 0)
     except _StoppedError as stopped:
         if stopped.code:
             _fail("interrupted", stopped.code)
@@ -114,16 +115,11 @@ def main() -> None:
         gc.set_threshold(*usual)
 
 
-def _run() -> None:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Tell in one line what is wrong with what was typed, or with a file, and end with the exit code that says so."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", DecibanWarning)
-            warnings.showwarning = _warn
-            code = _deciban(prog_name="deciban", standalone_mode=False)
-        sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        yield
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

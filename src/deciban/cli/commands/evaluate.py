@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from deciban.cli.shared.options import SectionedCommand, joining_options, options
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
 from deciban.cli.shared.speech import tell, working
-
-if TYPE_CHECKING:
-    from deciban.cli.shared.options import Asked
 
 
 @click.command("eval", cls=SectionedCommand)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.options import SectionedCommand, joining_options, options
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.options import Asked
     from deciban.models.score_model import ScoreModel
     from deciban.workflows.options import Options
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from deciban.cli.shared.options import SectionedCommand, joining_options, options
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.speech import tell, working
-
-if TYPE_CHECKING:
-    from deciban.cli.shared.options import Asked
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from deciban.cli.shared.options import SectionedCommand, joining_options, options
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.speech import tell, working
-
-if TYPE_CHECKING:
-    from deciban.cli.shared.options import Asked
 
 
 @click.command("report", cls=SectionedCommand)

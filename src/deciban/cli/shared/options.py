@@ -57,7 +57,17 @@ class Option(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists the options of many classes by themselves."""
+    """A command about scores of both kinds: its help lists the options of many classes by themselves."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read what was typed; options of `joining_options` become one `Asked`."""
+        left = super().parse_args(ctx, args)
+        own = getattr(self.callback, "joining", ())
+        if own and not ctx.resilient_parsing:
+            ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})
+            if asked.preset is not None:
+                tell([f"preset  {asked.preset}"], quiet=ctx.params["quiet"])
+        return left
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write both sections."""
@@ -92,7 +102,7 @@ def options(*sections: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 def joining_options(*, missing: str = "missing", figures: str = "costs") -> Callable[..., Any]:
     """Add the options that say how to read score files and a key, how to join them, and which figures are wanted.
 
-    The command gets them as ``key``, ``asked`` (an `Asked`) and ``quiet``.
+    The command, a `SectionedCommand`, gets them as ``key``, ``asked`` (an `Asked`) and ``quiet``.
 
     Parameters
     ----------
@@ -104,14 +114,8 @@ def joining_options(*, missing: str = "missing", figures: str = "costs") -> Call
     own = {name.lstrip("-").replace("-", "_") for name in declared} - {"key", "quiet"}
 
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(command)
-        def wrapped(*args: Any, quiet: bool, **given: Any) -> Any:
-            asked = Asked.of({name: given.pop(name) for name in own})
-            if asked.preset is not None:
-                tell([f"preset  {asked.preset}"], quiet=quiet)
-            return command(*args, asked=asked, quiet=quiet, **given)
-
-        return options(*sections)(wrapped)
+        vars(command)["joining"] = own
+        return options(*sections)(command)
 
     return added
 
@@ -149,7 +153,8 @@ class Asked:
         if named and shares and "p_out_of_set" in chosen:
             share = named.p_out_of_set
             known = "no class is out of set" if share is None else f"the last class is out of set, with prior {share:g}"
-            raise click.UsageError(f"--out-of-set: by the preset {named.name}, {known}. Leave one of the two out.")
+            words = f"--out-of-set: by the preset {named.name}, {known}. Leave one of the two out."
+            raise click.UsageError(words, click.get_current_context())
         if shares and "p_target" in chosen:
             chosen["p_target"] = [*shares.get("p_target", ()), *chosen["p_target"]]
         points = [*(named.points if named and named.kind == "two-class" else ()), *chosen.pop("dcf", ())]
