@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import FusionAnalysis
-from deciban.analysis.rows import FusionTask, names_apart, on_cancelling_weights
+from deciban.analysis.rows import FusionTask, on_cancelling_weights
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.errors import InputError
+from deciban.evaluation.results import names_apart
 from deciban.evaluation.two_class import DEFAULT_POINTS
 from deciban.fusion import LinearFusion
 from deciban.models.by_rule import Fusion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -84,6 +84,24 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Names for rows of a table that are none of those that are taken, nor the same as each other.
+
+    Examples
+    --------
+    >>> names_apart(["without b", "fusion"], ["fusion", "b"])
+    ['without b', 'fusion #2']
+    """
+    used, found = set(taken), []
+    for name in wanted:
+        free, number = name, 2
+        while free in used:
+            free, number = f"{name} #{number}", number + 1
+        used.add(free)
+        found.append(free)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

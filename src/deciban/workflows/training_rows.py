@@ -12,9 +12,10 @@ from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures
 from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import Role
 from deciban.analysis.fusion import analysed
-from deciban.analysis.rows import FusionTask, names_apart
+from deciban.analysis.rows import FusionTask
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
+from deciban.evaluation.results import names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.types import AnyArray, FloatArray, Progress
 from deciban.workflows.kinds.two_class import points_of

@@ -165,7 +165,9 @@ def evaluate_classes(
 
 
 def evaluate_trials(trials: ScoredClasses, figures: ClassFigures, *, name: str) -> ClassEvaluation:
-    """Evaluate checked trials; see `evaluate_classes`."""
+    """Evaluate checked trials: which class, or which of the groups that are asked for; see `evaluate_classes`."""
+    if figures.groups is not None:
+        return _evaluate_grouped(trials, figures, figures.groups, name=name)
     trials.require()
     return class_evaluation_of(ClassSummary.of(trials, figures, whole=True), name=name)
 
@@ -299,13 +301,11 @@ def evaluate_groups(
     figures = ClassFigures(
         prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, groups=groups, pairs=pairs
     )
-    return evaluate_grouped(ScoredClasses.of(loglik, label, sample_weight, classes), figures, name=name)
+    return evaluate_trials(ScoredClasses.of(loglik, label, sample_weight, classes), figures, name=name)
 
 
-def evaluate_grouped(trials: ScoredClasses, figures: ClassFigures, *, name: str) -> ClassEvaluation:
-    """Evaluate groups of checked trials; see `evaluate_groups`."""
-    names, groups = trials.classes or tuple(map(str, range(trials.n_classes))), figures.groups
-    assert groups is not None  # noqa: S101  # the figures are of groups
+def _evaluate_grouped(trials: ScoredClasses, figures: ClassFigures, groups: Groups, *, name: str) -> ClassEvaluation:
+    names = trials.classes or tuple(map(str, range(trials.n_classes)))
     checked = None if figures.prior is None else prior_of(figures.prior, names)
     part = partition_of(trials, groups, trials.prior(checked))
     members = groups.values() if isinstance(groups, Mapping) else groups

@@ -55,17 +55,6 @@ class OfAllTrials:
     subsets: SubsetCosts | None
     sample: tuple[ScoreArray, IntArray] | None
 
-    @classmethod
-    def of(cls, trials: ScoredClasses, figures: ClassFigures, surprise: float) -> OfAllTrials:
-        """From all trials, with their cross-entropy at the flat prior in nats."""
-        n_classes = trials.n_classes
-        lacking = figures.why_no_subsets(n_classes, "" if trials.weights is None else WEIGHTED)
-        return cls(
-            calibration_analysis_of(trials, _flat(n_classes), surprise),
-            None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
-            _drawn(trials) if n_classes == 3 else None,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class ClassSummary:
@@ -120,9 +109,16 @@ class ClassSummary:
         classes = trials.classes or tuple(map(str, range(trials.n_classes)))
         prior, flat = figures.prior_of(classes), _flat(trials.n_classes)
         out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else WEIGHTED
-        figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
+        lacking = figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
         rivals = [flat] if out_of_set is None else [_rivals(len(classes), p, out_of_set) for p in figures.p_target]
         flat_surprise = surprises(trials, flat)
+        all_at_once = None
+        if whole:
+            all_at_once = OfAllTrials(
+                calibration_analysis_of(trials, flat, mixed(flat_surprise, flat)),
+                None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
+                _drawn(trials) if len(classes) == 3 else None,
+            )
         in_turn = InTurn(trials, tuple(rivals), not figures.why_no_pairs(len(classes)))
         return cls(
             figures=figures,
@@ -138,7 +134,7 @@ class ClassSummary:
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             looks=Looks.of(trials),
             is_weighted=trials.weights is not None,
-            whole=OfAllTrials.of(trials, figures, mixed(flat_surprise, flat)) if whole else None,
+            whole=all_at_once,
         )
 
     @property

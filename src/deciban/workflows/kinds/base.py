@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.analysis.rows import names_apart
 from deciban.errors import InputError
+from deciban.evaluation.results import names_apart
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input

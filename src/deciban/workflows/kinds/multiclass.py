@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError
-from deciban.evaluation.multiclass.evaluate import evaluate_classes, evaluate_groups
+from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
+from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
 from deciban.types import AnyArray, IntArray
@@ -129,12 +131,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
         self.refuse_figures(figures)
-        score, truth, weight = trials
-        how: dict[str, Any] = figures.given() | {"classes": classes, "name": name, "sample_weight": weight}
-        groups = how.pop("groups", None)
-        if groups is not None:
-            return evaluate_groups(score, truth, groups, **how)
-        return evaluate_classes(score, truth, **how)
+        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given()), name=name)
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""
