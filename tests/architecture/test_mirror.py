@@ -60,7 +60,7 @@ FROM_ABOVE = {
     "multiclass/test_scoring_rules.py": ["core/rules/dirichlet.py"],
     "multiclass/test_subsets.py": ["core/classes/subsets.py"],
     "plots/multiclass/test_ape.py": ["plots/multiclass/cells.py", "plots/multiclass/detectors.py"],
-    "report/test_comparison.py": ["report/fusion.py", "report/model_card.py"],
+    "report/test_comparison.py": ["report/model_card.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": ["sklearn/multiclass/estimator.py"],
     "trials/frames/test_frames.py": [

@@ -13,9 +13,8 @@ from deciban.evaluation import Results, evaluate
 from deciban.report import page as page_module
 from deciban.report import render
 from deciban.report import text as words
-from deciban.report.comparison import compare
 from deciban.report.model_card import record_of
-from deciban.report.tables import MISSING
+from deciban.report.tables import MISSING, compare
 
 from .test_page import Reader
 

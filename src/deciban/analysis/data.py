@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.calibration.cross import Parts
-from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError, TrialError
 from deciban.evaluation.results import Evaluation
+from deciban.evaluation.summary import TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
@@ -145,9 +145,9 @@ class LabelledData(SystemsData, LabelledTrials):
             return score, self.is_target, self.weight
         return score[there], self.is_target[there], _rows_of(self.weight, there)
 
-    def evaluated(self, score: AnyArray, name: str, points: Iterable[PointLike]) -> Evaluation:
+    def evaluated(self, score: AnyArray, name: str, figures: TwoClassFigures) -> Evaluation:
         """Evaluate scores or llrs of these trials; those that have none (NaN) are left out."""
-        return evaluate_labelled(*self.known(score), name=name, operating_points=points)
+        return evaluate_labelled(*self.known(score), name=name, operating_points=figures)
 
     def held_out(self, **folds: Any) -> HeldOut:
         """Make folds once, for any number of models, by the ``groups``, ``n_folds`` and ``seed`` of `cross_validated`.

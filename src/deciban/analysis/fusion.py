@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import FusionAnalysis
 from deciban.analysis.rows import FusionTask, on_cancelling_weights
-from deciban.core.ranks.operating import PointLike, as_operating_point
+from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
-from deciban.evaluation.two_class import DEFAULT_POINTS
+from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion
 from deciban.models.by_rule import Fusion
 
@@ -93,7 +93,7 @@ def analyse_fusion(
     n_systems = dev.scores.shape[1]
     others = _other(prototype, eval_scores, eval_is_target, eval_sample_weight, eval_quality, n_systems)
     _require_complete(dev, "scores")
-    return analysed(prototype, system_names(names, n_systems), dev, others, list(operating_points))
+    return analysed(prototype, system_names(names, n_systems), dev, others, TwoClassFigures.of(operating_points))
 
 
 def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def analysed(
     names: tuple[str, ...],
     dev: LabelledData,
     others: LabelledData | None,
-    points: Sequence[PointLike],
+    figures: TwoClassFigures,
     *,
     trained: Fusion | None = None,
 ) -> FusionAnalysis:
@@ -132,11 +132,11 @@ def analysed(
     names : tuple of str
         Of the systems.
     dev, others : LabelledData
-    points : sequence
+    figures : TwoClassFigures
     trained : fusion, optional
         What training on ``dev`` gave already.
     """
-    work = FusionTask(prototype, names, dev, others, tuple(as_operating_point(point) for point in points))
+    work = FusionTask(prototype, names, dev, others, figures)
     every = tuple(range(len(names)))
     wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(wanted, names)

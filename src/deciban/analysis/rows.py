@@ -11,13 +11,12 @@ import numpy as np
 
 from deciban.analysis.data import LabelledData, copied
 from deciban.analysis.fused_systems import FusedSystems, Role
-from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError
+from deciban.evaluation.summary import TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.models.by_rule import Fusion
 from deciban.types import FloatArray
-
 
 _LARGE = 20.0
 """Size of a term, in standard deviations of the llr, from which on it is there to be cancelled by others.
@@ -109,7 +108,7 @@ class FusionTask:
     names: tuple[str, ...]
     dev: LabelledData
     others: LabelledData | None
-    points: tuple[OperatingPoint, ...]
+    figures: TwoClassFigures
 
     @cached_property
     def compared(self) -> LabelledData:
@@ -184,8 +183,8 @@ class FusionTask:
             systems=systems,
             model=model,
             penalized_objective=model.penalized_cost(*dev.by_class(llr)),
-            dev=dev.evaluated(llr, name, self.points),
-            eval=None if others is None else others.evaluated(others.transform(model), name, self.points),
+            dev=dev.evaluated(llr, name, self.figures),
+            eval=None if others is None else others.evaluated(others.transform(model), name, self.figures),
         )
 
 

@@ -270,7 +270,6 @@ def _at_points(summary: Summary) -> tuple[PointResult, ...]:
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     least = detection_cost(*summary.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
-    columns = (-log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
-    given = (p_target, c_miss, c_fa)
-    rows = zip(*(c.tolist() for c in given), effective, *(c.tolist() for c in columns), strict=True)
-    return tuple(PointResult(*row) for row in rows)
+    found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
+    columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found))
+    return tuple(PointResult(*row) for row in zip(*columns, strict=True))

@@ -15,8 +15,8 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
-from deciban.workflows.evaluate import ModelEvaluation, evaluate_joined, evaluate_model
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
@@ -54,7 +54,7 @@ class ReportRequest:
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
 
-    def check_files(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
 
         Raises
@@ -146,9 +146,7 @@ def report_files(
         n_folds=n_folds,
         title=title,
     )
-    request.check_files()
-    chosen = Options.of("report_files", options)
-    return write_report(request, chosen, progress).results
+    return write_report(request, Options.of("report_files", options), progress).results
 
 
 def write_report(
@@ -175,12 +173,15 @@ def write_report(
     if not request.train and (request.train_key is not None or request.select):
         raise InputError("train_key, select: are about training scores. Name them (train=, --train), or leave it out.")
     has_train = isinstance(request.train, str) or bool(request.train)
-    test = _evaluated(request, model, chosen.lenient() if has_train else chosen, progress, files)
+    own = chosen.lenient() if has_train else chosen
+    test = evaluate_model(model, files, None, own, quality=request.quality, progress=progress)
     results, before = _before_and_after(model, test.results)
     page = Page(results=results, before=before, model=model, title=request.title)
     if has_train:
         opened = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
-        train = _evaluated(request, model, chosen, progress, opened, of_training=True)
+        quality = request.quality if request.train_quality is None else request.train_quality
+        how: Any = {"quality": quality, "of_training": True, "progress": progress}
+        train = evaluate_model(model, opened, None, chosen, **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion and chosen.kind == "two-class":
@@ -199,24 +200,6 @@ def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) 
     given = {"select": request.select, "quality": request.quality is not None or request.train_quality is not None}
     for name in (name for name, is_given in given.items() if is_given):
         raise InputError(f"{name}: is for fusions of two classes. Name one as the model (--model), or leave it out.")
-
-
-def _evaluated(
-    request: ReportRequest,
-    model: ScoreModel | None,
-    options: Options,
-    progress: Progress | None,
-    files: ScoreFiles,
-    *,
-    of_training: bool = False,
-) -> ModelEvaluation:
-    """Systems of these files, or of those of training, and what the model makes of them."""
-    if model is None:
-        joined = read_joined(files, None, options, progress=progress)
-        return ModelEvaluation(evaluate_joined(joined, options, progress), None)
-    own = request.train_quality if of_training else None
-    how: Any = {"quality": request.quality if own is None else own, "of_training": of_training, "progress": progress}
-    return evaluate_model(model, files, None, options, **how)
 
 
 def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[Results[Any], Results[Any] | None]:

@@ -14,9 +14,8 @@ from deciban._version import __version__
 from deciban.evaluation import Results
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
-from deciban.report.comparison import compare
 from deciban.report.rendering import Page
-from deciban.report.tables import matched
+from deciban.report.tables import compare, matched
 from deciban.report.text import TEXTS, TWO_CLASS, count, number, percent, scarce_errors, typeset
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
     """What the page of two classes alone says of a model, if there is one."""
     model, fusion = page.model, None
     if isinstance(model, ScoreModel) and model.is_fusion:
-        from deciban.report.fusion import fusion_section
+        from deciban.report.model_card import fusion_section
 
         fusion = fusion_section(model, page.figures, page.selection)
     return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page.results)}

@@ -75,19 +75,18 @@ def evaluate_files(
     >>> results.kind, results.classes, round(results.systems[0].cllr, 3)
     ('classes', ('eng', 'fra'), 0.459)
     """
-    chosen = Options.of("evaluate_files", options)
+    chosen, loaded = Options.of("evaluate_files", options), None
     if model is not None:
         from deciban.workflows.model_files import path_of_model, trained_model
 
         scores = paths_of(scores, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
-        how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
-        return evaluate_model(loaded, scores, key, chosen, **how).results
-    if quality is not None or of_training:
+    elif quality is not None or of_training:
         raise InputError(
             "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
         )
-    return evaluate_joined(read_joined(scores, key, chosen, progress=progress), chosen, progress)
+    how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
+    return evaluate_model(loaded, scores, key, chosen, **how).results
 
 
 def evaluate_joined(joined: JoinedScores, options: Options, progress: Progress | None = None) -> Results[Any]:
@@ -111,16 +110,16 @@ class ModelEvaluation:
     ----------
     results : Results
         Of what the model makes; ``before`` holds those of the systems, in the order of training.
-    trials : SystemTrials
-        What it was made of.
+    trials : SystemTrials or None
+        What it was made of; None without a model.
     """
 
     results: Results[Any]
-    trials: Any
+    trials: Any = None
 
 
 def evaluate_model(
-    model: ScoreModel,
+    model: ScoreModel | None,
     scores: Paths | ScoreFiles,
     key: PathLike | None,
     options: Options,
@@ -129,15 +128,17 @@ def evaluate_model(
     of_training: bool = False,
     progress: Progress | None = None,
 ) -> ModelEvaluation:
-    """Evaluate systems as they are, and what a trained model makes of them; see `evaluate_files`.
+    """Evaluate systems as they are, and what a trained model makes of them if there is one; see `evaluate_files`.
 
     Parameters
     ----------
-    model : ScoreModel
+    model : ScoreModel or None
         Trained.
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
+    if model is None:
+        return ModelEvaluation(evaluate_joined(read_joined(scores, key, options, progress=progress), options, progress))
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import combination_messages, read_measures
     from deciban.workflows.system_trials import SystemTrials

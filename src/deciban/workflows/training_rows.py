@@ -13,12 +13,12 @@ from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import Role
 from deciban.analysis.fusion import analysed
 from deciban.analysis.rows import FusionTask
-from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
+from deciban.evaluation.summary import TwoClassFigures
 from deciban.models.score_model import ScoreModel
 from deciban.types import AnyArray, FloatArray, Progress
-from deciban.workflows.kinds.two_class import points_of
+from deciban.workflows.kinds.two_class import checked_figures
 from deciban.workflows.model_files import is_of_training, require_same_places
 from deciban.workflows.options import Figures
 from deciban.workflows.system_trials import SystemTrials
@@ -88,11 +88,11 @@ def rows_of_training(
     dev, test = sets.dev, sets.test
     if not model.is_fusion or not dev.kind.compares_systems:
         return _plain_rows(model, sets, figures, say), None
-    points = points_of(figures)
+    checked = checked_figures(figures)
     analysis = None
     if dev.data.complete.has_both_classes:
         try:
-            analysis = analysed(model, dev.systems, dev.data, _comparable(test), points, trained=model)
+            analysis = analysed(model, dev.systems, dev.data, _comparable(test), checked, trained=model)
         except InputError:
             if test is not None:
                 test.counting.transform(model)  # which refuses the same trial, and names it
@@ -103,7 +103,7 @@ def rows_of_training(
         rows.append(_on_all_trials(model, dev, test, figures, taken))
     if sets.crossed is not None:
         rows.append(_crossed(model.table_name, dev, sets.crossed, figures, taken))
-    return _with_left_out(model, tuple(rows), sets, points), analysis
+    return _with_left_out(model, tuple(rows), sets, checked), analysis
 
 
 def _row(
@@ -189,7 +189,7 @@ def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFig
     if not dev.data.complete.has_both_classes:
         return FusionFigures((), None)
     names = (() if model.training_ is None else model.training_.systems) or dev.systems
-    analysis = analysed(model, names, dev.data, _comparable(test), points_of(figures))
+    analysis = analysed(model, names, dev.data, _comparable(test), checked_figures(figures))
     rows: list[FigureRow] = list(analysis.rows)
     compared = _counting(dev.complete, None if _comparable(test) is None or test is None else test.complete)
     fused, *_ = names_apart([model.table_name], analysis.names)
@@ -225,7 +225,7 @@ def _comparable(test: SystemTrials | None) -> LabelledData | None:
 
 
 def _with_left_out(
-    model: Any, rows: tuple[FigureRow, ...], sets: TrainingSets, points: list[OperatingPoint]
+    model: Any, rows: tuple[FigureRow, ...], sets: TrainingSets, figures: TwoClassFigures
 ) -> tuple[FigureRow, ...]:
     """The same with rows, below the single systems, for those that were read and not chosen."""
     every = sets.every
@@ -233,7 +233,7 @@ def _with_left_out(
     if not left:
         return rows
     names = names_apart([f"{every.systems[k]}, left out" for k in left], [row.name for row in rows])
-    work = FusionTask(model, every.systems, every.data, _comparable(sets.others), tuple(points))
+    work = FusionTask(model, every.systems, every.data, _comparable(sets.others), figures)
     more = [work.row("left out", (k,), name) for k, name in zip(left, names, strict=True)]
     n = sum(row.role == "single" for row in rows)
     return (*rows[:n], *more, *rows[n:])

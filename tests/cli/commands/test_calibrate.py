@@ -13,7 +13,7 @@ import pytest
 
 from deciban import calibration, read_scores
 from deciban.calibration import AffineCalibrator
-from deciban.cli.shared.methods import METHODS
+from deciban.cli.commands.train import METHODS
 from deciban.models import load_model
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "calibration.json").read_text())["calibration"]

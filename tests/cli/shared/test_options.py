@@ -5,9 +5,9 @@ import importlib
 import click
 import pytest
 
+from deciban.cli.commands.train import METHODS
 from deciban.cli.main import COMMANDS
 from deciban.cli.shared import options as module
-from deciban.cli.shared.methods import METHODS
 from deciban.cli.shared.options import Option, in_options
 from deciban.cli.shared.parsing import PARSERS
 

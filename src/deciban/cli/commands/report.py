@@ -49,7 +49,6 @@ def report_command(
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     given |= cross_validate or {}
     request = ReportRequest(scores=list(scores), key=key, output=output, train=list(train), **given)
-    request.check_files()
     require_writable(output)
     files = asked.files(scores, key)
     about = asked.about(files)

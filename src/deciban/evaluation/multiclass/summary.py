@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -231,10 +231,8 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
     def all_of(get: Callable[[ClassSummary], T]) -> list[T]:
         return [get(part) for part in parts]
 
-    return ClassSummary(
-        figures=first.figures,
-        classes=first.classes,
-        prior=first.prior,
+    return replace(
+        first,
         counts=_total(all_of(lambda part: part.counts)),
         n_infinite=sum(part.n_infinite for part in parts),
         surprise=_sums(all_of(lambda part: part.surprise)),
@@ -245,6 +243,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
         looks=functools.reduce(Looks.__add__, all_of(lambda part: part.looks)),
         is_weighted=any(part.is_weighted for part in parts),
+        whole=None,
     )
 
 

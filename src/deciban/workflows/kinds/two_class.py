@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from deciban._arrow import compute as pc
-from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.results import Evaluation
-from deciban.evaluation.two_class import DEFAULT_POINTS, evaluate_labelled
+from deciban.evaluation.summary import TwoClassFigures
+from deciban.evaluation.two_class import evaluate_labelled
 from deciban.io import Contents
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
@@ -74,7 +74,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Evaluation:  # noqa: ARG002
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(*trials, name=name, operating_points=points_of(figures))
+        return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures))
 
     def size(self, scores: Scores) -> str:
         """How many trials there are scores of."""
@@ -138,8 +138,8 @@ def as_table(first: Input, contents: Contents) -> Input:
     return replace(first, contents=contents, format=form, source=None, layout=None)
 
 
-def points_of(figures: Figures) -> list[OperatingPoint]:
-    """The operating points that are asked for, or the default.
+def checked_figures(figures: Figures) -> TwoClassFigures:
+    """The operating points that are asked for, or the default, checked once for all evaluations.
 
     Raises
     ------
@@ -147,12 +147,7 @@ def points_of(figures: Figures) -> list[OperatingPoint]:
         If a point is none, or figures of many classes are asked for.
     """
     TWO_CLASS.refuse_figures(figures)
-    points = figures.operating_points
-    if points is None:
-        return list(DEFAULT_POINTS)
-    if not isinstance(points, list):
-        raise InputError(f"operating_points: expected several, got {points!r}. Write [{points!r}].")
-    return [as_operating_point(point) for point in points]
+    return TwoClassFigures(**figures.given())
 
 
 def _refuse_contradiction(labels: Key, key: Key, *, by_order: bool) -> None:
