@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban.calibration.cross import Parts
 from deciban.errors import InputError, TrialError
-from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import TwoClassFigures
+from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -69,11 +68,11 @@ def presets() -> dict[str, Preset]:
     ['lre05-09', 'lre05-09-open', 'lre17', 'lre22']
     """
     text = resources.files("deciban.evaluation").joinpath("presets.toml").read_text("utf-8")
-    return {name: _preset(name, **row) for name, row in tomllib.loads(text).items()}
-
-
-def _preset(name: str, *, points: list[list[float]], aliases: Sequence[str] = (), **more: Any) -> Preset:
-    return Preset(name, tuple(OperatingPoint(*point) for point in points), aliases=tuple(aliases), **more)
+    found = {}
+    for name, row in tomllib.loads(text).items():
+        points = tuple(OperatingPoint(*point) for point in row.pop("points"))
+        found[name] = Preset(name, points, aliases=tuple(row.pop("aliases", ())), **row)
+    return found
 
 
 def preset(name: str) -> Preset:

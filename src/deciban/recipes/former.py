@@ -10,10 +10,9 @@ from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.io.source import PathLike
 from deciban.models.score_model import ScoreModel
-from deciban.workflows import Trained, apply_files, train_files
+from deciban.workflows import Options, Reading, Trained, apply_files, train_files
 from deciban.workflows.inputs import Paths, ScoreFiles
 from deciban.workflows.kinds import kind_of
-from deciban.workflows.options import Options, Reading
 
 Calibrated = Fused = TrainedClasses = Trained
 apply_class_files = apply_files

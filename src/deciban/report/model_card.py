@@ -33,7 +33,10 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     rows = [("Kind", model.kind)]
     parts = model.parts if isinstance(model, ScoreModel) else ()
     if parts and parts != (model,):
-        rows += [(f"Step {k}", f"{step.kind}: {_listed(_numbers(step))}") for k, step in enumerate(parts, 1)]
+        rows += [
+            (f"Step {k}", f"{step.kind}: {_listed(step.settings | step.parameters())}")
+            for k, step in enumerate(parts, 1)
+        ]
     else:
         settings = {name: value for name, value in model.settings.items() if value is not None}
         rows += [("Settings", _listed(settings))] if settings else []
@@ -60,10 +63,6 @@ def _named(result: str, systems: Sequence[str]) -> str:
         known = [systems[int(k)] if systems else f"system {k}" for k in numbers.split("+")]
         return _OF_SUBSETS[kind].format(" + ".join(known))
     return _RESULTS.get(result, result.replace("_", " ").capitalize())
-
-
-def _numbers(step: Model) -> dict[str, Any]:
-    return step.settings | step.parameters()
 
 
 def _listed(values: dict[str, Any]) -> str:

@@ -182,13 +182,12 @@ class Comparison:
         for color, *systems in zip(colors, *self.sets, strict=True):
             points = points_of(systems)
             columns = [figures_of(system, points) for system in systems]
-            lines = tuple(self._line(figures) for figures in zip(*columns, strict=True))
+            lines = tuple(
+                Line(row[-1].name, tuple(figure.text for figure in row), _difference(row[self.base], row[-1]))
+                for row in zip(*columns, strict=True)
+            )
             found.append(Block(systems[-1].name, color, lines))
         return found
-
-    def _line(self, figures: Sequence[Figure]) -> Line:
-        base, last = figures[self.base], figures[-1]
-        return Line(last.name, tuple(figure.text for figure in figures), _difference(base, last))
 
 
 def compare(

@@ -14,9 +14,8 @@ from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import PathLike, require_one_stream
 from deciban.messages import Message
-from deciban.trials import AlignedClasses
+from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
-from deciban.trials.joining.join import Aligned, JoinReport
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of

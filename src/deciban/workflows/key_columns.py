@@ -13,10 +13,8 @@ from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.text.layout import is_number
 from deciban.messages import Message
-from deciban.trials import ClassKey, Key, Trials
-from deciban.trials.classes import AlignedClasses
+from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.frozen import as_text
-from deciban.trials.joining.join import Aligned
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.lists import PAIR
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray

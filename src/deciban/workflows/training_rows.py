@@ -11,8 +11,7 @@ from typing import Any
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures
 from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import Role
-from deciban.analysis.fusion import analysed
-from deciban.analysis.rows import FusionTask
+from deciban.analysis.fusion import FusionTask, analysed
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.evaluation.summary import TwoClassFigures

@@ -107,7 +107,7 @@ class ClassSummary:
     def of(cls, trials: ScoredClasses, figures: ClassFigures, *, whole: bool) -> ClassSummary:
         """From checked trials; ``whole`` says that these are all there are."""
         classes = trials.classes or tuple(map(str, range(trials.n_classes)))
-        prior, flat = figures.prior_of(classes), _flat(trials.n_classes)
+        prior, flat = figures.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
         out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else WEIGHTED
         lacking = figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
         rivals = [flat] if out_of_set is None else [_rivals(len(classes), p, out_of_set) for p in figures.p_target]
@@ -253,10 +253,6 @@ def _total(counts: Sequence[CountArray]) -> CountArray:
 
 def _sums(costs: Sequence[tuple[MeanCost, ...]]) -> tuple[MeanCost, ...]:
     return tuple(functools.reduce(MeanCost.__add__, of_class) for of_class in zip(*costs, strict=True))
-
-
-def _flat(n_classes: int) -> FloatArray:
-    return np.full(n_classes, 1.0 / n_classes)
 
 
 def _rivals(n_classes: int, p_target: float, share: float) -> FloatArray:

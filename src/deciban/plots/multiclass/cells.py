@@ -105,7 +105,8 @@ class Grid:
         self.ax = _own_axes(rows, columns) if ax is None else ax
         self.ax.set_xlim(-0.5, self.shape[1] - 0.5)
         self.ax.set_ylim(self.shape[0] - 0.5, -0.5)
-        self._cell = self._cell_size()
+        frame, dpi = self.ax.get_window_extent(), self.ax.figure.dpi  # before names and scales take their space
+        self._cell = 72 * frame.width / dpi / self.shape[1], 72 * frame.height / dpi / self.shape[0]
         self.ax.set_yticks(range(len(rows)), rows, fontproperties=families_for(rows, self._name_size(1)))
         slanted = max(map(len, columns)) * _LETTER * self._name_size(0) > 0.95 * self._cell[0]
         turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
@@ -146,11 +147,6 @@ class Grid:
         bar.outline.set_visible(False)
         bar.set_label(label)
         return bar.ax
-
-    def _cell_size(self) -> tuple[float, float]:
-        """Width and height of a cell in points, before names and scales take their space."""
-        frame, dpi = self.ax.get_window_extent(), self.ax.figure.dpi
-        return 72 * frame.width / dpi / self.shape[1], 72 * frame.height / dpi / self.shape[0]
 
     def _name_size(self, axis: int) -> float:
         return float(np.clip(0.75 * self._cell[axis], _SMALLEST, _NAME_SIZE))

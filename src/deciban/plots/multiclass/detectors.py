@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
 from deciban.multiclass import DetectionAnalysis
-from deciban.plots.axes import GREY, HALO, NAME_WIDTH, PALETTE, THIN_WIDTH, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import GREY, HALO, NAME_WIDTH, PALETTE, Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
 from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error
@@ -90,13 +90,13 @@ def class_ape(
     if columns is not None and columns < 1:
         raise InputError(f"columns: at least 1 panel stands in a row, got {columns}.")
     figure, panels = _panels(len(detectors), columns)
-    main: Style = {"color": PALETTE[0], "linewidth": 1.5, "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)}
+    mark = Mark({"color": PALETTE[0], "linewidth": 1.5, "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)})
     names = readable([detector.name for detector in detectors], width=NAME_WIDTH)
     fonts = families_for(names, _NAME_SIZE)
     highest = [0.0, 0.0]
     for panel, name, detector, earlier in zip(panels, names, detectors, old, strict=True):
         panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
-        highest = np.maximum(highest, _draw(panel, detector, earlier, main)).tolist()
+        highest = np.maximum(highest, _draw(panel, detector, earlier, mark)).tolist()
         _write(panel, detector, earlier)
     end = float(detectors[0].log_odds[-1])
     panels[0].set_xlim(-end, end)
@@ -105,7 +105,7 @@ def class_ape(
     panels[0].yaxis.set_major_formatter(in_percent)
     panels[0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    _legend(figure, main, with_before=before is not None)
+    _legend(figure, mark, with_before=before is not None)
     return figure
 
 
@@ -155,15 +155,13 @@ def _best_columns(n: int) -> int:
     return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
 
 
-def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, main: Style) -> tuple[float, float]:
+def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, mark: Mark) -> tuple[float, float]:
     """Draw the curves of one class; return the highest errors after and before calibration."""
     panel.plot(detector.log_odds, default_error(detector.log_odds), **REFERENCE)
     before = 0.0
     if earlier is not None:
-        before = _pair(
-            panel, earlier, *({**BEFORE, "color": main["color"], "linestyle": shape} for shape in ("-", "--"))
-        )
-    return _pair(panel, detector, main, _thin(main)), before
+        before = _pair(panel, earlier, *({**BEFORE, "color": mark.color, "linestyle": shape} for shape in ("-", "--")))
+    return _pair(panel, detector, mark.main, mark.thin()), before
 
 
 def _pair(panel: Axes, detector: _Detector, main: Style, thin: Style) -> float:
@@ -171,10 +169,6 @@ def _pair(panel: Axes, detector: _Detector, main: Style, thin: Style) -> float:
     panel.plot(detector.log_odds, detector.actual, **main)
     panel.plot(detector.log_odds, detector.least, **thin)
     return float(detector.actual.max())
-
-
-def _thin(main: Style) -> Style:
-    return {"color": main["color"], "linewidth": THIN_WIDTH, "linestyle": "--"}
 
 
 def _top(after: float, before: float) -> float:
@@ -192,11 +186,11 @@ def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
 
 
-def _legend(figure: Figure, main: Style, *, with_before: bool) -> None:
+def _legend(figure: Figure, mark: Mark, *, with_before: bool) -> None:
     """Say above all panels what the lines mean."""
-    entries: list[tuple[str, Style]] = [("actual", main), ("minimum", _thin(main))]
+    entries: list[tuple[str, Style]] = [("actual", mark.main), ("minimum", mark.thin())]
     if with_before:
-        entries.append(("before calibration", {**BEFORE, "color": main["color"]}))
+        entries.append(("before calibration", {**BEFORE, "color": mark.color}))
     entries.append(("default (llr 0)", REFERENCE))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
     title = "Cllr in bits" + (", before → after calibration" if with_before else "")

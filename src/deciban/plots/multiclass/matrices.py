@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
-from deciban.evaluation.results import Results
+from deciban.evaluation import ClassEvaluation, ClassResults, Results
 from deciban.plots.axes import in_percent
 from deciban.plots.multiclass.cells import BLUES, ORANGES, ClassDrawable, Grid, brief, largest, numbered, one_system
 from deciban.types import FloatArray

@@ -18,8 +18,7 @@ from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
-from deciban.trials import AlignedClasses, ClassKey, ClassScores, Key, Scores, Trials
-from deciban.trials.joining.join import Aligned, JoinReport
+from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.options import Figures, KindName, Options, Reading

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError
+from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.source import PathLike

@@ -9,8 +9,7 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban.errors import InputError, KeyMismatchError
-from deciban.evaluation.results import Evaluation
-from deciban.evaluation.summary import TwoClassFigures
+from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.io import Contents
 from deciban.io.formats import by_name
