@@ -43,23 +43,19 @@ _INTERRUPTED = 130
 """What shells expect of a program that Ctrl-C ended."""
 
 
-class _StoppedError(Exception):
-    """The user, or the reader of our output, has had enough: Ctrl-C, or `deciban eval ... | head`."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 @contextmanager
 def _stopping() -> Iterator[None]:
-    """Tell how a command was stopped before click does, which answers both in its own way and with exit code 1."""
+    """End when the user, or the reader of our output, has had enough: Ctrl-C, or `deciban eval ... | head`.
+
+    Before click does, which answers both in its own way and with exit code 1.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        raise _StoppedError(_INTERRUPTED) from None
+        _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
-        raise _StoppedError(0) from None
+        _write_nowhere()
+        sys.exit(0)
 
 
 class _LazyGroup(click.Group):
@@ -106,11 +102,6 @@ def main() -> None:
             code = _deciban(prog_name="deciban", standalone_mode=False)
             sys.stdout.flush()
             sys.exit(code if isinstance(code, int) else 0)
-    except _StoppedError as stopped:
-        if stopped.code:
-            _fail("interrupted", stopped.code)
-        _write_nowhere()
-        sys.exit(0)
     finally:
         gc.set_threshold(*usual)
 

@@ -31,9 +31,9 @@ PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What a page is to be about.
+    """What a page is to be about, in the order of the arguments of `report_files`.
 
     Attributes
     ----------
@@ -133,18 +133,7 @@ def report_files(
     (True, 2)
     """
     request = ReportRequest(
-        scores=scores,
-        key=key,
-        output=output,
-        model=model,
-        quality=quality,
-        train=train,
-        train_key=train_key,
-        train_quality=train_quality,
-        select=select,
-        cross_validate=cross_validate,
-        n_folds=n_folds,
-        title=title,
+        scores, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
     )
     return write_report(request, Options.of("report_files", options), progress).results
 

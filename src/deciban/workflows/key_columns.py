@@ -207,10 +207,6 @@ class HoldOut:
         """The number of folds."""
         return self.by if isinstance(self.by, int) else self.n_folds
 
-    def groups(self, trials: Trials) -> HeldOutGroups:
-        """Whose trials stay together; see `groups_of`."""
-        return groups_of(trials, self.by)
-
     def words(self, trials: Trials) -> str:
         """Say what is held out, and in how many parts."""
         return f"{' and '.join(self._named(trials)) or 'single trials'}, {self.parts} parts"

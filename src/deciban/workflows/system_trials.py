@@ -18,7 +18,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
-from deciban.workflows.key_columns import HoldOut
+from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
@@ -130,7 +130,7 @@ class SystemTrials:
         InputError
             If trials cannot be held out like that, or a model cannot be trained without some of them.
         """
-        groups, data = held.groups(self.trials), self.data
+        groups, data = groups_of(self.trials, held.by), self.data
         with self.naming():
             if not self.classes:
                 return data.held_out(groups=groups, n_folds=held.parts).llr(model)

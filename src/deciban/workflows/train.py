@@ -17,7 +17,7 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
-from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
+from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
@@ -217,7 +217,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
             whole.data.is_target,
             fusion=model,
             names=read.systems,
-            groups=held.groups(whole.trials),
+            groups=groups_of(whole.trials, held.by),
             n_folds=held.parts,
             sample_weight=whole.data.weight,
             quality=whole.data.quality or None,

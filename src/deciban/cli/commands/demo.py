@@ -19,8 +19,7 @@ def demo_command(folder: Path, *, force: bool, quiet: bool) -> None:
     from deciban.io import write_demo
     from deciban.io.source import display_name
     from deciban.io.synthetic import DEMO_FILES
-    from deciban.report.files import ReportRequest, write_report
-    from deciban.workflows.options import Options
+    from deciban.report import report_files
 
     page = folder / "report.html"
     there = [name for name in (*DEMO_FILES, page.name) if (folder / name).exists()]
@@ -29,8 +28,7 @@ def demo_command(folder: Path, *, force: bool, quiet: bool) -> None:
             f"{folder}: holds {', '.join(there)}, which would be replaced. Name another folder, or say --force."
         )
     systems, key = write_demo(folder)
-    request = ReportRequest(scores=list(systems), key=key, output=page, title="deciban demo: two synthetic systems")
-    results = write_report(request, Options(kind="two-class")).results
+    results = report_files(list(systems), key, page, kind="two-class", title="deciban demo: two synthetic systems")
     tell(results.messages, quiet=quiet)
     print_results(results)
     files = " ".join(map(display_name, systems))

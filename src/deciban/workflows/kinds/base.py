@@ -246,9 +246,7 @@ def named_apart(systems: Sequence[S]) -> list[S]:
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
         names = [s.trials.origin.name if names.count(s.name) > 1 else s.name for s in systems]
-    seen = [names[:i].count(name) + 1 for i, name in enumerate(names)]
-    numbered = [name if n == 1 else f"{name} #{n}" for name, n in zip(names, seen, strict=True)]
-    return [replace(system, name=name) for system, name in zip(systems, numbered, strict=True)]
+    return [replace(system, name=name) for system, name in zip(systems, names_apart(names, ()), strict=True)]
 
 
 def of_trials(contents: Contents, old: Trials, trials: Trials) -> Contents:
