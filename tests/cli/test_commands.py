@@ -154,7 +154,7 @@ def test_every_plot_in_every_format(run, files, kind, ending, magic):
 
 def test_the_command_line_knows_every_plot():
     from deciban import plots
-    from deciban.cli.commands.plot import _KINDS
+    from deciban.cli.commands.evaluate import _KINDS
 
     assert sorted(kind.replace("-", "_") for kind in _KINDS) == sorted(plots.KINDS)
 

@@ -26,7 +26,7 @@ COMMANDS = {
     "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
-    "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
+    "plot": ("deciban.cli.commands.evaluate", "Draw one plot of score files as SVG, PNG or PDF."),
     "design": ("deciban.cli.commands.design", "Tell what a calibration objective cares for, or suggest one."),
     "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
     "validate": ("deciban.cli.commands.files", "See whether a submission scores the trials of a list."),

@@ -294,9 +294,6 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
             f"number {wrong + 1}, and other names are not those of training ({', '.join(trained)}). Give the systems "
             "in the order of training, or all under their names."
         )
-    if not trained:
-        return list(range(n_systems)), [
-            Message("note", "", "systems in the order given: the model does not know their names")
-        ]
-    pairs = [f"{name} for {old}" for name, old in zip(given, trained, strict=True) if name != old]
-    return list(range(n_systems)), [Message("note", "", f"systems in the order given: {', '.join(pairs)}")]
+    pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
+    words = pairs if trained else "the model does not know their names"
+    return list(range(n_systems)), [Message("note", "", f"systems in the order given: {words}")]

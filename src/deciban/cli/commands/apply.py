@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import SectionedCommand, options, refuse_options
-from deciban.cli.shared.speech import tell, working
+from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell, working
 
 
 @click.command("apply", cls=SectionedCommand)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deciban.cli.shared.options import options
+from deciban.cli.shared.options import options, tell
 
 
 @click.command("demo")
@@ -14,7 +14,6 @@ from deciban.cli.shared.options import options
 @options("demo", "quiet")
 def demo_command(folder: Path, *, force: bool, quiet: bool) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
-    from deciban.cli.shared.speech import tell
     from deciban.cli.shared.tables import print_results
     from deciban.io import write_demo
     from deciban.io.source import display_name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.commands.plot import ending_of, save_plot
+from deciban.cli.commands.evaluate import ending_of, save_plot
 from deciban.cli.shared.options import options
 
 if TYPE_CHECKING:

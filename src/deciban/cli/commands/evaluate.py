@@ -1,11 +1,19 @@
-"""``deciban eval``."""
+"""``deciban eval`` and ``deciban plot``: results as a table, as JSON or as one picture."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, Literal
+
 import click
 
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
-from deciban.cli.shared.speech import tell, working
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
+from deciban.cli.shared.parsing import require_writable
+
+_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
+_CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
+"""Plots of scores of many classes."""
+_ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 @click.command("eval", cls=SectionedCommand)
@@ -42,3 +50,61 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     from deciban.cli.shared.tables import print_results
 
     print_results(results)
+
+
+@click.command("plot", cls=SectionedCommand)
+@click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@joining_options()
+@options("plot")
+def plot_command(
+    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path
+) -> None:
+    """Draw one plot of score files; all systems share it.
+
+    Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
+    pairwise-loss, class-ape and simplex show one system.
+
+    \b
+    deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
+    deciban plot confusion languages.tsv --key languages.key -o confusion.svg
+    """
+    from deciban.io.source import display_name
+    from deciban.io.writing import refuse_overwriting
+    from deciban.workflows.evaluate import evaluate_joined
+    from deciban.workflows.inputs import read_joined
+
+    ending_of(output)
+    refuse_overwriting([output], [*scores, key])
+    files = asked.files(scores, key)
+    about = asked.about(files)
+    many = about.kind == "classes"
+    if many != (plot in _CLASS_KINDS):
+        held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
+        raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
+    with working() as say:
+        results = evaluate_joined(read_joined(files, None, about, progress=say), about, say)
+    tell(results.messages, quiet=quiet)
+    from deciban import plots
+
+    save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
+    if not quiet:
+        click.echo(f"wrote {display_name(output)}")
+
+
+def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
+    """Return the format of a plot, or refuse an output of another ending, or without a folder to be in."""
+    require_writable(output, endings=tuple(_ENDINGS))
+    if str(output) == "-":
+        raise click.BadParameter("'-' should end in .svg, .png or .pdf: its name says the format.", param_hint="-o")
+    return _ENDINGS[output.suffix.casefold()]
+
+
+def save_plot(drawing: Any, output: Path) -> None:
+    """Write a plot, whole or not at all."""
+    from deciban import plots
+    from deciban.io import atomic_write
+
+    ending = ending_of(output)
+    with atomic_write(output) as stream:
+        plots.save(drawing, stream, ending)

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import options
-from deciban.cli.shared.speech import tell, working
+from deciban.cli.shared.options import options, tell, working
 
 
 @click.command("convert")

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
-from deciban.cli.shared.speech import tell, working
 
 
 @click.command("report", cls=SectionedCommand)

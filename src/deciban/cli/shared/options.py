@@ -1,11 +1,13 @@
-"""Options of commands: how scores are read and joined, which figures are wanted, and what all that is about."""
+"""What commands share: options about reading, joining and figures, and what is said beside results."""
 
 from __future__ import annotations
 
 import functools
 import re
+import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,6 @@ import click
 from click.core import ParameterSource
 
 from deciban.cli.shared.parsing import PARSERS
-from deciban.cli.shared.speech import tell
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
@@ -223,6 +224,26 @@ def refuse_options(kind: str) -> None:
             held += " (for two, say --kind two-class)" if kind == "classes" else ""
             other += " (say --kind classes if they are)" if kind == "two-class" else ""
         raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} is for {other}.")
+
+
+def tell(messages: Iterable[object], *, quiet: bool = False) -> None:
+    """Say on standard error what was read, assumed and written: one line for each message."""
+    if not quiet:
+        for message in messages:
+            click.echo(str(message), err=True)
+
+
+@contextmanager
+def working(words: str = "") -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that something goes on; yields a function that changes the words."""
+    if not sys.stderr.isatty():
+        yield lambda _changed: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(escape(words), spinner="dots") as status:
+        yield lambda changed: status.update(escape(changed))
 
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:

@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from deciban.analysis import FigureRow, Selection
-from deciban.cli.shared.options import Asked
+from deciban.cli.shared.options import Asked, tell, working
 from deciban.cli.shared.parsing import require_writable
-from deciban.cli.shared.speech import tell, working
 from deciban.cli.shared.tables import console, number, print_results, say, table
 from deciban.evaluation import Results
 
