@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -71,13 +71,17 @@ def say(out: Console, line: str, style: str = "") -> None:
     out.print(Text(line, style=style), soft_wrap=True)
 
 
-def table(headings: Sequence[str], *, n_left: int = 1, caption: str | None = None) -> Table:
-    """An empty table whose first columns hold names, and the others numbers."""
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str | None = None
+) -> Table:
+    """A table whose first columns hold names, and the others numbers."""
     found = Table(box=None, pad_edge=False, header_style="bold", caption=caption, caption_justify="left")
     for heading in headings[:n_left]:
         found.add_column(Text(heading), overflow="fold")
     for heading in headings[n_left:]:
         found.add_column(Text(heading), justify="right", no_wrap=True)
+    for name, *cells in rows:
+        found.add_row(Text(name), *cells)
     return found
 
 
@@ -108,11 +112,9 @@ _LOSSES: Columns = {
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str | None = None) -> Table:
     """A row for each system, or for each name in order: some may have no figures."""
-    found = table(["system", *columns], caption=caption)
-    rows = {one.name: [written(one) for written in columns.values()] for one in systems}
-    for name in order or rows:
-        found.add_row(Text(name), *rows.get(name, ["-"] * len(columns)))
-    return found
+    known = {one.name: [written(one) for written in columns.values()] for one in systems}
+    rows = [(name, *known.get(name, ["-"] * len(columns))) for name in order or known]
+    return table(["system", *columns], rows, caption=caption)
 
 
 def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequence[str], *, with_trials: bool) -> None:
@@ -135,15 +137,13 @@ def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequenc
 
 def _points(systems: Sequence[Evaluation]) -> Table:
     headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
-    found = table(headings, n_left=2, caption="normalized DCF; errors at the actual threshold")
-    for system in systems:
-        rows: list[tuple[Any, ...]] = [
-            (point, point.min_dcf, point.act_dcf, f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}")
-            for point in system.operating_points
-        ]
-        for at, least, actual, *errors in (*rows, ("mean over points", system.mean_min_dcf, system.mean_act_dcf)):
-            found.add_row(Text(system.name), str(at), number(least), number(actual), *errors)
-    return found
+    rows = list[Sequence[str]]()
+    for one in systems:
+        for point in one.operating_points:
+            costs = number(point.min_dcf), number(point.act_dcf)
+            rows.append((one.name, str(point), *costs, f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"))
+        rows.append((one.name, "mean over points", number(one.mean_min_dcf), number(one.mean_act_dcf)))
+    return table(headings, rows, n_left=2, caption="normalized DCF; errors at the actual threshold")
 
 
 def _print_multiclass(
@@ -192,36 +192,35 @@ def _is_flat(one: ClassEvaluation) -> bool:
 
 
 def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
-    found = table(["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"])
     shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
+    rows = list[Sequence[str]]()
     for one in systems:
-        rows = [(f"{point.p_target:g}", point.costs) for point in one.points]
-        for at, costs in (*rows, ("mean", one.mean_costs)):
-            found.add_row(Text(one.name), at, *(number(costs[name], 4) for name in shown))
-    return found
+        costs = [*((f"{point.p_target:g}", point.costs) for point in one.points), ("mean", one.mean_costs)]
+        rows += [(one.name, at, *(number(found[name], 4) for name in shown)) for at, found in costs]
+    return table(["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"], rows)
 
 
 def _of_one(one: ClassEvaluation) -> Table:
     """Figures of each class, those as a target against the rest as well."""
     digits = {"cost": 4, "min_cost": 4, "cllr": 3, "min_cllr": 3, "calibration_loss": 3}
-    rows, detectors = table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES]), one.detectors
+    rows, detectors = list[Sequence[str]](), one.detectors
     for name, n, rate in zip(one.classes, one.counts, one.class_error_rates, strict=True):
         figures = detectors.get(name, {})
         cells = [number(figures[which], digits[which]) for which in digits if which in figures]
-        rows.add_row(Text(name), f"{n:,.6g}", percent(rate), *cells)
-    return rows
+        rows.append((name, f"{n:,.6g}", percent(rate), *cells))
+    return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
 
 
 def _of_many(systems: Sequence[ClassEvaluation]) -> Table:
     """Error rate and Cllr of the detection of each class, side by side."""
-    rows, detectors = table(["class", "segments", *(one.name for one in systems)]), [one.detectors for one in systems]
+    rows, detectors = list[Sequence[str]](), [one.detectors for one in systems]
     for k, name in enumerate(systems[0].classes):
         cells = [percent(one.class_error_rates[k]) for one in systems]
         if name in detectors[0]:
             costs = [(found[name]["cllr"], found[name]["min_cllr"]) for found in detectors]
             cells = [f"{text}  {number(x)} ({number(least)})" for text, (x, least) in zip(cells, costs, strict=True)]
-        rows.add_row(Text(name), f"{systems[0].counts[k]:,.6g}", *cells)
-    return rows
+        rows.append((name, f"{systems[0].counts[k]:,.6g}", *cells))
+    return table(["class", "segments", *(one.name for one in systems)], rows)
 
 
 def _remarks(one: ClassEvaluation) -> list[str]:

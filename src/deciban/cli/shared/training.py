@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from deciban.analysis import FigureRow, Selection
 from deciban.cli.shared.options import Asked, tell, working
@@ -159,7 +158,7 @@ def _print_trained(done: Trained, out: Console) -> None:
                 out.print()
     if parameters:
         say(out, "Weights", "bold")
-        _print_table(["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in parameters], out)
+        out.print(table(["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in parameters]))
     for line in done.summary:
         say(out, line)
     analysis = done.analysis
@@ -167,14 +166,7 @@ def _print_trained(done: Trained, out: Console) -> None:
         out.print()
         say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial", "bold")
         rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
-        _print_table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows], out)
-
-
-def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], out: Console) -> None:
-    found = table(headings)
-    for name, *cells in rows:
-        found.add_row(Text(name), *cells)
-    out.print(found)
+        out.print(table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows]))
 
 
 def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:
@@ -202,6 +194,6 @@ def _print_selection(selection: Selection, out: Console) -> None:
         for word, steps in (("taken", selection.steps), ("left out", selection.left_out))
         for step in steps
     ]
-    _print_table(["system", "cost", "gain", "cost on training trials", ""], rows, out)
+    out.print(table(["system", "cost", "gain", "cost on training trials", ""], rows))
     for one in selection.untrained:
         say(out, f"{one.name}: left out, {one.reason}", "yellow")
