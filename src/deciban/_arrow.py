@@ -76,11 +76,17 @@ def lengths(words: pa.Array) -> AnyArray:
     >>> lengths(of_words(["ann", "", "zo\u00eb"]))
     array([3, 0, 4], dtype=int32)
     """
-    return np.diff(_borders(words))
+    return np.diff(borders(words))
 
 
-def _borders(words: pa.Array) -> AnyArray:
-    """Where the texts of a column begin in its memory, and where the last one ends."""
+def borders(words: pa.Array) -> AnyArray:
+    """Where the texts of a column begin in its memory, and where the last one ends.
+
+    Examples
+    --------
+    >>> borders(of_words(["ann", "", "bob"]))
+    array([0, 3, 3, 6], dtype=int32)
+    """
     kind = np.dtype(np.int64 if pa.types.is_large_string(words.type) else np.int32)
     if not len(words):
         return np.zeros(1, kind)
@@ -189,10 +195,10 @@ def text_of(words: pa.Array) -> AnyArray:
     >>> bytes(text_of(of_words(["ann", "", "bob"])[1:]))
     b'bob'
     """
-    data, borders = words.buffers()[2], _borders(words)
+    data, cuts = words.buffers()[2], borders(words)
     if data is None:
         return np.empty(0, np.uint8)
-    return np.frombuffer(data, np.uint8)[borders[0] : borders[-1]]
+    return np.frombuffer(data, np.uint8)[cuts[0] : cuts[-1]]
 
 
 def _is_plain(kind: pa.DataType) -> bool:

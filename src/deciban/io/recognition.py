@@ -142,22 +142,19 @@ class Opened:
         """Which of several kinds of tables the file could be read as; none if it makes no sense."""
         try:
             chosen = self.format_for(None)
-            if not isinstance(chosen, BinaryFormat):
-                return self._lines_readable_as(kinds)
-            fitting = [kind for kind in kinds if kind in chosen.reads]
-            with only_format_errors(self.source.name, chosen.name):
-                held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
-            return tuple(kind for kind in fitting if kind in held)
+            if isinstance(chosen, BinaryFormat):
+                fitting = [kind for kind in kinds if kind in chosen.reads]
+                with only_format_errors(self.source.name, chosen.name):
+                    held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
+                return tuple(kind for kind in fitting if kind in held)
+            found: dict[ContentKind, Layout] = {}
+            for kind in kinds:
+                with suppress(FormatError, InputError):
+                    layout = self.layout(kind)
+                    if could_hold(layout.roles, kind):
+                        found[kind] = layout
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
-
-    def _lines_readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
-        found: dict[ContentKind, Layout] = {}
-        for kind in kinds:
-            with suppress(FormatError, InputError):
-                layout = self.layout(kind)
-                if could_hold(layout.roles, kind):
-                    found[kind] = layout
         has_header = any(layout.header is not None for layout in found.values())  # says more than what lines look like
         return tuple(kind for kind, layout in found.items() if not has_header or layout.header is not None)
 
