@@ -76,10 +76,21 @@ def lengths(words: pa.Array) -> AnyArray:
     >>> lengths(of_words(["ann", "", "zo\u00eb"]))
     array([3, 0, 4], dtype=int32)
     """
+    return np.diff(borders(words))
+
+
+def borders(words: pa.Array) -> AnyArray:
+    """Where the texts of a column begin in its memory, and where the last one ends.
+
+    Examples
+    --------
+    >>> borders(of_words(["ann", "", "bob"]))
+    array([0, 3, 3, 6], dtype=int32)
+    """
     kind = np.dtype(np.int64 if pa.types.is_large_string(words.type) else np.int32)
     if not len(words):
-        return np.empty(0, kind)
-    return np.diff(np.frombuffer(words.buffers()[1], kind, len(words) + 1, words.offset * kind.itemsize))
+        return np.zeros(1, kind)
+    return np.frombuffer(words.buffers()[1], kind, len(words) + 1, words.offset * kind.itemsize)
 
 
 def with_gaps(column: pa.Array, fill: float) -> AnyArray:
@@ -184,12 +195,10 @@ def text_of(words: pa.Array) -> AnyArray:
     >>> bytes(text_of(of_words(["ann", "", "bob"])[1:]))
     b'bob'
     """
-    kind = np.dtype(np.int64 if pa.types.is_large_string(words.type) else np.int32)
-    _, ends, data = words.buffers()
-    if not len(words) or data is None:
+    data, cuts = words.buffers()[2], borders(words)
+    if data is None:
         return np.empty(0, np.uint8)
-    borders = np.frombuffer(ends, kind, len(words) + 1, words.offset * kind.itemsize)
-    return np.frombuffer(data, np.uint8)[borders[0] : borders[-1]]
+    return np.frombuffer(data, np.uint8)[cuts[0] : cuts[-1]]
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import DecibanError, FormatError
 from deciban.io.contents import Contents
-from deciban.io.format import Options
-from deciban.io.formats import binary_formats, by_name
+from deciban.io.formats import Options, binary_formats, by_name
 from deciban.io.source import Source
 from deciban.trials import Key, Quality, Scores, SegmentQuality, Trials
 from support.tables import assert_sound

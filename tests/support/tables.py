@@ -12,8 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from deciban.errors import DecibanError
 from deciban.io.contents import Contents
-from deciban.io.format import Options
-from deciban.io.formats import by_name
+from deciban.io.formats import Options, by_name
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 

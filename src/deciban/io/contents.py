@@ -1,16 +1,38 @@
-"""What one input holds, whatever format it is in: the common language of all readers and writers."""
+"""What one input holds, the common language of all readers and writers; and how columns with roles become it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
-from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, TrialTable
+from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
+from deciban.trials import (
+    ClassKey,
+    ClassScores,
+    IdMap,
+    Index,
+    Key,
+    Origin,
+    Quality,
+    Scores,
+    SegmentQuality,
+    Trials,
+    TrialTable,
+)
 from deciban.trials.frames.to_frames import check_same_trials
+from deciban.trials.lists import ROW, SINGLE
+from deciban.trials.names.codes import encode
+from deciban.types import BoolArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.io.formats import Options
 
 ContentKind: TypeAlias = Literal[
     "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"
@@ -18,19 +40,16 @@ ContentKind: TypeAlias = Literal[
 Item: TypeAlias = Index | Key | Scores | ClassScores | ClassKey | Quality | SegmentQuality | IdMap
 
 KIND_OF: dict[type, ContentKind] = {
-    Index: "index",
-    Key: "key",
     Scores: "scores",
+    Key: "key",
     ClassScores: "class-scores",
     ClassKey: "class-key",
     Quality: "quality",
     SegmentQuality: "segment-quality",
     IdMap: "id-map",
+    Index: "index",
 }
-
-_RICHEST_FIRST: tuple[ContentKind, ...] = (
-    *("scores", "key", "class-scores", "class-key", "quality", "segment-quality", "id-map", "index"),
-)
+"""What tables are called, richest first."""
 
 
 def field_of(kind: ContentKind) -> str:
@@ -101,7 +120,13 @@ class Contents:
     @property
     def kinds(self) -> tuple[ContentKind, ...]:
         """What is here, richest first."""
-        return tuple(kind for kind in _RICHEST_FIRST if getattr(self, field_of(kind)) not in (None, ()))
+        return tuple(kind for kind in KIND_OF.values() if getattr(self, field_of(kind)) not in (None, ()))
+
+    @property
+    def tables(self) -> tuple[TrialTable, ...]:
+        """All tables of trials, the bare list of them last."""
+        held = (*self.systems, self.key, self.class_scores, self.class_key, self.index)
+        return tuple(table for table in held if table is not None)
 
     @property
     def scores(self) -> Scores:
@@ -155,7 +180,7 @@ class Written:
 def _kind_of(item: object) -> ContentKind:
     kind = KIND_OF.get(type(item))
     if kind is None:
-        accepted = ", ".join(one.__name__ for one in KIND_OF)
+        accepted = ", ".join(one.__name__ for one in get_args(Item))
         raise InputError(f"a {type(item).__name__} is no table that can be written. Expected one of {accepted}.")
     return kind
 
@@ -197,3 +222,140 @@ def require(contents: Contents, kinds: Sequence[ContentKind], format_name: str) 
             f"{format_name} holds {' or '.join(kinds)}, but {contents.origin.name} is {' and '.join(contents.kinds)}. "
             "Choose another format (--to)."
         )
+
+
+class RowError(FormatError):
+    """A fault of one row, before its place is known to the reader."""
+
+    def __init__(self, message: str, row: int | None) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def assemble(
+    columns: Sequence[pa.Array | pa.ChunkedArray],
+    roles: Sequence[str],
+    headers: Sequence[str] | None,
+    *,
+    origin: Origin,
+    system: str,
+    options: Options,
+) -> Contents:
+    """Make tables of trials out of columns.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow arrays
+        Names as text or dictionaries of text, scores as numbers, labels as text, booleans or 0 and 1.
+    roles : sequence of str
+        One for each column; see `deciban.io.columns.headers`.
+    headers : sequence of str, optional
+        Their names; several score columns are called by them.
+    origin : Origin
+    system : str
+        What to call a single system.
+    options : Options
+
+    Raises
+    ------
+    RowError
+        If a value cannot stand where it stands.
+    """
+    sides = identity_of(roles)
+    if options.need in ("scores", "key", "index") and headers is not None:
+        # Where it is not asked for, the class is one more thing that is known of a trial.
+        roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]
+    by_role = dict(zip(roles, columns, strict=True))
+    conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
+    if sides:
+        trials = Trials.of({side: _names(by_role[side], side) for side in sides}, conditions=conditions, origin=origin)
+        trials = trials.densest()
+    else:
+        trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
+    found = [i for i, role in enumerate(roles) if role == "score"]
+    systems = tuple(
+        Scores(
+            trials, _numbers(columns[i]), system if len(found) == 1 or headers is None else headers[i], options.log10
+        )
+        for i in found
+    )
+    key, words = None, dict[str, bool]()
+    if "label" in by_role:
+        is_target, words = truth_of(by_role["label"], options.vocabulary)
+        key = Key(trials, is_target)
+    class_key = None
+    if "class" in by_role and trials.sides in (SINGLE, ROW):
+        class_key = ClassKey.of(trials, by_role["class"])
+    class_scores = None
+    if options.need == "class-scores" and len(systems) > 1:
+        matrix = np.column_stack([one.score for one in systems])
+        class_scores = ClassScores.of(trials, [one.name for one in systems], matrix, name=system)
+        systems = ()
+    return Contents(
+        origin=origin,
+        index=Index(trials),
+        key=key,
+        systems=systems,
+        class_scores=class_scores,
+        class_key=class_key,
+        words=words,
+    )
+
+
+def _names(column: pa.Array | pa.ChunkedArray, side: str) -> pa.Array:
+    """Names as text; whole numbers become the digits they are."""
+    column = column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_integer(column.type):
+        column = pc.cast(column, pa.string())
+    if column.null_count:
+        row = int(np.argmax(to_numpy(column.is_null())))
+        raise RowError(f"the name of the {side} is missing", row)
+    return column
+
+
+def _numbers(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
+    """Scores as floats; no NaN."""
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
+        raise RowError(f"the scores are {column.type}, expected numbers", None)
+    if column.null_count:
+        raise RowError("a score is missing", int(np.argmax(to_numpy(column.is_null()))))
+    kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
+    score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
+    if len(score) and np.isnan(np.max(score)):
+        row = int(np.argmax(np.isnan(score)))
+        raise RowError(
+            "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial", row
+        )
+    return score
+
+
+def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tuple[BoolArray, dict[str, bool]]:
+    """Whether each label means target, and what each word that occurs means.
+
+    Raises
+    ------
+    RowError
+        At a missing label, or a word that is not in the vocabulary.
+    """
+    if column.null_count:
+        raise RowError("the label is missing", int(np.argmax(to_numpy(column.is_null()))))
+    if pa.types.is_boolean(column.type):
+        return to_numpy(column), {}
+    try:
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            column = pc.cast(column, pa.int64()).cast(pa.string())
+        codes, words = encode(column, "label")
+    except (InputError, pa.ArrowInvalid) as error:
+        raise RowError(f"labels are words, booleans, or 0 and 1 ({error})", None) from error
+    vocabulary = vocabulary.within(words.to_pylist())
+    meanings = {word: vocabulary.meaning(word) for word in words.to_pylist()}
+    unknown = [word for word, meaning in meanings.items() if meaning is None]
+    if unknown:
+        row = int(np.argmax(codes == list(meanings).index(unknown[0])))
+        raise RowError(
+            f"unknown label {unknown[0]!r}; known are {vocabulary}. Say what your words mean: "
+            "--labels target=WORD,nontarget=WORD",
+            row,
+        )
+    known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
+    return np.array(list(known.values()), np.bool_)[codes], known

@@ -10,7 +10,7 @@ import numpy as np
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents, Written, field_of
-from deciban.io.format import Format
+from deciban.io.formats import Format
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.writing import put, refuse_overwriting, target_name

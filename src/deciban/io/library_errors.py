@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from deciban.errors import DecibanError, FormatError
-from deciban.io.columns.assemble import RowError
+from deciban.io.contents import RowError
 
 
 @contextmanager

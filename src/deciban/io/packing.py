@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
@@ -68,10 +69,6 @@ class _Bzip2:
                 return data
 
 
-def _gzip(packed: BinaryIO) -> _Reader:
-    return gzip.GzipFile(fileobj=packed, mode="rb")
-
-
 def _zstd(packed: BinaryIO) -> _Reader:
     stream: _Reader = pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd")
     return stream
@@ -79,10 +76,6 @@ def _zstd(packed: BinaryIO) -> _Reader:
 
 def _to_gzip(stream: IO[bytes]) -> Any:
     return gzip.GzipFile("", "wb", 6, stream, mtime=0)  # no name and no time: same data, same bytes
-
-
-def _to_bzip2(stream: IO[bytes]) -> Any:
-    return bz2.BZ2File(stream, "wb")
 
 
 def _to_zstd(stream: IO[bytes]) -> Any:
@@ -95,8 +88,8 @@ _BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 CODECS = (
-    Codec("gzip", ".gz", "gzip -dc", re.compile(rb"\x1f\x8b"), 200, _gzip, _to_gzip),
-    Codec("bzip2", ".bz2", "bzip2 -dc", _BZIP2, 1000, _Bzip2, _to_bzip2),
+    Codec("gzip", ".gz", "gzip -dc", re.compile(rb"\x1f\x8b"), 200, gzip.open, _to_gzip),
+    Codec("bzip2", ".bz2", "bzip2 -dc", _BZIP2, 1000, _Bzip2, partial(bz2.BZ2File, mode="wb")),
     Codec("zstd", ".zst", "zstd -dc", _ZSTD, 1000, _zstd, _to_zstd),
 )
 

@@ -11,13 +11,11 @@ from typing import Any
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.format import BinaryFormat, Format, Options
-from deciban.io.formats import bare_name
-from deciban.io.recognition import Opened, Recognized, recognize, refuse_other_options
+from deciban.io.formats import BinaryFormat, Format, Options, bare_name
+from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.source import PathLike, Source, display_name, read_text
-from deciban.io.text.layout import Layout
 from deciban.io.text.plain_lines import parse_plain
-from deciban.io.text.reader import faults, line_of_row, parse_table
+from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.trials import Origin, Scores
 from deciban.trials.joining.append import concatenate
 
@@ -98,11 +96,7 @@ def read_input(
     -------
     Input
     """
-    if isinstance(path, Recognized):
-        refuse_other_options(path, format, columns, labels)
-        opened = path
-    else:
-        opened = recognize(path, format=format, columns=columns, labels=labels)
+    opened = recognize(path, format=format, columns=columns, labels=labels)
     parts = [_read_one(one, replace(one.options, need=need, name=name, log10=log10)) for one in opened.files]
     found = parts[0]
     if len(parts) > 1:

@@ -14,12 +14,11 @@ import pyarrow as pa
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns, Vocabulary, could_hold
 from deciban.io.contents import ContentKind
-from deciban.io.format import BinaryFormat, Format, Options, TextFormat
-from deciban.io.formats import binary_formats, by_name
+from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
 from deciban.io.text.finding import find_layout
-from deciban.io.text.layout import Layout
+from deciban.io.text.reader import Layout
 
 _SAMPLED_LINES = 1000
 _SAMPLED_BYTES = 1 << 20
@@ -143,22 +142,19 @@ class Opened:
         """Which of several kinds of tables the file could be read as; none if it makes no sense."""
         try:
             chosen = self.format_for(None)
-            if not isinstance(chosen, BinaryFormat):
-                return self._lines_readable_as(kinds)
-            fitting = [kind for kind in kinds if kind in chosen.reads]
-            with only_format_errors(self.source.name, chosen.name):
-                held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
-            return tuple(kind for kind in fitting if kind in held)
+            if isinstance(chosen, BinaryFormat):
+                fitting = [kind for kind in kinds if kind in chosen.reads]
+                with only_format_errors(self.source.name, chosen.name):
+                    held = chosen.holds(self.source, self.options) if fitting and chosen.holds else chosen.reads
+                return tuple(kind for kind in fitting if kind in held)
+            found: dict[ContentKind, Layout] = {}
+            for kind in kinds:
+                with suppress(FormatError, InputError):
+                    layout = self.layout(kind)
+                    if could_hold(layout.roles, kind):
+                        found[kind] = layout
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
-
-    def _lines_readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
-        found: dict[ContentKind, Layout] = {}
-        for kind in kinds:
-            with suppress(FormatError, InputError):
-                layout = self.layout(kind)
-                if could_hold(layout.roles, kind):
-                    found[kind] = layout
         has_header = any(layout.header is not None for layout in found.values())  # says more than what lines look like
         return tuple(kind for kind, layout in found.items() if not has_header or layout.header is not None)
 
@@ -180,7 +176,7 @@ class Recognized:
 
 
 def recognize(
-    path: PathLike,
+    path: PathLike | Recognized,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -192,7 +188,7 @@ def recognize(
     ----------
     path : path
         As in `deciban.io.read_contents`. Standard input and pipes can be read only once: hand the result, not the path,
-        to whatever reads it.
+        to whatever reads it. What was recognized before is handed back, if no other options are given now.
     format, columns, labels
         As in `deciban.read_scores`.
 
@@ -205,7 +201,7 @@ def recognize(
     Raises
     ------
     InputError
-        If no file matches a pattern, or an option makes no sense.
+        If no file matches a pattern, an option makes no sense, or it is not that by which this was recognized.
 
     Examples
     --------
@@ -219,6 +215,9 @@ def recognize(
     >>> read_input(found, need="class-scores").contents.class_scores.classes
     ('eng', 'fra')
     """
+    if isinstance(path, Recognized):
+        _refuse_other_options(path, format, columns, labels)
+        return path
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels))
     asked = None if format is None else by_name(format)
     return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))
@@ -268,26 +267,21 @@ def readable_as(
     >>> readable_as(path, ["scores", "class-scores"])
     ('class-scores',)
     """
-    if isinstance(path, Recognized):
-        refuse_other_options(path, format, columns, labels)
-        return path.files[0].readable_as(kinds)
-    if is_stream(path):
+    if not isinstance(path, Recognized) and is_stream(path):
         return tuple(kinds)
     try:
-        return recognize(path, format=format, columns=columns, labels=labels).files[0].readable_as(kinds)
+        found = recognize(path, format=format, columns=columns, labels=labels)
     except InputError:
+        if isinstance(path, Recognized):
+            raise
         return ()
+    return found.files[0].readable_as(kinds)
 
 
-def refuse_other_options(
+def _refuse_other_options(
     found: Recognized, format: str | None, columns: Columns | None, labels: Mapping[str, str] | None
 ) -> None:
-    """Refuse options that are not those by which an input was recognized; those that are not given are.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse options that are not those by which an input was recognized; those that are not given are."""
     first = found.files[0]
     named = None if first.asked is None else first.asked.name
     same = {

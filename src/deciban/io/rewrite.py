@@ -15,13 +15,12 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
 from deciban.io.convert import put_and_tell
-from deciban.io.format import Format, TextFormat
-from deciban.io.formats import SILENT_ENDINGS, by_name, for_ending
+from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike, Source
-from deciban.io.text.layout import Layout
 from deciban.io.text.plain_lines import plain_fields, with_fields
+from deciban.io.text.reader import Layout
 from deciban.io.writing import opened, target_name
 from deciban.messages import Message
 from deciban.trials import ClassScores, Scores
@@ -168,14 +167,9 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     FormatError
         If there are not as many rows any more. What is in the stream by then is of no use.
     """
-    for made in _rewritten(source, layout, score):
-        for part in made:
-            stream.write(part)
-
-
-def _rewritten(source: Source, layout: Layout, score: ScoreArray) -> Iterator[list[_Bytes]]:
-    """The parts of the new text, some megabytes at a time."""
-    pattern = _pattern(layout)
+    before, field, behind = _FIELDS[layout.delimiter]
+    before %= layout.roles.index("score")
+    pattern = f"^(?P<before>{before})(?P<field>{field})(?P<behind>{behind})$"
     n_skipped, at = int(layout.header is not None), 0
     for block in _blocks(source):
         marked = block.startswith(_MARK) and at == 0
@@ -185,25 +179,15 @@ def _rewritten(source: Source, layout: Layout, score: ScoreArray) -> Iterator[li
         n_rows = max(lines.n_rows - n_skipped, 0)
         if at + n_rows > len(score):
             raise FormatError(_changed(source))
-        made = lines.with_scores(_texts(score[at : at + n_rows]))
+        texts = pc.cast(of_numpy(score[at : at + n_rows].astype(np.float64, copy=False)), pa.string())
+        made = lines.with_scores(texts.cast(pa.binary()))  # the shortest digits that read back to the same bits
         if made is None:
             raise FormatError(_changed(source))
-        yield [_MARK, *made] if marked else made
+        stream.writelines([_MARK, *made] if marked else made)
         n_skipped -= lines.n_rows - n_rows
         at += n_rows
     if at < len(score):
         raise FormatError(_changed(source))
-
-
-def _pattern(layout: Layout) -> str:
-    before, field, behind = _FIELDS[layout.delimiter]
-    before %= layout.roles.index("score")
-    return f"^(?P<before>{before})(?P<field>{field})(?P<behind>{behind})$"
-
-
-def _texts(score: ScoreArray) -> pa.Array:
-    """The shortest digits that read back to the same bits."""
-    return pc.cast(pc.cast(of_numpy(score.astype(np.float64, copy=False)), pa.string()), pa.binary())
 
 
 class _PlainLines:

@@ -94,16 +94,16 @@ def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:
     found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
     if found is None or back is None:
         return
-    mine, theirs = _Copies.of(given), _Copies.of(wanted)
+    (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
     unknown = back < 0
-    again = np.flatnonzero(mine.number >= np.where(unknown, 1, theirs.count[back]))
-    lacking = np.flatnonzero((found < 0) | (theirs.number >= mine.count[found]))
+    again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
+    lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
     extra = np.flatnonzero(unknown)
-    often = "more than once" if theirs.count.max(initial=1) == 1 else "more often than in the list"
-    named, listed = _Places.of(given, again, extra), _Places.of(wanted, lacking)
-    yield from named.fault(f"trial listed {often}", again)
-    yield from listed.fault("trial of the list without a score", lacking)
-    yield from named.fault("score of trials that are not in the list", extra)
+    often = "more than once" if wanted_times.max(initial=1) == 1 else "more often than in the list"
+    places = _places(given, again, extra)
+    yield from _fault(given, places, f"trial listed {often}", again)
+    yield from _fault(wanted, _places(wanted, lacking), "trial of the list without a score", lacking)
+    yield from _fault(given, places, "score of trials that are not in the list", extra)
     if any_order or len(again) or len(lacking) or len(extra):
         return
     moved = given.codes_in(wanted) != wanted.codes_in(wanted)
@@ -115,38 +115,25 @@ def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Copies:
+def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
-
-    number: IntArray
-    count: IntArray
-
-    @classmethod
-    def of(cls, trials: Trials) -> _Copies:
-        first, later = Wanted(trials).surplus
-        number, count = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
-        np.add.at(count, first, 1)
-        order = np.argsort(first, kind="stable")
-        starts = np.flatnonzero(np.diff(first[order], prepend=-1))
-        number[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
-        return cls(number, count)
+    first, later = Wanted(trials).surplus
+    before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
+    np.add.at(times, first, 1)
+    order = np.argsort(first, kind="stable")
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    before[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
+    return before, times
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Places:
+def _places(trials: Trials, *kinds: IntArray) -> Mapping[int, str]:
     """The places of the first rows of all faults of one file, found together: to find one takes a pass over it."""
+    rows = sorted({int(row) for found in kinds for row in found[:_SHOWN]})
+    return dict(zip(rows, trials.origin.where_all(rows), strict=True))
 
-    trials: Trials
-    where: Mapping[int, str]
 
-    @classmethod
-    def of(cls, trials: Trials, *kinds: IntArray) -> _Places:
-        rows = sorted({int(row) for found in kinds for row in found[:_SHOWN]})
-        return cls(trials, dict(zip(rows, trials.origin.where_all(rows), strict=True)))
-
-    def fault(self, what: str, rows: IntArray) -> Iterator[str]:
-        if len(rows):
-            first = "; ".join(f"{self.where[int(row)]} {self.trials.name_of(int(row))}" for row in rows[:_SHOWN])
-            noun, rest = what.split(" ", 1)
-            yield f"{counted(len(rows), noun)} {rest}, the first: {first}"
+def _fault(trials: Trials, places: Mapping[int, str], what: str, rows: IntArray) -> Iterator[str]:
+    if len(rows):
+        first = "; ".join(f"{places[int(row)]} {trials.name_of(int(row))}" for row in rows[:_SHOWN])
+        noun, rest = what.split(" ", 1)
+        yield f"{counted(len(rows), noun)} {rest}, the first: {first}"

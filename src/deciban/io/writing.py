@@ -14,8 +14,7 @@ from typing import IO
 from deciban.errors import FormatError, InputError
 from deciban.io.atomic import atomic_write, scratch_file
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
-from deciban.io.format import BinaryFormat, Format
-from deciban.io.formats import SILENT_ENDINGS, by_name, for_ending, formats
+from deciban.io.formats import SILENT_ENDINGS, BinaryFormat, Format, by_name, for_ending, formats
 from deciban.io.packing import CODECS, codec_for, unpacked_name
 from deciban.io.source import PathLike, display_name, files_of, require_file_name
 from deciban.io.text.writer import write_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -210,9 +211,7 @@ class Trials(Frozen):
         InputError
             If they are 2**63 or more.
         """
-        possible = 1
-        for names in self.names:
-            possible *= len(names)
+        possible = math.prod(map(len, self.names))
         if possible >= 2**63:
             raise InputError(f"{self.origin.name}: 2**63 or more possible combinations of names.")
         return possible

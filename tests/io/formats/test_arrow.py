@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
-from deciban.io.format import Options
-from deciban.io.formats import by_name
+from deciban.io.formats import Options, by_name
 from deciban.io.source import Source
 from deciban.trials import Scores
 from support.tables import (

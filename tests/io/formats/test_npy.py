@@ -12,8 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
-from deciban.io.format import Options
-from deciban.io.formats import by_name
+from deciban.io.formats import Options, by_name
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 from support.tables import again, assert_same_contents, changed, read_bytes, sound_or_refused, written

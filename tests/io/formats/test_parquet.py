@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import Contents
-from deciban.io.format import Options
-from deciban.io.formats import by_name
+from deciban.io.formats import Options, by_name
 from deciban.io.source import Source
 from deciban.trials import Index, Key, Scores, Trials
 from support.tables import (

@@ -16,8 +16,16 @@ from hypothesis import strategies as st
 import deciban.io.formats as home
 from deciban import FormatError, InputError
 from deciban.io import read_contents
-from deciban.io.format import BinaryFormat, TextFormat
-from deciban.io.formats import binary_formats, by_name, endings, for_ending, formats, text_formats
+from deciban.io.formats import (
+    BinaryFormat,
+    TextFormat,
+    binary_formats,
+    by_name,
+    endings,
+    for_ending,
+    formats,
+    text_formats,
+)
 from support.text_formats import GOLDEN, read_bytes
 
 ROOT = Path(__file__).parents[3]

@@ -16,7 +16,7 @@ from deciban.io.columns.headers import named_roles, parse_columns, roles_of
 from deciban.io.formats import by_name
 from deciban.io.recognition import readable_as
 from deciban.io.text.finding import _with_distinct_headers
-from deciban.io.text.layout import Layout
+from deciban.io.text.reader import Layout
 from deciban.trials import Key, Scores
 from support.text_formats import names_of
 

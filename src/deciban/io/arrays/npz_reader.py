@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth
-from deciban.io.columns.assemble import truth_of
-from deciban.io.contents import Contents
-from deciban.io.format import Options
+from deciban.io.contents import Contents, truth_of
+from deciban.io.formats import Options
 from deciban.io.formats.npy import class_key_of
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.lists import PAIR, PAIR_SIDE, SINGLE

@@ -1,6 +1,6 @@
 """Tables with typed columns, Parquet and Arrow: which columns are read, what they mean, and what must not be in them.
 
-The columns are those of text tables with a header (`deciban.io.columns.assemble`): ``enroll`` and ``test`` (with
+The columns are those of text tables with a header (`deciban.io.columns.headers`): ``enroll`` and ``test`` (with
 ``side``) or ``trial``, or other common names of them; every ``score`` or ``llr`` column is a system; ``label`` holds
 booleans, 1 and 0, or words; ``class`` the true class; the others are kept as conditions. Read as class scores, every
 other column of numbers is a class. The schema metadata may have a key ``deciban`` with a JSON object, which decides
@@ -25,7 +25,6 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError
-from deciban.io.columns.assemble import assemble
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
@@ -38,9 +37,9 @@ from deciban.io.columns.headers import (
     roles_of,
     some_of,
 )
-from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import Options
-from deciban.trials import ClassKey, Origin, TrialTable
+from deciban.io.contents import ContentKind, Contents, Written, assemble
+from deciban.io.formats import Options
+from deciban.trials import ClassKey, Origin
 from deciban.trials.frames.columns import is_text_or_bytes, of_strings
 from deciban.trials.frames.to_frames import description, to_arrow
 
@@ -115,7 +114,8 @@ def contents_of(
     if not len(table):
         raise FormatError(f"{name}: holds no trial, only the names of columns.")
     columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
-    origin = replace(origin, reading=_reading(origin.reading, plain))
+    reading = some_of([f"{role}={column!r}" for column, role in plain.items()])
+    origin = replace(origin, reading=f"{origin.reading} {reading}")
     if described.get("class_scores") is True and options.need is None:
         options = replace(options, need="class-scores")
     options = replace(options, log10=options.log10 or described.get("log10") is True)
@@ -138,11 +138,7 @@ def table_of(contents: Contents) -> pa.Table:
     InputError
         As in `deciban.trials.to_arrow`.
     """
-    values = (*contents.systems, contents.key, contents.class_scores, contents.class_key)
-    tables: list[TrialTable] = [table for table in values if table is not None]
-    if not tables and contents.index is not None:
-        tables = [contents.index]
-    return to_arrow(*tables)
+    return to_arrow(*contents.tables)
 
 
 def written_of(contents: Contents, table: pa.Table) -> Written:
@@ -231,7 +227,8 @@ def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: 
     if pa.types.is_dictionary(column.type):
         column = of_strings(column) if is_text_or_bytes(column.type.value_type) else column
         values = column.type.value_type
-        if role.startswith(CONDITION) or role == "score" or not is_text_or_bytes(values) or _holds_null(column):
+        has_gaps = any(chunk.dictionary.null_count for chunk in column.chunks)
+        if role.startswith(CONDITION) or role == "score" or not is_text_or_bytes(values) or has_gaps:
             _check_length(column, header, size, name)
             column = pc.cast(column, values)
     if is_text_or_bytes(column.type) and column.type != pa.string():
@@ -246,10 +243,6 @@ def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: 
     return column
 
 
-def _holds_null(column: pa.ChunkedArray) -> bool:
-    return any(chunk.dictionary.null_count for chunk in column.chunks)
-
-
 def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) -> None:
     """Refuse long text that a few bytes repeat in every row, before it is spread out."""
     n_bytes = 0
@@ -261,7 +254,3 @@ def _check_length(column: pa.ChunkedArray, header: str, size: int, name: str) ->
         raise FormatError(
             f"{name}: column {header} would be {n_bytes:,} bytes long. Leave it out when writing the file."
         )
-
-
-def _reading(format_name: str, roles: Mapping[str, str]) -> str:
-    return f"{format_name} " + some_of([f"{role}={column!r}" for column, role in roles.items()])

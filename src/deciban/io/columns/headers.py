@@ -171,14 +171,15 @@ def identity_of(roles: Sequence[str]) -> tuple[str, ...]:
     return sides if sides in (("enroll", "test"), ("enroll", "test", "side"), ("trial",)) else ()
 
 
-_ROLE = {"scores": "score", "key": "label", "class-key": "class"}
+NEEDED_ROLE: dict[str | None, str] = {"scores": "score", "class-scores": "score", "key": "label", "class-key": "class"}
+"""The column without which a table does not hold what it should; for an index the names are enough."""
 
 
 def could_hold(roles: Sequence[str], kind: str) -> bool:
     """Whether columns of these roles could be read as a kind of table; several scores are those of classes, too."""
     if kind == "class-scores":
         return len(identity_of(roles)) < 2 and roles.count("score") > 1
-    return _ROLE[kind] in roles
+    return NEEDED_ROLE[kind] in roles
 
 
 _TARGET = (

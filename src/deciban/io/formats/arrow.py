@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import contents_of, kinds_of, table_of, written_of
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin

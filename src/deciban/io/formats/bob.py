@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
-from deciban.io.columns.assemble import RowError
+from deciban.io.contents import RowError
 
 _Columns: TypeAlias = dict[str, pa.Array]
 _CLAIMED, _REAL, _PROBE = "=claimed_id", "=real_id", "=probe_subject_id"

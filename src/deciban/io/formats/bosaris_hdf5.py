@@ -28,8 +28,8 @@ from typing import IO
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import Options
+from deciban.io.contents import Contents, Written
+from deciban.io.formats import Options
 from deciban.io.matrices.from_tables import Fields, fields_of, item_to_write, matrix_of, written_of
 from deciban.io.matrices.hdf5 import Hdf5, created, opened, places, present, write_field
 from deciban.io.matrices.hdf5_arrays import (
@@ -46,7 +46,6 @@ from deciban.io.source import Source
 from deciban.trials import IdMap, Key, Origin, Trials
 
 NAME = "bosaris-hdf5"
-KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 
 _GRID = places("/ID/row_ids", "/ID/column_ids")
 _MATRICES = places("/scores", "/trial_mask", "/target_mask", "/nontarget_mask", "/modelQ", "/segQ")
@@ -132,7 +131,7 @@ def _read_quality(file: Hdf5, grid: Grid) -> Contents:
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:
     """Write a file of this format."""
-    item = item_to_write(contents, KINDS, NAME)
+    item = item_to_write(contents, NAME)
     with created(stream) as file:
         for field, value in fields_of(item, NAME, _of_key).items():
             write_field(file, f"ID/{field}" if field in _IN_ID else field, value)

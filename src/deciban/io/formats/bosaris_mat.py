@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.from_tables import Fields, Mask, fields_of, item_to_write, matrix_of, without_nul, written_of
 from deciban.io.matrices.hdf5 import Hdf5, opened
@@ -39,7 +39,6 @@ from deciban.trials import IdMap, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray
 
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
-KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "quality", "segment-quality", "id-map")
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
 
@@ -100,17 +99,18 @@ def read(source: Source, options: Options) -> Contents:
         with only_format_errors(source.name, "a MATLAB file"):
             found = variables(source)
             variable = _chosen(source, list(found), options)
-            return _contents(_of_version_5(source, variable, load_struct(source, variable, *found[variable])), options)
+            struct = _of_version_5(source, variable, load_struct(source, variable, *found[variable]))
+            return _READERS[variable](struct, options)
     with opened(source) as file:
         variable = _chosen(source, [one for one in _READERS if file.has(f"/{one}")], options)
-        return _contents(_of_version_73(file, variable), options)
+        return _READERS[variable](_of_version_73(file, variable), options)
 
 
 def _chosen(source: Source, found: list[str], options: Options) -> str:
     """The variable to read: the only one whose name is known, or the one that holds what is needed."""
     known = [one for one in _READERS if one in found]
-    wanted = {"scores": "scr", "key": "key", "index": "ndx", "id-map": "idmap"}.get(options.need or "", "")
-    if len(known) > 1 and wanted in known:
+    wanted = _VARIABLE_OF.get(options.need)
+    if wanted is not None and wanted in known:
         return wanted
     if len(known) == 1:
         return known[0]
@@ -139,20 +139,14 @@ def _of_version_5(source: Source, variable: str, fields: Mapping[str, Value]) ->
 
 
 def _of_version_73(file: Hdf5, variable: str) -> _Struct:
-    def path(field: str) -> str:
-        return f"/{variable}/{field}"
-
+    home = f"/{variable}/"
     return _Struct(
         file.name,
         variable,
-        lambda field: file.has(path(field)),
-        lambda field: read_cells(file, path(field)),
-        lambda field: read_field(file, path(field)),
+        lambda field: file.has(home + field),
+        lambda field: read_cells(file, home + field),
+        lambda field: read_field(file, home + field),
     )
-
-
-def _contents(struct: _Struct, options: Options) -> Contents:
-    return _READERS[struct.variable](struct, options)
 
 
 def _grid(struct: _Struct, options: Options) -> Grid:
@@ -198,7 +192,7 @@ _READERS: dict[str, Callable[[_Struct, Options], Contents]] = {
     "qual": _read_quality,
     "idmap": _read_id_map,
 }
-_VARIABLE_OF: dict[ContentKind, str] = {
+_VARIABLE_OF: dict[ContentKind | None, str] = {
     "index": "ndx",
     "key": "key",
     "scores": "scr",
@@ -246,7 +240,7 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
     """Write a file of this format."""
     import scipy.io
 
-    item = item_to_write(contents, KINDS, NAME)
+    item = item_to_write(contents, NAME)
     fields = _fields_of(item)
     n_bytes = sum(value.nbytes if isinstance(value, np.ndarray) else 0 for value in fields.values())
     if n_bytes > _LARGEST:
@@ -254,19 +248,15 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
             f"{NAME}: {n_bytes:,} bytes do not fit a MATLAB file of version 5, which ends at 2 GB. Choose {NAME73} or "
             "bosaris-hdf5."
         )
-    struct = {field: _column(value) if isinstance(value, list) else value for field, value in fields.items()}
+    struct = {
+        field: np.array(value, object)[:, None] if isinstance(value, list) else value for field, value in fields.items()
+    }
     scipy.io.savemat(cast("Any", stream), {_VARIABLE_OF[KIND_OF[type(item)]]: struct})
     return written_of(item)
 
 
-def _column(texts: list[str]) -> AnyArray:
-    cells = np.empty((len(texts), 1), object)
-    cells[:, 0] = texts
-    return cells
-
-
 def write73(contents: Contents, stream: IO[bytes]) -> Written:
     """Write a file of version 7.3."""
-    item = item_to_write(contents, KINDS, NAME73)
+    item = item_to_write(contents, NAME73)
     write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
     return written_of(item)

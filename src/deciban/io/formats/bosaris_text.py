@@ -22,14 +22,14 @@ import re
 from typing import IO
 
 import numpy as np
-import pyarrow as pa
 
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError
 from deciban.io.contents import Contents, Written
-from deciban.io.format import Options
+from deciban.io.formats import Options
+from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.columns import check_names
-from deciban.io.text.layout import is_number, split
+from deciban.io.text.reader import is_number, split
 from deciban.trials import IdMap, Origin, SegmentQuality
 
 
@@ -61,14 +61,9 @@ def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001 
     if not lines:
         raise FormatError(f"{source.name}: holds no segment, only the number of quality measures.")
     origin = Origin(source.name, "bosaris-quality")
-    try:
-        quality = SegmentQuality.of(
-            [fields[0] for _, fields in lines],
-            np.array([[float(field) for field in fields[1:]] for _, fields in lines]),
-            origin=origin,
-        )
-    except InputError as error:
-        raise FormatError(str(error)) from error
+    values = np.array([[float(field) for field in fields[1:]] for _, fields in lines])
+    with only_format_errors(source.name, "quality measures"):
+        quality = SegmentQuality.of([fields[0] for _, fields in lines], values, origin=origin)
     return Contents(origin=origin, segment_quality=quality)
 
 
@@ -92,11 +87,9 @@ def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  
                 f"{source.name}:{number}: expected 2 columns (left right), got {len(fields)}: "
                 f"{' '.join(fields)[:80]!r}."
             )
-    try:
-        left, right = (pa.array([fields[i] for _, fields in lines], pa.string()) for i in range(2))
+    left, right = zip(*(fields for _, fields in lines), strict=True)
+    with only_format_errors(source.name, "an id map"):
         id_map = IdMap.from_columns(left, right, source=source.name)
-    except InputError as error:
-        raise FormatError(str(error)) from error
     return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.io.contents import Contents
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.formats.bosaris_hdf5 import CONDITIONS, is_grid, read_grid
 from deciban.io.matrices.hdf5 import Hdf5, opened, present
 from deciban.io.matrices.hdf5_arrays import cells_of, read_names

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban.io.columns.assemble import RowError
+from deciban.io.contents import RowError
 
 _PAIRS = (("=source_id.0", "=source_id.1"), ("=source_id0", "=source_id1"), ("=source_id_0", "=source_id_1"))
 _MARKS = {"hypothesis", "llr_interval_low", *(role[1:] for pair in _PAIRS for role in pair)}

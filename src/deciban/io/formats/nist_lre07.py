@@ -23,10 +23,9 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents
-from deciban.io.format import Options, TextFormat
+from deciban.io.formats import Options, TextFormat
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.text.layout import Layout, split
-from deciban.io.text.reader import line_of_row, parse_table
+from deciban.io.text.reader import Layout, line_of_row, parse_table, split
 from deciban.trials import ClassKey, ClassScores, Index, Origin, Trials
 from deciban.trials.names.codes import encode
 from deciban.types import IntArray

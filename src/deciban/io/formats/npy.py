@@ -26,7 +26,7 @@ from deciban.errors import FormatError
 from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array, read_header
 from deciban.io.columns.headers import parse_columns
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
@@ -133,9 +133,8 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
 
 
 def _array_of(contents: Contents, name: str) -> AnyArray:
-    tables = (*contents.systems, contents.key, contents.class_scores, contents.class_key)
-    table = next((table for table in tables if table is not None), None)
-    if table is None:
+    table = next(iter(contents.tables), None)
+    if not isinstance(table, Scores | Key | ClassScores | ClassKey):
         raise FormatError(f"npy holds scores, a key or classes, and {name} none of them. Choose npz or parquet (--to).")
     if not numbered_in_order(table.trials) or table.trials.conditions:
         raise FormatError(

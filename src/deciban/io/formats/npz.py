@@ -36,10 +36,11 @@ from deciban.errors import FormatError
 from deciban.io.arrays.checked import Archive, write_archive
 from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
+from deciban.io.matrices.from_tables import matrix_of
 from deciban.io.source import Source
-from deciban.trials import Trials, TrialTable
+from deciban.trials import Trials
 from deciban.trials.frames.to_frames import check_same_trials, numbered_in_order
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray
@@ -78,12 +79,8 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
 
 
 def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
-    tables: list[TrialTable] = [*contents.systems]
-    tables += [one for one in (contents.key, contents.class_scores, contents.class_key) if one is not None]
-    tables += [contents.index] if contents.index is not None and not tables else []
-    trials = tables[0].trials
-    for other in tables[1:]:
-        check_same_trials(trials, other.trials)
+    check_same_trials(*(table.trials for table in contents.tables))
+    trials = contents.tables[0].trials
     is_grid = trials.listed is None and contents.class_scores is None and contents.class_key is None
     arrays = _trial_arrays(trials, name, is_grid=is_grid)
     if contents.class_scores is not None and contents.systems:
@@ -92,7 +89,7 @@ def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
         array = "score" if len(contents.systems) == 1 else f"{SYSTEM}{one.name}"
         if array in arrays:
             raise FormatError(f"npz: two systems are called {one.name!r}. Rename one.")
-        arrays[array] = _placed(one.score, trials, is_grid=is_grid)
+        arrays[array] = matrix_of(trials, one.score)[1] if is_grid else one.score
     bases = {one.log10 for one in contents.systems}
     if len(bases) > 1:
         raise FormatError(
@@ -102,7 +99,8 @@ def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
     if bases == {True}:
         arrays["log10"] = np.array(True)  # noqa: FBT003  # an array of one boolean
     if contents.key is not None:
-        arrays["is_target"] = _placed(contents.key.is_target, trials, is_grid=is_grid)
+        truth = contents.key.is_target
+        arrays["is_target"] = matrix_of(trials, truth)[1] if is_grid else truth
     return arrays | _class_arrays(contents)
 
 
@@ -163,15 +161,3 @@ def _text(names: pa.Array, array: str) -> AnyArray:
             "parquet (--to)."
         )
     return np.array(names.to_pylist(), np.str_)
-
-
-def _placed(values: AnyArray, trials: Trials, *, is_grid: bool) -> AnyArray:
-    """Values of trials as they are, or in the cells of a grid."""
-    if not is_grid:
-        return values
-    shape = len(trials.names[0]), len(trials.names[1])
-    if trials.mask is None:
-        return values.reshape(shape)
-    matrix = np.zeros(shape, values.dtype)
-    matrix[trials.mask] = values
-    return matrix

@@ -28,7 +28,7 @@ import pyarrow as pa
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import check_size, contents_of, kinds_of, table_of, written_of
 from deciban.io.contents import ContentKind, Contents, Written
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import Origin
@@ -103,7 +103,9 @@ def _read_folder(source: Source, options: Options) -> Contents:
             whole = whole.append(pa.field(key, pa.string()))
 
     def read(columns: Sequence[str]) -> pa.Table:
-        return _unified([_part(part, found, columns, schema.names) for part, found in parts])
+        tables = [_part(part, found, columns, schema.names) for part, found in parts]
+        # Where files differ in the type of a column, the type that has room for both.
+        return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
     whole = _described(whole, [part for part, _ in parts], options)
     with only_format_errors(source.name, "Parquet"):
@@ -171,11 +173,6 @@ def _part(
             if key in columns:
                 table = table.append_column(key, pa.repeat(pa.scalar(value, pa.string()), len(table)))
         return table.select(list(columns))
-
-
-def _unified(tables: Sequence[pa.Table]) -> pa.Table:
-    """One table; where files differ in the type of a column, in the type that has room for both."""
-    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.matrices.hdf5 import opened, places, present
 from deciban.io.matrices.hdf5_arrays import optional, read_mask, read_matrix, read_names, scores_or_mask
 from deciban.io.matrices.to_tables import Grid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,26 +11,25 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
+from deciban.io.contents import KIND_OF, Contents, Item, Written
 from deciban.trials import IdMap, Index, Key, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames.to_frames import check_same_trials
 from deciban.trials.names.codes import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 
-def item_to_write(contents: Contents, kinds: Sequence[ContentKind], format_name: str) -> Item:
+def item_to_write(contents: Contents, format_name: str) -> Item:
     """The one table that goes into a file with room for one: the scores if there are any, else the key, and so on.
 
     Raises
     ------
     FormatError
-        If there is none of these kinds, more than one system, or scores that are common logarithms.
+        If there is more than one system, or scores that are common logarithms.
     InputError
         If the tables speak of different trials.
     """
-    require(contents, kinds, format_name)
-    _check_trials(contents)
-    if contents.systems and "scores" in kinds:
+    check_same_trials(*(table.trials for table in contents.tables))
+    if contents.systems:
         scores = contents.scores
         if scores.log10:
             raise FormatError(
@@ -39,15 +38,8 @@ def item_to_write(contents: Contents, kinds: Sequence[ContentKind], format_name:
             )
         return scores
     held = (contents.key, contents.quality, contents.segment_quality, contents.id_map, contents.index)
-    # There is one, or the contents would have been refused.
-    return next(item for item in held if item is not None and KIND_OF[type(item)] in kinds)
-
-
-def _check_trials(contents: Contents) -> None:
-    tables = (*contents.systems, contents.key, contents.index)
-    lists = [table.trials for table in tables if table is not None]
-    for other in lists[1:]:
-        check_same_trials(lists[0], other)
+    # There is one, or the contents would have been refused (`deciban.io.contents.require`).
+    return next(item for item in held if item is not None)
 
 
 def written_of(item: Item) -> Written:

@@ -9,6 +9,7 @@ and cells of text. Layout: "MAT-File Format", The MathWorks, chapter 1.
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -119,9 +120,7 @@ def _header_of(elements: Elements, array: Element) -> tuple[Header, Iterator[Ele
     if flags is None or shape is None or name is None or flags.stop - flags.start != 8:
         raise elements.fault(array.start, "an array without flags, dimensions and name")
     lengths = elements.integers(shape, "i")
-    n_cells = 1
-    for length in lengths:
-        n_cells *= length
+    n_cells = math.prod(lengths)
     if len(lengths) < 2 or min(lengths) < 0:
         raise elements.fault(shape.start, f"dimensions {lengths}")
     kind = elements.integers(flags, "I")[0]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
-from deciban.io.format import Options
+from deciban.io.formats import Options
 from deciban.io.matrices.named_matrix import Matrix, Names, floats, whole
 from deciban.trials import Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
 from deciban.types import BoolArray, ScoreArray

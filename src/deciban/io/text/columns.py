@@ -13,11 +13,11 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, of_words, to_numpy
 from deciban.errors import FormatError
-from deciban.io.columns.assemble import RowError
 from deciban.io.columns.headers import CONDITION
-from deciban.io.contents import Contents
-from deciban.io.format import TextFormat
+from deciban.io.contents import Contents, RowError
+from deciban.io.formats import TextFormat
 from deciban.trials import Trials
+from deciban.trials.frames.to_frames import are_same_trials
 from deciban.trials.lists import ROW
 from deciban.types import IntArray, ScoreArray
 
@@ -243,21 +243,13 @@ def _condition(name: str, values: pa.Array) -> Column:
 
 def _common_trials(contents: Contents) -> tuple[Trials, dict[str, pa.Array]]:
     """The trials that all tables speak of, and the conditions that any of them has."""
-    tables = [*contents.systems, contents.key, contents.class_scores, contents.class_key, contents.index]
-    lists = [table.trials for table in tables if table is not None]
+    lists = [table.trials for table in contents.tables]
     first = lists[0]
     for other in lists[1:]:
-        if other is not first and not _same(first, other):
+        if not are_same_trials(first, other):
             raise FormatError(
                 f"{other.origin.name}: its trials are not those of {first.origin.name} in the same order. Align the "
                 "tables first."
             )
     conditions = {name: values for one in reversed(lists) for name, values in one.conditions.items()}
     return first, conditions
-
-
-def _same(one: Trials, other: Trials) -> bool:
-    if one.sides != other.sides or len(one) != len(other):
-        return False
-    own = np.asarray(one.codes_in(one))
-    return bool(np.array_equal(own, other.codes_in(one)))

@@ -13,6 +13,7 @@ from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
     IGNORED,
+    NEEDED_ROLE,
     ROLES,
     Columns,
     Vocabulary,
@@ -23,11 +24,9 @@ from deciban.io.columns.headers import (
     roles_of,
 )
 from deciban.io.contents import ContentKind
-from deciban.io.format import Options, TextFormat
-from deciban.io.formats import text_formats
-from deciban.io.text.layout import (
+from deciban.io.formats import Options, TextFormat, text_formats
+from deciban.io.text.reader import (
     DELIMITERS,
-    NEEDED_ROLE,
     Layout,
     could_be,
     is_number,

@@ -12,12 +12,10 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, text_of, to_numpy
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.assemble import RowError, assemble
 from deciban.io.columns.headers import IDENTITY, IGNORED
-from deciban.io.contents import Contents
-from deciban.io.format import Options
-from deciban.io.text.layout import Layout
-from deciban.io.text.reader import derived, has_empty, kept, parse, trimmed
+from deciban.io.contents import Contents, RowError, assemble
+from deciban.io.formats import Options
+from deciban.io.text.reader import Layout, derived, has_empty, kept, parse, trimmed
 from deciban.trials import Origin
 from deciban.types import BoolArray, IntArray
 

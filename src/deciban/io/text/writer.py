@@ -10,9 +10,9 @@ from deciban._arrow import constant, joined, of_words
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of, roles_of
 from deciban.io.contents import ContentKind, Contents, Written, require
-from deciban.io.format import TextFormat
+from deciban.io.formats import TextFormat
 from deciban.io.text.columns import Column, check_names, columns_of, quoted, undone
-from deciban.io.text.layout import looks_numeric
+from deciban.io.text.reader import looks_numeric
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR_SIDE
 

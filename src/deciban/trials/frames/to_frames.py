@@ -56,8 +56,7 @@ def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
     """
     tables = (table, *more)
     trials = table.trials
-    for other in more:
-        check_same_trials(trials, other.trials)
+    check_same_trials(trials, *(other.trials for other in more))
     columns = _Columns()
     if trials.sides != ROW:
         for side in trials.sides:
@@ -121,22 +120,27 @@ def _base(tables: Sequence[TrialTable]) -> bool:
     return bases == {True}
 
 
-def check_same_trials(one: Trials, other: Trials) -> None:
-    """Refuse two lists that do not hold the same trials in the same order.
+def check_same_trials(*lists: Trials) -> None:
+    """Refuse lists that do not hold the same trials in the same order.
 
     Raises
     ------
     InputError
         If they do not.
     """
-    if one is other:
-        return
-    same = one.sides == other.sides and len(one) == len(other)
-    if not same or not np.array_equal(other.codes_in(one), one.codes_in(one)):
-        raise InputError(
-            f"{one.origin.name} and {other.origin.name} are not about the same trials in the same order. "
-            "Align them first."
-        )
+    for other in lists[1:]:
+        if not are_same_trials(lists[0], other):
+            raise InputError(
+                f"{lists[0].origin.name} and {other.origin.name} are not about the same trials in the same order. "
+                "Align them first."
+            )
+
+
+def are_same_trials(one: Trials, other: Trials) -> bool:
+    """Whether two lists hold the same trials in the same order."""
+    if one is other or one.sides != other.sides or len(one) != len(other):
+        return one is other
+    return np.array_equal(other.codes_in(one), one.codes_in(one))
 
 
 def description(schema: pa.Schema) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from deciban._arrow import borders, of_numpy, to_numpy, with_gaps
 from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.types import AnyArray, BoolArray, IntArray
 
 Words = NDArray[np.uint64]
@@ -159,10 +159,7 @@ def _longest(names: pa.Array) -> int:
 
 def _fingerprints(names: pa.Array) -> Words:
     """Fingerprints of all names, in their order."""
-    if not len(names):
-        return np.empty(0, np.uint64)
-    _, offsets, letters = names.buffers()
-    ends: AnyArray = np.frombuffer(offsets, np.int32, len(names) + 1, names.offset * 4)
+    ends, letters = borders(names), names.buffers()[2]
     data: AnyArray = np.frombuffer(letters, np.uint8) if letters is not None else np.empty(0, np.uint8)
     prints = np.empty(len(names), np.uint64)
 
