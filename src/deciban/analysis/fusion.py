@@ -14,7 +14,7 @@ from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.two_class import DEFAULT_POINTS
 from deciban.fusion import LinearFusion
-from deciban.models.by_rule import Fusion
+from deciban.models.two_class import Fusion
 
 
 def analyse_fusion(

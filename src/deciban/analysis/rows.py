@@ -15,7 +15,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError
 from deciban.fusion import LinearFusion, posterior_divergence
-from deciban.models.by_rule import Fusion
+from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 
 

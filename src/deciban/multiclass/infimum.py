@@ -7,7 +7,6 @@ behind forever cost nothing in the limit: they are excluded, and what is left ha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.multiclass_training import train_classes
 from deciban.core.training.separation import Escape
 from deciban.errors import InputError
-from deciban.multiclass.costs import expected_surprise
+from deciban.multiclass.costs import entropy, expected_surprise
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import BoolArray, FloatArray, IntArray
 
@@ -48,12 +47,6 @@ class Best:
     cost: float
     scale: float
     offset: FloatArray
-
-
-def entropy(prior: FloatArray) -> float:
-    """Entropy of a prior in nats: the cross-entropy of log-likelihoods that say nothing."""
-    possible = prior[prior > 0]
-    return -math.fsum(possible * np.log(possible))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from deciban.models import Model
-from deciban.models.by_rule import Fusion
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
+from deciban.models.two_class import Fusion
 from deciban.report.text import TEXTS, count, typeset
 
 _WORDS: dict[str, dict[str, str]] = TEXTS["model"]

@@ -19,8 +19,7 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.training.descent import Fit, Way
-from deciban.core.training.magnitudes import require_scales
-from deciban.core.training.moments import standardization
+from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import ClassTrials, Errors, farthest_move
 from deciban.core.training.multiclass_training import sample
 from deciban.core.training.separation import refuse_infinite

@@ -19,8 +19,15 @@ import numpy as np
 
 from deciban.core.rules.kernels import Terms, kernel, slope_kernel
 from deciban.core.rules.proper import beta_cost_non
-from deciban.core.training.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, dot, suits_raw_block
-from deciban.core.training.magnitudes import length_bound
+from deciban.core.training.blocks import (
+    Block,
+    ColumnBlock,
+    FeatureBlock,
+    MatrixBlock,
+    dot,
+    length_bound,
+    suits_raw_block,
+)
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -277,10 +284,13 @@ class LinearObjective:
 
     def _value(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
         """Cost of the trials of a class, which ``own`` weights each have."""
-        if own is None:
-            cost = float(terms.linear.sum()) - (0.0 if terms.factor is None else _sum_of_logs(terms.factor))
-        else:
-            cost = dot(own, terms.linear) - (0.0 if terms.factor is None else dot(own, np.log(terms.factor)))
+        cost = float(terms.linear.sum()) if own is None else dot(own, terms.linear)
+        factor = terms.factor
+        if factor is not None and own is not None:
+            cost -= dot(own, np.log(factor))
+        elif factor is not None and len(factor):  # in [1/2, 1]: many logarithms at a time as that of the product
+            parts = np.multiply.reduceat(factor, np.arange(0, len(factor), _FACTORS[factor.dtype]))
+            cost -= float(np.log(parts).sum())
         return self.trials.class_weights[kind] * cost
 
     def _joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
@@ -320,10 +330,3 @@ class LinearObjective:
 def amount(rows: BoolArray, weights: FloatArray | None) -> float:
     """How much some of the trials count."""
     return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
-
-
-def _sum_of_logs(values: FloatArray) -> float:
-    """Sum of the logarithms of numbers in [1/2, 1], many at a time as that of their product."""
-    if not len(values):
-        return 0.0
-    return float(np.log(np.multiply.reduceat(values, np.arange(0, len(values), _FACTORS[values.dtype]))).sum())

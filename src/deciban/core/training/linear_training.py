@@ -22,8 +22,7 @@ from deciban.core.rules.expected import scoring_rule_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.descent import Fit, conditions, descend
 from deciban.core.training.linear_objective import LinearObjective, Trials
-from deciban.core.training.magnitudes import require_scales
-from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches
+from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales
 from deciban.core.training.samples import SAMPLE, sample, shortened, thinned, with_class_weights
 from deciban.core.training.separation import is_at_infinity, require_finite
 from deciban.core.training.trust_region import PRECISE, Minimum, minimize

@@ -16,8 +16,7 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
-from deciban.core.training.magnitudes import drawn_near, require_scales, typical_spreads
-from deciban.core.training.moments import reach_in_widths, standardization
+from deciban.core.training.moments import drawn_near, reach_in_widths, require_scales, standardization, typical_spreads
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.samples import SAMPLE
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
