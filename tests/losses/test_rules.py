@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from deciban import losses, metrics
 from deciban.errors import InputError
-from deciban.losses import kernels
+from deciban.losses import terms
 from support.strategies import classes, coarse, log_odds
 
 RULES = [(1, 1), (2, 2), (0.5, 0.5), (2, 1), (1, 2), (0.7, 1.6), (0.05, 100), (30, 4)]
@@ -173,7 +173,7 @@ def test_the_device_is_kept(name, rule):
     assert float(cost.value) == pytest.approx(wanted, rel=1e-6)
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [rule for rule in RULES if rule in kernels._CLOSED_FORMS])
+@pytest.mark.parametrize(("alpha", "beta"), [rule for rule in RULES if rule in terms._CLOSED_FORMS])
 def test_closed_forms_keep_their_digits_everywhere(alpha, beta):
     # A single trial at a time, so that no large cost hides the digits of a small one.
     how = {"alpha": alpha, "beta": beta, "p_target": 0.5}

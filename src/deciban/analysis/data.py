@@ -16,8 +16,8 @@ from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
-from deciban.models.by_rule import Fusion
 from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
+from deciban.models.two_class import Fusion
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 

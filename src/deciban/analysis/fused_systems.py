@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from deciban.evaluation.results import Evaluation, Jsonable, Results, plain
-from deciban.models.by_rule import Fusion
+from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 
 Role: TypeAlias = Literal[

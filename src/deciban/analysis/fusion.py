@@ -18,7 +18,7 @@ from deciban.errors import InputError, TrialError
 from deciban.evaluation.results import names_apart
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
-from deciban.models.by_rule import Fusion
+from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 
 

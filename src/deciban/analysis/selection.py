@@ -18,7 +18,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Jsonable, plain
 from deciban.fusion import LinearFusion
 from deciban.metrics import SortedScores
-from deciban.models.by_rule import Fusion
+from deciban.models.two_class import Fusion
 from deciban.types import FloatArray, Progress
 
 _SAME = 1e-12

@@ -21,5 +21,5 @@ from deciban.calibration.rule_weightings import Rule as Rule
 from deciban.calibration.rule_weightings import RuleWeighting as RuleWeighting
 from deciban.calibration.rule_weightings import rule_weighting as rule_weighting
 from deciban.calibration.rule_weightings import suggest_rule as suggest_rule
-from deciban.models.calibrator import Calibrator as Calibrator
 from deciban.models.multiclass import ClassMap as ClassMap
+from deciban.models.two_class import Calibrator as Calibrator

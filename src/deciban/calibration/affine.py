@@ -9,9 +9,8 @@ import numpy as np
 
 from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
-from deciban.models.by_rule import TrainedByRule, results_of
-from deciban.models.calibrator import Calibrator, Labelled
 from deciban.models.model import Plain
+from deciban.models.two_class import Calibrator, Labelled, TrainedByRule, results_of
 from deciban.types import FloatArray
 
 _FINITE = {"type": "number"}

@@ -10,9 +10,8 @@ from scipy.special import log_expit
 
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
-from deciban.models.by_rule import TrainedByRule, results_of
-from deciban.models.calibrator import Calibrator, Labelled
 from deciban.models.model import Plain
+from deciban.models.two_class import Calibrator, Labelled, TrainedByRule, results_of
 from deciban.types import FloatArray, ScoreArray
 
 

@@ -12,9 +12,9 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
-from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, content_of
+from deciban.models.two_class import Calibrator, Labelled, outcome
 from deciban.types import FloatArray
 
 _LARGEST = float(np.finfo(np.float64).max)

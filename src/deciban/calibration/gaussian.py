@@ -9,8 +9,8 @@ import numpy as np
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, warn
-from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.model import Plain
+from deciban.models.two_class import Calibrator, Labelled, outcome
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 

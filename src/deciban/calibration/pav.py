@@ -11,9 +11,9 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.errors import InputError, warn
 from deciban.metrics import pav
-from deciban.models.calibrator import Calibrator, Labelled, outcome
 from deciban.models.loading import NUMBER
 from deciban.models.model import Plain
+from deciban.models.two_class import Calibrator, Labelled, outcome
 from deciban.types import BoolArray, CountArray, FloatArray
 
 _NUMBERS = {"type": "array", "items": NUMBER, "minItems": 1}

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import Fit
-from deciban.core.training.magnitudes import length_bound
 from deciban.errors import InputError, TrialError
-from deciban.models.by_rule import Fusion, results_of
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
+from deciban.models.two_class import Fusion, results_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 

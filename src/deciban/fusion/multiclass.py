@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.training.magnitudes import overflown, refuse_overflow
+from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import penalized, require_systems

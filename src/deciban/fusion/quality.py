@@ -21,10 +21,10 @@ from deciban.fusion.quality_measures import (
     with_all_measures,
 )
 from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
-from deciban.models.by_rule import Fusion, results_of
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing
+from deciban.models.two_class import Fusion, results_of
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}

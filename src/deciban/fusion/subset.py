@@ -14,10 +14,10 @@ from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
-from deciban.models.by_rule import Fusion
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
+from deciban.models.two_class import Fusion
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _POLICIES = ("error", "drop", "subset")

@@ -14,9 +14,9 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.training.descent import Fit
 from deciban.errors import InputError, warn
-from deciban.models.by_rule import results_of
 from deciban.models.model import Plain, Training, fingerprint
 from deciban.models.score_model import ScoreModel
+from deciban.models.two_class import results_of
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}

@@ -1,7 +1,9 @@
 from deciban.multiclass.analysis import DetectionAnalysis as DetectionAnalysis
 from deciban.multiclass.analysis import PairwiseAnalysis as PairwiseAnalysis
+from deciban.multiclass.analysis import SubsetCosts as SubsetCosts
 from deciban.multiclass.analysis import detection_analysis as detection_analysis
 from deciban.multiclass.analysis import pairwise_analysis as pairwise_analysis
+from deciban.multiclass.analysis import subset_c_avg as subset_c_avg
 from deciban.multiclass.costs import brier as brier
 from deciban.multiclass.costs import cllr as cllr
 from deciban.multiclass.costs import cross_entropy as cross_entropy
@@ -25,5 +27,3 @@ from deciban.multiclass.scoring_rules import dirichlet_cost as dirichlet_cost
 from deciban.multiclass.scoring_rules import dirichlet_rule as dirichlet_rule
 from deciban.multiclass.scoring_rules import eta_cost as eta_cost
 from deciban.multiclass.scoring_rules import eta_rule as eta_rule
-from deciban.multiclass.subsets import SubsetCosts as SubsetCosts
-from deciban.multiclass.subsets import subset_c_avg as subset_c_avg

@@ -53,6 +53,12 @@ def cross_entropy(
     return expected_surprise(trials, trials.prior(prior))
 
 
+def entropy(prior: FloatArray) -> float:
+    """Entropy of a prior in nats: the cross-entropy of log-likelihoods that say nothing."""
+    possible = prior[prior > 0]
+    return -math.fsum(possible * np.log(possible))
+
+
 def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
     """`cross_entropy` of checked trials."""
     return mixed(surprises(trials, prior), prior)
@@ -216,6 +222,4 @@ def information_delivered(
     """
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
-    possible = checked[checked > 0]
-    entropy = -math.fsum(possible * np.log(possible))
-    return (entropy - expected_surprise(trials, checked)) / math.log(2)
+    return (entropy(checked) - expected_surprise(trials, checked)) / math.log(2)

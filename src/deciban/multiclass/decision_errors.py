@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.classes.counts import Passes, accepted, chosen
+from deciban.core.classes.counts import Passes, accepted, accepted_open_set, chosen, non_target_priors
 from deciban.core.classes.counts import confusion as _confusion
-from deciban.core.classes.open_set import accepted_open_set, non_target_priors
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
 from deciban.multiclass.tables import Detectors, ScoredClasses

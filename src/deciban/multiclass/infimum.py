@@ -7,7 +7,6 @@ behind forever cost nothing in the limit: they are excluded, and what is left ha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.multiclass_training import train_classes
 from deciban.core.training.separation import Escape
 from deciban.errors import InputError
-from deciban.multiclass.costs import expected_surprise
+from deciban.multiclass.costs import entropy, expected_surprise
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import BoolArray, FloatArray, IntArray
 
@@ -48,12 +47,6 @@ class Best:
     cost: float
     scale: float
     offset: FloatArray
-
-
-def entropy(prior: FloatArray) -> float:
-    """Entropy of a prior in nats: the cross-entropy of log-likelihoods that say nothing."""
-    possible = prior[prior > 0]
-    return -math.fsum(possible * np.log(possible))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +106,12 @@ class CalibrationLimits:
         given_up = Best(entropy(self.prior), 0.0, nothing) if scale else Best(self.total, 1.0, nothing)
         if self.is_wrong:
             return given_up
-        found = self._infimum(scale=scale, offset=offset)
+        if not np.any(self._leads > -np.inf):  # infinite log-likelihoods decide everything
+            found = Best(self.total, 1.0, np.zeros(len(self.prior)))
+        elif (escape := Escape.of(self._leads, scale=scale, offset=offset)) is not None:
+            found = self._along(escape, scale=scale, offset=offset)
+        else:
+            found = self._optimum(self.trials, scale=scale, offset=offset)
         if found.cost >= given_up.cost * (1.0 - _ROUNDING):
             return given_up
         offsets = nothing.copy()
@@ -144,12 +142,8 @@ class CalibrationLimits:
                 block[excluded] = -np.inf
                 yield k, own[part], block
 
-    def _infimum(self, *, scale: bool, offset: bool) -> Best:
-        if not np.any(self._leads > -np.inf):  # infinite log-likelihoods decide everything
-            return Best(self.total, 1.0, np.zeros(len(self.prior)))
-        escape = Escape.of(self._leads, scale=scale, offset=offset)
-        if escape is None:
-            return self._optimum(self.trials, scale=scale, offset=offset)
+    def _along(self, escape: Escape, *, scale: bool, offset: bool) -> Best:
+        """What the cost falls to along a direction in which it does so forever."""
         left, room = self._without_beaten(escape)
         # With a scale that grows, all leads that are left stay what they are at scale 0.
         at = self._at_zero(left, offset=offset) if escape.scale else self._optimum(left, scale=scale, offset=offset)
@@ -184,7 +178,7 @@ class CalibrationLimits:
     def _optimum(self, trials: ScoredClasses, *, scale: bool, offset: bool) -> Best:
         """The optimum of trials in which the cost does not fall forever, but where the scale becomes negative."""
         if not scale:
-            return self._with_offsets(trials)
+            return self._trained(trials, scale=False, offset=True)
         at_zero = self._at_zero(trials, offset=offset)
         if not self._falls(trials, at_zero.offset):
             return at_zero
@@ -192,6 +186,8 @@ class CalibrationLimits:
         return found if found.scale > 0.0 and found.cost < at_zero.cost else at_zero
 
     def _trained(self, trials: ScoredClasses, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
+        if not scale and np.all(np.count_nonzero(trials.loglik[self.is_open] > -np.inf, axis=1) == 1):
+            return Best(expected_surprise(trials, self.prior), 1.0, np.zeros(len(self.prior)))  # no rival is left
         weights = None if trials.weights is None else trials.weights.astype(np.float64)
         form: dict[str, Any] = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
         try:
@@ -215,13 +211,8 @@ class CalibrationLimits:
             finite = np.abs(self._leads[np.isfinite(self._leads)])
             smallest = _NEARLY_ZERO / max(float(finite.max(initial=0.0)), _NEARLY_ZERO)
         if offset:
-            return replace(self._with_offsets(left), scale=smallest)
+            return replace(self._trained(left, scale=False, offset=True), scale=smallest)
         return Best(expected_surprise(left, self.prior), smallest, nothing)
-
-    def _with_offsets(self, trials: ScoredClasses) -> Best:
-        if np.all(np.count_nonzero(trials.loglik[self.is_open] > -np.inf, axis=1) == 1):  # all rivals are excluded
-            return Best(expected_surprise(trials, self.prior), 1.0, np.zeros(len(self.prior)))
-        return self._trained(trials, scale=False, offset=True)
 
     def _falls(self, trials: ScoredClasses, offsets: FloatArray) -> bool:
         """Whether the cost falls as the scale leaves 0; it is convex, so otherwise no scale above 0 is better."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from deciban.core.by_value import ByValue
-from deciban.multiclass.costs import expected_surprise
-from deciban.multiclass.infimum import CalibrationLimits, entropy
+from deciban.multiclass.costs import entropy, expected_surprise
+from deciban.multiclass.infimum import CalibrationLimits
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, Names, Priors, Weights
 

@@ -9,9 +9,9 @@ from deciban.analysis import FusionAnalysis, FusionFigures, Selection
 from deciban.evaluation import Evaluation
 from deciban.fusion.quality_measures import sums_of_measures
 from deciban.models import Model
-from deciban.models.by_rule import Fusion
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
+from deciban.models.two_class import Fusion
 from deciban.report.tables import Figure, figures_of, points_of
 from deciban.report.text import TEXTS, TWO_CLASS, count, number, typeset
 

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from deciban import metrics
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
-from deciban.models.calibrator import Labelled
+from deciban.models.two_class import Labelled
 from deciban.types import AnyArray
 
 

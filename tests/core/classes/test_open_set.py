@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
-from deciban.core.classes import open_set as open_set_counts
+from deciban.core.classes import counts as open_set_counts
+from deciban.core.classes.counts import accepted_open_set
 from deciban.core.classes.loglik import detection_llrs, prior_ratio, relative
-from deciban.core.classes.open_set import accepted_open_set
 from support.class_trials import anything, class_trials, random_trials
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.magnitudes import drawn_near, typical_spreads
+from deciban.core.training.moments import drawn_near, typical_spreads
 from deciban.core.training.multiclass_objective import ClassTrials
 from support.many_classes import problem
 

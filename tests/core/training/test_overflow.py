@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.magnitudes import overflown, refuse_overflow, require_scales
+from deciban.core.training.moments import overflown, refuse_overflow, require_scales
 from deciban.errors import InputError, TrialError
 
 

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.loglik import are_alike, relative, row_blocks
-from deciban.core.training.magnitudes import overflown, refuse_overflow
+from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit, train_classes
 from deciban.errors import InputError, warn
-from deciban.models.by_rule import results_of
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassMap, LabelledClasses
+from deciban.models.two_class import results_of
 from deciban.types import FloatArray, ScoreArray
 
 _SAYS_NOTHING = (

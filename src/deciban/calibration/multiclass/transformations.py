@@ -12,7 +12,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized, train_transform
-from deciban.core.training.magnitudes import overflown, refuse_overflow
+from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, LabelledClasses, require_square

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.linalg import helmert, null_space
@@ -18,12 +19,11 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.training.descent import Fit, Way
-from deciban.core.training.magnitudes import require_scales
-from deciban.core.training.moments import standardization
+from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import ClassTrials, Errors, farthest_move
 from deciban.core.training.multiclass_training import sample
 from deciban.core.training.separation import refuse_infinite
-from deciban.core.training.trust_region import PRECISE, ROUNDING, Derivatives, Minimum, minimize
+from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -335,13 +335,11 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
 def _descend(objective: TransformObjective) -> Minimum:
     """Minimize on a sample first, if there are many trials, then on all of them."""
 
-    def search(level: TransformObjective, start: FloatArray, precise: float, after: Minimum | None) -> Minimum:
+    def conditions(level: TransformObjective, precise: float) -> dict[str, Any]:
         reuse = level is objective and few is not objective.trials  # second derivatives cost far more than the gradient
-        return minimize(
-            level, start, reuse=reuse, precise=precise, rounding=ROUNDING, stop=partial(_is_apart, level), after=after
-        )
+        return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level)}
 
-    way, few = Way(np.zeros(objective.basis.shape[1]), search), sample(objective.trials)
+    way, few = Way(np.zeros(objective.basis.shape[1]), conditions), sample(objective.trials)
     if few is not objective.trials:
         way.follow(replace(objective, trials=few), _ROUGH)
     return way.follow(objective, PRECISE)

@@ -84,10 +84,13 @@ class SortedClass:
 
     def at_or_above(self, thresholds: FloatArray) -> CountArray:
         """Number (or weight) of trials with ``score >= threshold``, for every threshold."""
-        if self.weights is None or self.weights.dtype == np.int64:
-            return self.total - self.below(thresholds)
+        positions = self.positions(thresholds)
+        if self.weights is None or self.cumulated is None:
+            return self.total - positions
+        if self.weights.dtype == np.int64:
+            return self.total - self.cumulated[positions]
         # Fractional weights are added up from the top: a light tail keeps its digits.
-        return np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)[self.positions(thresholds)]
+        return np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)[positions]
 
     @property
     def infinite(self) -> int | float:

@@ -109,8 +109,8 @@ _UNCERTAIN = 1e-4
 """Curvature, relative to the largest, below which float32 does not tell much of it."""
 
 
-Search = Callable[[Any, FloatArray, float, Minimum | None], Minimum]
-"""Minimizes a function from a point on, to a precision; see `minimized`."""
+Conditions = Callable[[Any, float], dict[str, Any]]
+"""How to minimize a function to a precision; see `conditions`."""
 
 Starts = Callable[[Any, FloatArray], list[FloatArray]]
 """Where to start on the first level, for functions with several minima."""
@@ -137,18 +137,18 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
 
 
-def minimized(level: Any, start: FloatArray, precise: float, after: Minimum | None = None) -> Minimum:
-    """The minimum of one level, as precise as its type and place on the way allow, or a proof that there is none."""
-    return minimize(
-        level,
-        start,
-        reuse=len(level.trials) >= LARGE and precise not in ROUGH,  # elsewhere second derivatives cost next to nothing
-        precise=precise,
-        rounding=ROUNDING if level.dtype is np.float64 else 1e-6,
-        stop=level.has_no_minimum,
-        after=after,
-        limit=level.value_at_zero + _SAME,
-    )
+def conditions(level: Any, precise: float) -> dict[str, Any]:
+    """Arguments of `minimize`: as precise as the type of a level allows, to the minimum or a proof that there is none.
+
+    Second derivatives are used again where they cost more than next to nothing.
+    """
+    return {
+        "reuse": len(level.trials) >= LARGE and precise not in ROUGH,
+        "precise": precise,
+        "rounding": ROUNDING if level.dtype is np.float64 else 1e-6,
+        "stop": level.has_no_minimum,
+        "limit": level.value_at_zero + _SAME,
+    }
 
 
 def _fits_float32(objective: LinearObjective) -> bool:
@@ -177,9 +177,9 @@ class Way:
         Where the first search began, if there was a choice.
     """
 
-    def __init__(self, start: FloatArray, search: Search = minimized, starts: Starts | None = None) -> None:
+    def __init__(self, start: FloatArray, form: Conditions = conditions, starts: Starts | None = None) -> None:
         self.point = self.last = start
-        self._search, self._starts = search, starts
+        self._conditions, self._starts = form, starts
         self.rivals: list[FloatArray] = []
         self._is_fresh = True
         self._n_steps = 0
@@ -189,7 +189,8 @@ class Way:
         starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
         self.rivals = self.rivals or (starts if len(starts) > 1 else [])
         known = after if after is not None and after.converged and _is_well_known(after) else None
-        results = [self._search(level, start, precise, known) for start in starts]
+        form = self._conditions(level, precise)
+        results = [minimize(level, start, after=known, **form) for start in starts]
         found = min(results, key=lambda result: result.at.value)
         self._n_steps += found.n_steps
         self.last = found.point
@@ -220,7 +221,7 @@ class Way:
         for rival in self.rivals[:2]:
             there = (glance or level)(rival, found.at.hessian)
             if math.isfinite(there.value) and there.value < found.at.value * (1.0 - _SAME):
-                other = self._search(level, rival, precise, None)
+                other = minimize(level, rival, **self._conditions(level, precise))
                 found = min(found, other, key=lambda result: result.at.value)
         return replace(found, n_steps=self._n_steps)
 
@@ -230,10 +231,11 @@ def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
     if level.alpha == level.beta == 1.0:
         return [point]
     log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
-    found = minimized(log_rule, point, ROUGH[0])
+    found = minimize(log_rule, point, **conditions(log_rule, ROUGH[0]))
     if log_rule.is_apart(found.at) or level.is_convex:
         return [found.point]
     near = replace(log_rule, trials=clipped(level.trials, *quartiles(level.trials), at=_NEAR))
-    of_bulk = minimized(near, point, ROUGH[0])  # a few outliers spoil the logarithmic rule, but not these
+    # A few outliers spoil the logarithmic rule, but not these.
+    of_bulk = minimize(near, point, **conditions(near, ROUGH[0]))
     shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
     return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]

@@ -19,8 +19,15 @@ import numpy as np
 
 from deciban.core.rules.kernels import Terms, kernel, slope_kernel
 from deciban.core.rules.proper import beta_cost_non
-from deciban.core.training.blocks import Block, ColumnBlock, FeatureBlock, MatrixBlock, dot, suits_raw_block
-from deciban.core.training.magnitudes import length_bound
+from deciban.core.training.blocks import (
+    Block,
+    ColumnBlock,
+    FeatureBlock,
+    MatrixBlock,
+    dot,
+    length_bound,
+    suits_raw_block,
+)
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -234,11 +241,15 @@ class LinearObjective:
     def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
         """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
         with np.errstate(all="ignore"):
-            block, places, non, tar = self._log_odds(point, rows)
+            block = self.scores(rows)
+            places, non, tar = self._log_odds(block.combined(point), rows)
             worst = max(non.max(), tar.max(initial=-np.inf))
             order = 2 if with_hessian else 1
-            of_non = self._terms(non, self.alpha, self.beta, order)
-            of_tar = self._terms(tar, self.beta, self.alpha, order)
+            of_non, of_tar = kernel(self.alpha, self.beta)(non, order), kernel(self.beta, self.alpha)(tar, order)
+            if abs(self.log_odds) > _RARE and (self.alpha, self.beta) in _SHORT:
+                of_non = of_non._replace(linear=beta_cost_non(non, self.alpha, self.beta), factor=None)
+            if abs(self.log_odds) > _RARE and (self.beta, self.alpha) in _SHORT:
+                of_tar = of_tar._replace(linear=beta_cost_non(tar, self.beta, self.alpha), factor=None)
             own = None if self.trials.weights is None else self.trials.weights[rows]
             value = self._value(of_non, 0, own) + self._value(of_tar, 1, None if own is None else own[places])
             products: AnyArray = np.empty(0)
@@ -250,19 +261,18 @@ class LinearObjective:
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
         """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
         with np.errstate(all="ignore"):
-            block, places, non, tar = self._log_odds(self._point(parameters), rows)
+            block = self.scores(rows)
+            places, non, tar = self._log_odds(block.combined(self._point(parameters)), rows)
             own = None if self.trials.weights is None else self.trials.weights[rows]
             of_non, of_tar = slope_kernel(self.alpha, self.beta)(non), slope_kernel(self.beta, self.alpha)(tar)
             return self._joined(of_non, of_tar, places, own), block
 
-    def _log_odds(self, point: AnyArray, rows: slice) -> tuple[Block, IntArray, AnyArray, AnyArray]:
-        """A block of scores, the places of its targets, log odds (-inf at targets), and those of targets, negated.
+    def _log_odds(self, z: AnyArray, rows: slice) -> tuple[IntArray, AnyArray, AnyArray]:
+        """From combined scores the places of targets, log odds (-inf at targets), and those of targets, negated.
 
         The cost of a target at x is that of a non-target at -x, with the parameters of the rule exchanged; and a
         non-target at -inf costs nothing. Targets are fewer mostly, so all are treated as non-targets at first.
         """
-        block = self.scores(rows)
-        z = block.combined(point)
         if self.log_odds and not self.intercept:
             z += self.log_odds
         if self.trials.base is not None:
@@ -270,21 +280,17 @@ class LinearObjective:
         places = np.flatnonzero(self.trials.is_target[rows])
         tar = -z[places]
         z[places] = -np.inf
-        return block, places, z, tar
-
-    def _terms(self, z: AnyArray, alpha: float, beta: float, order: int) -> Terms:
-        """Cost and derivatives of non-targets."""
-        terms = kernel(alpha, beta)(z, order)
-        if abs(self.log_odds) > _RARE and (alpha, beta) in _SHORT:
-            terms = terms._replace(linear=beta_cost_non(z, alpha, beta), factor=None)
-        return terms
+        return places, z, tar
 
     def _value(self, terms: Terms, kind: int, own: FloatArray | None) -> float:
         """Cost of the trials of a class, which ``own`` weights each have."""
-        if own is None:
-            cost = float(terms.linear.sum()) - (0.0 if terms.factor is None else _sum_of_logs(terms.factor))
-        else:
-            cost = dot(own, terms.linear) - (0.0 if terms.factor is None else dot(own, np.log(terms.factor)))
+        cost = float(terms.linear.sum()) if own is None else dot(own, terms.linear)
+        factor = terms.factor
+        if factor is not None and own is not None:
+            cost -= dot(own, np.log(factor))
+        elif factor is not None and len(factor):  # in [1/2, 1]: many logarithms at a time as that of the product
+            parts = np.multiply.reduceat(factor, np.arange(0, len(factor), _FACTORS[factor.dtype]))
+            cost -= float(np.log(parts).sum())
         return self.trials.class_weights[kind] * cost
 
     def _joined(self, non: AnyArray, tar: AnyArray, places: IntArray, own: FloatArray | None) -> AnyArray:
@@ -301,7 +307,7 @@ class LinearObjective:
     def suits_rows(self) -> bool:
         """Whether scores may be used as they are, even as float32."""
         is_one = len(self.trials.columns) == 1 or self.trials.matrix is not None
-        is_worth_it = len(self.trials) >= _MANY or self.dtype is np.float32
+        is_worth_it = len(self.trials.is_target) >= _MANY or self.dtype is np.float32
         return is_one and is_worth_it and self.intercept and suits_raw_block(self.center, self.width)
 
     def scores(self, rows: slice) -> Block:
@@ -324,10 +330,3 @@ class LinearObjective:
 def amount(rows: BoolArray, weights: FloatArray | None) -> float:
     """How much some of the trials count."""
     return float(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
-
-
-def _sum_of_logs(values: FloatArray) -> float:
-    """Sum of the logarithms of numbers in [1/2, 1], many at a time as that of their product."""
-    if not len(values):
-        return 0.0
-    return float(np.log(np.multiply.reduceat(values, np.arange(0, len(values), _FACTORS[values.dtype]))).sum())

@@ -20,13 +20,12 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.rules.expected import scoring_rule_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
-from deciban.core.training.descent import Fit, descend, minimized
+from deciban.core.training.descent import Fit, conditions, descend
 from deciban.core.training.linear_objective import LinearObjective, Trials
-from deciban.core.training.magnitudes import require_scales
-from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches
+from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales
 from deciban.core.training.samples import SAMPLE, sample, shortened, thinned, with_class_weights
 from deciban.core.training.separation import is_at_infinity, require_finite
-from deciban.core.training.trust_region import PRECISE, Minimum
+from deciban.core.training.trust_region import PRECISE, Minimum, minimize
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
@@ -69,11 +68,10 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     if start is None:
         return found, None
     if level.trials is not objective.trials:
-        near = minimized(level, start, _ROUGH)
-        start = near.point
+        start = minimize(level, start, **conditions(level, _ROUGH)).point
         if not _value(objective, start, found) < found.at.value * (1.0 - _BETTER):
             return found, None
-    other = minimized(objective, start, PRECISE)
+    other = minimize(objective, start, **conditions(objective, PRECISE))
     if not (math.isfinite(other.at.value) and other.at.value < found.at.value * (1.0 - _BETTER)):
         return found, None
     if other.falls or (not objective.penalty.any() and (not other.converged or is_at_infinity(objective, other))):
@@ -88,7 +86,8 @@ def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
     """
     starts, points = [np.zeros(level.n_parameters)], [found.point]
     if len(level.center) > 1:
-        points.append(minimized(replace(level, alpha=1.0, beta=1.0, constant=0.0), starts[0], _ROUGH).point)
+        log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
+        points.append(minimize(log_rule, starts[0], **conditions(log_rule, _ROUGH)).point)
     for point in points:
         weights = point[: len(level.center)]
         if (length := float(np.linalg.norm(weights))) > 0.0:
@@ -211,7 +210,8 @@ def train(
     objective = LinearObjective(trials, center, width, intercept, alpha, beta, log_odds, penalty, constant=lost)
     if len(few) < len(trials):
         few = shortened(few, objective)
-    objective, found = _found(objective, few)
+    is_far = not penalty.any() and _far(trials, quartiles(thinned(few))[1]).any()
+    objective, found = _next_to_far(objective, few) if is_far else (objective, descend(objective, few))
     found, infimum = with_steep_starts(objective, few, require_finite(objective, found))
     center, width = objective.center, objective.width
     inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
@@ -255,19 +255,17 @@ def _standard(trials: Trials, few: Trials, *, ridge: float, intercept: bool) -> 
     return (center if intercept else np.zeros_like(center)), width
 
 
-def _found(objective: LinearObjective, few: Trials) -> tuple[LinearObjective, Minimum]:
+def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjective, Minimum]:
     """Where the objective is least, and the form of it with the standardization that led there.
 
     Next to scores that are too far away to be told from infinite ones, all others are the same in units of the
     standard deviation. Far scores that are wrong decide on the optimum, which is best sought in these units; far ones
     that are right do not matter to it, and are drawn near until its place is known.
     """
-    if objective.penalty.any() or not _far(objective.trials, quartiles(thinned(few))[1]).any():
-        return objective, descend(objective, few)
     center, width = quartiles(few)
     is_far = _far(objective.trials, width)
     whole = replace(objective, width=np.fmax(objective.width, moments(objective.trials)[1]))
-    results = [(whole, minimized(whole, np.zeros(whole.n_parameters), PRECISE))]
+    results = [(whole, minimize(whole, np.zeros(whole.n_parameters), **conditions(whole, PRECISE)))]
     by_quartiles = replace(
         objective,
         center=np.where(is_far & objective.intercept, center, objective.center),
@@ -277,7 +275,8 @@ def _found(objective: LinearObjective, few: Trials) -> tuple[LinearObjective, Mi
     near = replace(by_quartiles, trials=drawn_near)
     start = descend(near, drawn_near)
     if start.converged and not is_at_infinity(near, start):
-        results.append((by_quartiles, minimized(by_quartiles, start.polished, PRECISE)))
+        found = minimize(by_quartiles, start.polished, **conditions(by_quartiles, PRECISE))
+        results.append((by_quartiles, found))
     return min(results, key=lambda result: result[1].at.value)
 
 

@@ -1,4 +1,4 @@
-"""Center and width of scores, of two classes and of many, for parameters of comparable size."""
+"""Center and width of scores of two classes and of many, for parameters of comparable size, and numbers too large."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from deciban._validate.arrays import all_finite
 from deciban.core.classes.loglik import are_alike
+from deciban.core.training.blocks import length_bound
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.magnitudes import length_bound
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.errors import InputError
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.errors import InputError, TrialError
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 _BLOCK = 1 << 15
 
@@ -178,3 +179,70 @@ def reach_in_widths(systems: ScoreArray, width: FloatArray) -> float:
     """A bound of the size of all scores, in units of the least width."""
     least = float(np.min(width[width > 0.0], initial=np.inf))
     return length_bound(systems.reshape(len(systems), -1)) / least if least < np.inf else np.inf
+
+
+def require_scales(scales: FloatArray, name: str) -> None:
+    """Refuse scales that do not fit a float; ``name`` is what the user calls the scores.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    if not np.isfinite(scales).all():
+        raise InputError(f"{name}: so close together that their scale does not fit a float. Multiply them first.")
+
+
+def overflown(given: AnyArray, mapped: AnyArray) -> BoolArray:
+    """Trials (n_trials, ...) of which a map turned a finite number into an infinite one, or into none.
+
+    Parameters
+    ----------
+    given, mapped : (n_trials, ..., n_classes) arrays
+    """
+    if all_finite(mapped):
+        return np.zeros(mapped.shape[:-1], np.bool_)
+    return np.asarray((np.isfinite(given) & ~np.isfinite(mapped)).any(axis=-1))
+
+
+def refuse_overflow(far: BoolArray) -> None:
+    """Refuse trials that are `overflown`: an infinite log-likelihood is certainty, which finite ones never are.
+
+    Raises
+    ------
+    TrialError
+        If there are such.
+    """
+    found = np.flatnonzero(far)
+    if len(found):
+        raise TrialError(
+            f"loglik: {len(found)} of {len(far)} trials have finite log-likelihoods that the scales of this model make "
+            "too large for a float, the first ",
+            int(found[0]),
+            ". Were those of training in another unit?",
+        )
+
+
+_FAR = 1e3
+"""Times the spread of most trials that make a width one of few."""
+
+_NEAR = 50.0
+"""Spreads of most trials to which far scores are drawn near."""
+
+
+def typical_spreads(trials: ClassTrials, width: FloatArray) -> FloatArray:
+    """The range of the scores of most trials in each system whose width is that of a few; ``width`` in all others."""
+    systems = np.asarray(trials.systems, np.float64)
+    low = np.where(np.isneginf(systems), np.inf, systems).min(axis=2)
+    with np.errstate(over="ignore"):
+        spread = np.quantile(systems.max(axis=2) - low, 0.75, axis=0, method="higher")
+        return np.where((spread > 0.0) & (width > _FAR * spread), spread, width)
+
+
+def drawn_near(trials: ClassTrials, spread: FloatArray) -> ClassTrials:
+    """The trials with far scores drawn near; -inf stays what it is."""
+    systems = np.asarray(trials.systems, np.float64)
+    with np.errstate(over="ignore"):
+        systems = systems - systems.max(axis=2, keepdims=True)
+        floor = -_NEAR * np.where(spread > 0.0, spread, np.inf)[:, None]
+    return replace(trials, systems=np.where(np.isneginf(systems), systems, np.maximum(systems, floor)))

@@ -16,8 +16,7 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
-from deciban.core.training.magnitudes import drawn_near, require_scales, typical_spreads
-from deciban.core.training.moments import reach_in_widths, standardization
+from deciban.core.training.moments import drawn_near, reach_in_widths, require_scales, standardization, typical_spreads
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.samples import SAMPLE
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
@@ -150,14 +149,26 @@ def _equal_classes(trials: ClassTrials) -> ClassTrials:
 def _searched(
     trials: ClassTrials, few: ClassTrials, prior: FloatArray, width: FloatArray, unit: FloatArray, **form: Any
 ) -> tuple[ClassObjective, Minimum]:
-    """The objective by scores divided by their unit, and where its search ended."""
+    """The objective by scores divided by their unit, and where its search ended: on samples first, then on all trials.
+
+    Far scores are drawn near at first, if there are such.
+    """
     reach = reach_in_widths(trials.systems, unit)
     all_of_them = replace(trials, reach=reach)
     few = all_of_them if few is trials else replace(few, reach=reach)
     near = drawn_near(few, unit) if np.any(unit != width) else None
     center = standardization(few if near is None else near)[0]
     objective = _objective(all_of_them, prior, center, unit, **form)
-    return objective, _descend(objective, few, near)
+    is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
+    rough, n = replace(objective, dtype=np.float32) if is_rough else objective, len(trials)
+    way = Way(np.zeros(objective.basis.shape[1]))
+    if near is not None:
+        way.follow(replace(rough, trials=near), ROUGH[0])
+    if few is not all_of_them:
+        way.follow(replace(rough, trials=few), ROUGH[0])
+    if n < LARGE:
+        return objective, way.follow(objective, PRECISE)
+    return objective, way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
 
 
 def _moderate(width: FloatArray) -> FloatArray:
@@ -216,21 +227,6 @@ def _objective(
     penalty[: n_systems * scale] = ridge
     shrunk = 1.0 / np.sqrt(1.0 + penalty)  # or a large penalty would make all else look flat
     return ClassObjective(trials, np.log(prior), fixed, basis * shrunk, penalty * shrunk**2)
-
-
-def _descend(objective: ClassObjective, few: ClassTrials, near: ClassTrials | None) -> Minimum:
-    """Minimize on samples first, where far scores are drawn near if there are such, then on all trials."""
-    trials, n = objective.trials, len(objective.trials)
-    is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
-    rough = replace(objective, dtype=np.float32) if is_rough else objective
-    way = Way(np.zeros(objective.basis.shape[1]))
-    if near is not None:
-        way.follow(replace(rough, trials=near), ROUGH[0])
-    if few is not trials:
-        way.follow(replace(rough, trials=few), ROUGH[0])
-    if n < LARGE:
-        return way.follow(objective, PRECISE)
-    return way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
 
 
 def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:

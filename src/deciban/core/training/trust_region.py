@@ -156,14 +156,15 @@ def minimize(
     -------
     Minimum
     """
-    point, at, n_evaluations = _begun(function, start, after, limit)
-    after = after if n_evaluations == 1 else None
+    point, at, n_evaluations = start, function(start, None if after is None else after.at.hessian), 1
+    while not (at.is_finite and at.value <= limit) and point.any():
+        point, after = 0.5 * point if n_evaluations < _HALVINGS else np.zeros(len(point)), None
+        at, n_evaluations = function(point, None), n_evaluations + 1
     if not at.is_finite:
         return Minimum(point, point, at, math.inf, 0, n_evaluations, converged=False, flat=0)
     n_steps, stopped = 0, stop is not None and stop(point, at)
-    before, is_own = math.inf, after is None  # whether the Hessian is that of the point
-    if after is not None:
-        before = after.decrement
+    before = math.inf if after is None else after.decrement
+    is_own = after is None  # whether the Hessian is that of the point
     while True:
         eigenvalues, vectors = np.linalg.eigh(at.hessian)
         slopes = vectors.T @ at.gradient
@@ -236,17 +237,6 @@ def pursued(function: Function, found: Minimum, is_far: Callable[[Minimum], bool
             return replace(here, n_evaluations=found.n_evaluations + n)
         point = there
     return None
-
-
-def _begun(
-    function: Function, start: FloatArray, after: Minimum | None, limit: float
-) -> tuple[FloatArray, Derivatives, int]:
-    """Where the search begins, the derivatives there, and how many evaluations that took."""
-    point, at, n_evaluations = start, function(start, None if after is None else after.at.hessian), 1
-    while not (at.is_finite and at.value <= limit) and point.any():
-        point = 0.5 * point if n_evaluations < _HALVINGS else np.zeros(len(point))
-        at, n_evaluations = function(point, None), n_evaluations + 1
-    return point, at, n_evaluations
 
 
 def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:

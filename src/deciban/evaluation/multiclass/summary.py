@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from deciban.core.classes.open_set import accepted_open_set
+from deciban.core.classes.counts import accepted_open_set
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.summands import InTurn, Kept, Looks, Problems
+from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
-from deciban.multiclass.subsets import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
 
