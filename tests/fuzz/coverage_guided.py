@@ -15,10 +15,10 @@ import atheris
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 with atheris.instrument_imports(include=["deciban"]):
-    from deciban.io.formats import formats
+    from deciban.io.formats import binary_formats, formats, text_formats
     from support.hostile import read_or_refuse, seeds
 
-    formats()
+    text_formats(), binary_formats()  # with the modules of them all
 
 
 def main():

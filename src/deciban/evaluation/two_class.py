@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
@@ -224,7 +224,8 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
     for total, kind in ((summary.n_tar, "target"), (summary.n_non, "non-target")):
         if not total:
             raise InputError(f"summary: holds no {kind} trial. Evaluation needs at least one of each class.")
-    points = _at_points(summary)
+    rocch = summary.ranks.rocch
+    points = _at_points(summary, rocch)
     curves = draw_curves(summary)
     return Evaluation(
         name=name,
@@ -232,12 +233,12 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         n_non=summary.n_non,
         n_tied=summary.n_tied,
         n_infinite=summary.n_infinite,
-        eer=summary.rocch.eer(),
+        eer=rocch.eer(),
         auc=summary.table.auc(),
         cllr=summary.cllr,
         min_cllr=summary.recalibrated.cllr(),
-        prbep=summary.rocch.prbep(),
-        dr30=summary.rocch.few_errors(FEW_ERRORS),
+        prbep=rocch.prbep(),
+        dr30=rocch.few_errors(FEW_ERRORS),
         operating_points=points,
         notes=notes_on(summary, points, curves),
         curves=curves,
@@ -262,13 +263,13 @@ def evaluate_labelled(
     )
 
 
-def _at_points(summary: Summary) -> tuple[PointResult, ...]:
+def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
     points = summary.figures.operating_points
     p_target, c_miss, c_fa = np.array([(p.p_target, p.c_miss, p.c_fa) for p in points], dtype=np.float64).T
     log_odds = effective_log_odds(logit(p_target), c_miss, c_fa)
     errors = summary.errors(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
-    least = detection_cost(*summary.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
+    least = detection_cost(*rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
     found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
     columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found))

@@ -148,7 +148,8 @@ class Model(ABC):
         InputError
             If they contradict each other.
         """
-        for name, value in parameters.items():
+        for name in self.parameter_schema:
+            value = parameters[name]
             setattr(self, f"{name}_", np.array(value, np.float64) if isinstance(value, list) else float(value))
 
     @property

@@ -54,6 +54,7 @@ class AffineCalibrator(ScoreCalibrator):
     ridge: float = 0.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScaleCalibrator(AffineCalibrator):
     """Log-likelihood ratio ``scale * score``, or temperature scaling; see `deciban.calibration.ScaleCalibrator`.
 

@@ -54,6 +54,23 @@ def test_the_help_of_methods_names_all_of_two_classes():
         ("calibrate", "", "or ridge=1e-3.", "or --ridge 1e-3."),
         ("fuse", "", "pass symmetric=False (--asymmetric) for others.", "pass --asymmetric for others."),
         ("eval", "", "Name the columns (--columns trial=utt).", "Name the columns (--columns trial=utt)."),
+        ("eval", "", "Pass pairs=True to evaluate_classes.", "Pass --pairs."),
+        (
+            "fuse",
+            "",
+            "Or one for every set: SubsetFusion(missing='subset') (--missing subset).",
+            "Or one for every set: --missing subset.",
+        ),
+        (
+            "calibrate",
+            "",
+            "ridge=0.1.txt:1: no score in ridge=0.1.txt or ridge=2.txt",
+            "ridge=0.1.txt:1: no score in ridge=0.1.txt or ridge=2.txt",
+        ),
+        ("eval", "--format a --key-format b", "format: 'b' is not known.", "format: 'b' is not known."),
+        ("eval", "--columns a --key-columns=b", "columns: 'b' is unknown.", "columns: 'b' is unknown."),
+        ("calibrate", "--p-target 0.1 --dcf 2", "p_target: got 2.", "p_target: got 2."),
+        ("convert", "--format a --to b", "format: 'b' is not known.", "format: 'b' is not known."),
     ],
 )
 def test_messages_name_options_and_not_arguments(command, words, text, told):

@@ -32,11 +32,18 @@ _ARGUMENTS = {
 }
 """Options whose names are others than those of the arguments of functions that they become."""
 
-_SAID_TWICE = r"""\b\w+=["'\w.-]*(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
+_BESIDE = {"p_target": {"--dcf"}, "format": {"--key-format", "--to"}, "columns": {"--key-columns"}}
+"""Options that become the same argument of a function: where both were typed, a message may be about either."""
+
+_SAID_TWICE = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
 """An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
 
-_VALUE = r"""(?<![-\w/']){}=(?:True\b|["']?([\w-]*(?:\.\w+)?)["']?)"""
-"""An argument of a function with a value or without one: ``scores="log_odds"``, ``classes=``."""
+_VALUE = (
+    r"""\b([Pp]ass|[Uu]se|[Ww]ith|or) {}=(?:True\b|["']?(\d+\.\d+|[\w-]*)["']?)(?![\w/]|\.\w)(?: to evaluate_\w+)?"""
+)
+"""Advice with an argument and its value, or without one: ``pass scores="log_odds"``, ``Pass classes=``. Names of files
+may look like arguments, which nobody passes or uses.
+"""
 
 _HELD = {"two-class": "two classes", "classes": "many classes"}
 
@@ -266,7 +273,8 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     called |= {name: option for name, option in _ARGUMENTS.items() if option in called.values()}
     names, colon, rest = text.partition(": ")
     meant = [called.get(name, "") for name in names.split(", ")]
-    if colon and set(meant) <= {word.partition("=")[0] for word in words}:
+    typed = {word.partition("=")[0] for word in words}
+    if colon and set(meant) <= typed and typed.isdisjoint(_BESIDE.get(names, ())):
         text = f"{', '.join(meant)}: {rest}"
     text = re.sub(_SAID_TWICE, r"\1", text)
     for name, option in called.items():
@@ -275,4 +283,4 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
 
 
 def _with_value(option: str, found: re.Match[str]) -> str:
-    return f"{option} {found[1] or ''}".rstrip()
+    return f"{found[1]} {option} {found[2] or ''}".rstrip()

@@ -230,8 +230,7 @@ def mean_log_cost(trials: WeightedScores, shift: float, *, sign: int) -> float:
 def log_cost(trials: WeightedScores, shift: float, *, sign: int) -> MeanCost:
     """The sum that `mean_log_cost` is the mean of; sums over other trials can be added."""
     scores, weights = trials
-
-    function = _softplus_parts if weights is None else softplus
+    function = softplus if weights is not None or len(scores) < _MANY else _softplus_parts
 
     def cost(values: FloatArray) -> FloatArray:
         x = values if sign > 0 else -values

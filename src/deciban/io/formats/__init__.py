@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -173,31 +173,39 @@ def _table() -> dict[str, dict[str, Any]]:
 @cache
 def _made(name: str) -> Format:
     """One format; this imports the modules of its functions."""
-    fields: dict[str, Any] = {"name": name}
+    found: dict[str, Any] = {"name": name}
     for key, value in _table()[name].items():
         if key in _FUNCTIONS:
             module, function = value.split(".")
-            fields[key] = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+            found[key] = getattr(importlib.import_module(f"{__name__}.{module}"), function)
         else:
-            fields[key] = tuple(value) if isinstance(value, list) else value
-    return BinaryFormat(**fields) if "read" in fields else TextFormat(**fields)
+            found[key] = _frozen(value)
+    return BinaryFormat(**found) if "read" in found else TextFormat(**found)
 
 
-def formats() -> dict[str, Format]:
-    """Every format by its name; this imports all their modules."""
-    return {name: _made(name) for name in _table()}
+def formats() -> dict[str, BaseFormat]:
+    """What every format holds, by its name; this imports none of their modules."""
+    shared = {one.name for one in fields(BaseFormat)}
+    return {
+        name: BaseFormat(name=name, **{key: _frozen(value) for key, value in rest.items() if key in shared})
+        for name, rest in _table().items()
+    }
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @cache
 def text_formats() -> dict[str, TextFormat]:
     """Formats of one trial per line."""
-    lined = (_made(name) for name, fields in _table().items() if "read" not in fields)
+    lined = (_made(name) for name, rest in _table().items() if "read" not in rest)
     return {one.name: one for one in lined if isinstance(one, TextFormat)}
 
 
 def binary_formats(kind: str | None = None) -> dict[str, BinaryFormat]:
     """All other formats, or those that a file of a kind could be in (`deciban.io.source.Source.kind`)."""
-    found = (_made(name) for name, fields in _table().items() if kind is None or kind in fields.get("found_in", ()))
+    found = (_made(name) for name, rest in _table().items() if kind is None or kind in rest.get("found_in", ()))
     return {one.name: one for one in found if isinstance(one, BinaryFormat)}
 
 
@@ -219,7 +227,7 @@ def by_name(name: str) -> Format:
 
 def endings() -> dict[str, tuple[str, ...]]:
     """The file endings of every format that has some."""
-    return {name: tuple(fields["endings"]) for name, fields in _table().items() if "endings" in fields}
+    return {name: tuple(rest["endings"]) for name, rest in _table().items() if "endings" in rest}
 
 
 def for_ending(file_name: str) -> Format | None:

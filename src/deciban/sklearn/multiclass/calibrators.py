@@ -53,6 +53,7 @@ class MulticlassCalibrator(ClassEstimator):
     ridge: float = 0.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassScaleCalibrator(MulticlassCalibrator):
     """Log-likelihoods ``scale * loglik``; see `deciban.calibration.MulticlassScaleCalibrator`.
 
