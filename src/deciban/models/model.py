@@ -148,8 +148,7 @@ class Model(ABC):
         InputError
             If they contradict each other.
         """
-        for name in self.parameter_schema:
-            value = parameters[name]
+        for name, value in parameters.items():
             setattr(self, f"{name}_", np.array(value, np.float64) if isinstance(value, list) else float(value))
 
     @property

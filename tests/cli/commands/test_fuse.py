@@ -479,7 +479,7 @@ BAD = {
     "one file twice": ("fuse a.txt ./a.txt --key key.csv", "a.txt: given twice"),
     "other trials": ("fuse a.txt foreign.txt --key key.csv", "share no trial"),
     "fewer trials": ("fuse a.txt part.txt --key key.csv", "50 of 300 key trials have no score in part.txt"),
-    "fewer trials, and a way out": ("fuse a.txt part.txt --key key.csv", "for every set of systems: SubsetFusion("),
+    "fewer trials, and a way out": ("fuse a.txt part.txt --key key.csv", "for every set of systems: --missing subset."),
     "no target left": ("fuse a.txt notar.txt --key key.csv --missing drop", "were left out for want of a score"),
     "no target for a set": ("fuse a.txt notar.txt --key key.csv --missing subset", "Fusion of a + notar, trained on"),
     "a side of quality": ("fuse a.txt b.txt --key key.csv --quality foo=q.txt", "'foo' is none of enroll, test, trial"),
