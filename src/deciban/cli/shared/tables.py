@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deciban.evaluation import ClassEvaluation, Evaluation
+if TYPE_CHECKING:  # tables of formats and of files need no numbers
+    from deciban.evaluation import ClassEvaluation, Evaluation
 
 _WIDTH = 500
 """Wider than any table: a narrow terminal wraps lines, and no name and no digit is cut off."""
