@@ -119,6 +119,13 @@ def test_minimum_is_never_above_actual(sets, x):
     assert metrics.min_dcf(tar, non, prior_log_odds=x) <= metrics.act_dcf(tar, non, prior_log_odds=x) * (1 + 1e-15)
     assert metrics.min_dcf(tar, non, prior_log_odds=x) <= 1
     assert metrics.calibration_loss(tar, non, prior_log_odds=x) >= 0
+
+
+def test_rounding_makes_no_calibration_loss_negative():
+    """Accepting all is best here, and its cost by counting is an ulp below that on the hull."""
+    tar, non = [2.0, -1.0, 3.0, 0.0, 4.0, 3.0, 1.0], [2.0, 2.0, -1.0]
+    assert metrics.act_dcf(tar, non, p_target=0.7) < metrics.min_dcf(tar, non, p_target=0.7) == 1.0
+    assert metrics.calibration_loss(tar, non, p_target=0.7) == 0.0
     assert metrics.min_cllr(tar, non) <= min(metrics.cllr(tar, non), 1) * (1 + 1e-14)
 
 
