@@ -8,6 +8,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+import typing
 from pathlib import Path
 
 import numpydoc.validate
@@ -78,6 +79,12 @@ def test_public_functions_are_documented(name):
         wanted |= {"PR01", "PR02"}
     found = {code: message for code, message in numpydoc.validate.validate(name)["errors"] if code in wanted}
     assert not found
+
+
+@pytest.mark.parametrize("result", [deciban.Evaluation, deciban.ClassEvaluation])
+def test_types_of_evaluations_can_be_looked_up(result):
+    """Those of `Results` cannot: files are joined above, and a result only hands on what was said of that."""
+    assert typing.get_type_hints(result).keys() >= {field.name for field in dataclasses.fields(result)}
 
 
 def test_importing_deciban_is_light():

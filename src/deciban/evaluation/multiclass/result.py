@@ -13,10 +13,8 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.results import OneSystem, Results, plain
+from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
-
-if TYPE_CHECKING:  # tables of two classes need the names here, and no training
-    from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 
 CLASS_CONVENTIONS = {
     "scores": "natural-log likelihoods of the classes, up to a constant for each segment",
