@@ -10,6 +10,7 @@ may be called like one of these names: importing it would put the module in plac
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Iterable
@@ -34,10 +35,11 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
     """
     module = sys.modules[package]
 
-    def homes() -> dict[str, str]:
+    @functools.cache
+    def home_of() -> dict[str, str]:
         import ast
 
-        path = f"{module.__file__}".removesuffix("c") + "i"
+        path = f"{module.__file__}".removesuffix("c") + "i"  # .py or .pyc: .pyi
         stub = ast.parse(module.__spec__.loader.get_data(path))  # type: ignore[union-attr]  # as zipped packages want it
         found = {name.target.id: "" for name in stub.body if isinstance(name, ast.AnnAssign)}  # type: ignore[union-attr]
         for node in stub.body:
@@ -46,15 +48,12 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
         return found
 
     def get(name: str) -> Any:
-        if "__homes__" not in module.__dict__:
-            module.__dict__["__homes__"] = homes()
-        home_of = module.__dict__["__homes__"]
         if name == "__all__":
-            found: Any = sorted(home_of)
-        elif home_of.get(name) == package or name in beside:
+            found: Any = sorted(home_of())
+        elif home_of().get(name) == package or name in beside:
             return importlib.import_module(f"{package}.{name}")
-        elif name in home_of:
-            found = getattr(importlib.import_module(home_of[name]), name)
+        elif name in home_of():
+            found = getattr(importlib.import_module(home_of()[name]), name)
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module.__dict__[name] = found

@@ -10,7 +10,7 @@ import pytest
 
 import deciban
 from deciban.calibration import AffineCalibrator, BoundCalibrator, ScaleCalibrator
-from deciban.errors import FormatError
+from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
 
 SCORES = [3.0, 1.0, 2.0, -1.0, 1.5, 0.1]
@@ -206,3 +206,8 @@ def test_a_model_from_standard_input(saved, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
     with pytest.raises(FormatError, match="standard input: JSON, but no model"):
         deciban.load_model("-")
+
+
+def test_parameters_have_to_be_some():
+    with pytest.raises(InputError, match="parameters: none given. A model of kind 'affine' has scale, offset"):
+        AffineCalibrator().set_parameters({})

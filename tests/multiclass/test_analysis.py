@@ -105,6 +105,16 @@ def test_pairs_are_two_class_problems(trials):
     np.testing.assert_array_equal(found.calibration_loss, found.calibration_loss.T)
 
 
+def test_the_largest_loss_is_a_finite_one():
+    certain = [[0.0, -np.inf, -np.inf], [-np.inf, 0.0, -np.inf], [-np.inf, -np.inf, 0.0]]
+    assert multiclass.pairwise_analysis(certain, [0, 1, 2]).largest_loss == 0.0
+    wrong = multiclass.pairwise_analysis([*certain, certain[0], [0.0, 0.0, 0.0]], [0, 1, 2, 1, 2])
+    assert wrong.cllr[0, 1] == np.inf
+    finite = [wrong.min_cllr[i, j] for i in range(3) for j in range(3) if i != j]
+    losses = [wrong.calibration_loss[i, j] for i in range(3) for j in range(3) if i != j]
+    assert wrong.largest_loss == max(x for x in finite + losses if np.isfinite(x)) > 0.0
+
+
 def test_scale_and_offsets_leave_pairwise_minima_alone():
     """Paper 001 section 4.2; the minima of detectors do move (eq. 19)."""
     loglik, label = random_trials(4, 300)

@@ -69,3 +69,10 @@ def test_only_the_key_of_training_needs_the_weights():
     assert (asked.reading.weights_required, lenient.reading.weights_required) == (True, False)
     assert (lenient.reading.weights, lenient.reading.log10, lenient.kind) == ("w", True, "two-class")
     assert lenient.figures == asked.figures
+
+
+def test_arguments_make_the_same_options_again():
+    asked = Options.of("f", {"log10": True, "kind": "two-class", "operating_points": [0.1]})
+    assert asked.arguments["log10"]
+    assert asked.arguments["kind"] == "two-class"
+    assert Options.of("f", asked.arguments) == asked != Options()

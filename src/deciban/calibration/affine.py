@@ -70,9 +70,9 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         fit = self._train([data.score], data.is_target, data.float_weight)
         self.scale_, self.offset_ = float(fit.weights[0]), fit.offset
-        return self._told(fit)
+        return self._results_of(fit)
 
-    def _told(self, fit: LinearFit) -> Mapping[str, Plain]:
+    def _results_of(self, fit: LinearFit) -> Mapping[str, Plain]:
         if self.scale_ == 0.0:
             words = "the best scale is 0: the scores do not tell targets from non-targets"
         elif self.scale_ < 0.0:
@@ -122,7 +122,7 @@ class ShiftCalibrator(AffineCalibrator):
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         fit = self._train([], data.is_target, data.float_weight, base=data.score)
         self.scale_, self.offset_ = 1.0, fit.offset
-        return self._told(fit)
+        return self._results_of(fit)
 
 
 class ScaleCalibrator(AffineCalibrator):
@@ -154,4 +154,4 @@ class ScaleCalibrator(AffineCalibrator):
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
         fit = self._train([data.score], data.is_target, data.float_weight, intercept=False)
         self.scale_, self.offset_ = float(fit.weights[0]), 0.0
-        return self._told(fit)
+        return self._results_of(fit)

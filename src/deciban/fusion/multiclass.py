@@ -122,7 +122,7 @@ class MulticlassFusion(ClassModel):
         form: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "ridge": ridge, "offset": offset}
         fit = train_classes(data.scores, data.label, **form, classes=data.classes)
         _require_positive(data.scores, fit.weights, np.flatnonzero(fit.weights <= 0.0), data.weight)
-        results = self._told(fit)
+        results = self._results_of(fit)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_, self.objective_ = fit.offsets, fit.objective
         self.penalized_objective_ = penalized(fit, ridge)

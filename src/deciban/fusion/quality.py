@@ -225,6 +225,20 @@ class QualityFusion(Fusion):
         tell_missing("QualityFusion", measures.present, "left out where the quality part was trained")
         return self
 
+    def fit_transform(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        enroll_quality: ArrayLike | None = None,
+        test_quality: ArrayLike | None = None,
+        trial_quality: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
+        measures = {"enroll_quality": enroll_quality, "test_quality": test_quality, "trial_quality": trial_quality}
+        return self.fit(scores, is_target, sample_weight=sample_weight, **measures).transform(scores, **measures)
+
     def transform(
         self,
         scores: ArrayLike,

@@ -171,7 +171,7 @@ class SubsetFusion(Fusion):
         self.objective_ = self.cost_of(*counting.by_class(self._fused(counting.scores, occurring)))
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
-            results |= _told(subset, fusion, len(occurring.get(subset, ())))
+            results |= _results_of(subset, fusion, len(occurring.get(subset, ())))
         self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
         return self
 
@@ -328,7 +328,7 @@ class SubsetFusion(Fusion):
         self._n_systems, self.fusions_ = n_systems, fusions
 
 
-def _told(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:
+def _results_of(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:
     """What a model file tells of the fusion of one set of systems."""
     name, training = name_of(subset), fusion.training_
     assert training is not None  # noqa: S101  # it was trained a moment ago

@@ -146,8 +146,12 @@ class Model(ABC):
         Raises
         ------
         InputError
-            If they contradict each other.
+            If they contradict each other, or there are none.
         """
+        if self.parameter_schema and not parameters:
+            raise InputError(
+                f"parameters: none given. A model of kind {self.kind!r} has {', '.join(self.parameter_schema)}."
+            )
         for name, value in parameters.items():
             setattr(self, f"{name}_", np.array(value, np.float64) if isinstance(value, list) else float(value))
 

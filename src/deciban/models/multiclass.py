@@ -283,7 +283,7 @@ class ClassModel(ScoreModel):
         digits = fingerprint(_columns(data.scores), data.label, data.float_weight)
         self.training_ = Training(dict(zip(self.counted, counts, strict=True)), digits, results=results)
 
-    def _told(self, fit: Fit) -> dict[str, Plain]:
+    def _results_of(self, fit: Fit) -> dict[str, Plain]:
         """What a model file tells of a search; warns if it did not reach the optimum."""
         if not fit.converged:
             warn(f"{type(self).__name__}: {fit.status}.")

@@ -291,15 +291,10 @@ class Fusion(TrainedByRule):
         return []
 
     def fit_transform(
-        self,
-        scores: ArrayLike,
-        is_target: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        **quality: ArrayLike | None,
+        self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> FloatArray:
         """Train on trials and fuse the same trials, which flatters the fusion; see `fit` and `transform`."""
-        return self.fit(scores, is_target, sample_weight=sample_weight, **quality).transform(scores, **quality)
+        return self.fit(scores, is_target, sample_weight=sample_weight).transform(scores)
 
     @property
     def n_systems_(self) -> int:

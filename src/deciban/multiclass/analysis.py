@@ -107,6 +107,13 @@ class PairwiseAnalysis(ByValue):
         """``cllr - min_cllr`` in bits, at least 0."""
         return np.maximum(self.cllr - self.min_cllr, 0.0)
 
+    @property
+    def largest_loss(self) -> float:
+        """The largest finite loss of two classes in bits, by discrimination or by calibration; 0 if there is none."""
+        apart = ~np.eye(len(self.cllr), dtype=bool)
+        losses = np.concatenate((self.min_cllr[apart], self.calibration_loss[apart]))
+        return float(np.max(losses, where=np.isfinite(losses), initial=0.0))
+
 
 def detection_analysis(
     loglik: ArrayLike,

@@ -176,8 +176,8 @@ def _is_simple(figure: Figure) -> bool:
 def _place(ax: Axes, engine: ConstrainedLayoutEngine) -> bool:
     """Put an Axes to its place; False if nothing is left of it."""
     figure: Any = ax.figure
-    told, size = engine.get(), figure.bbox.size
-    pads = figure.dpi * np.array([told["w_pad"], told["h_pad"]])
+    settings, size = engine.get(), figure.bbox.size
+    pads = figure.dpi * np.array([settings["w_pad"], settings["h_pad"]])
     begin = ax.get_position(original=True)
     left, right = np.minimum(np.array(_SIDES) / figure.get_figwidth(), 0.2)
     _move(ax, np.array([left, begin.y0]), np.array([1.0 - right, begin.y1]))

@@ -175,7 +175,7 @@ def write_report(
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion and chosen.kind == "two-class":
             held_out = held if request.select else None
-            figures, selection = _worth(model, test, train, chosen, held_out, progress)
+            figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
             page = replace(page, figures=figures, selection=selection)
     text = render_page(page)
     with plainly_opened(request.output) as stream:
@@ -199,7 +199,7 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
     return replace(results, systems=(*before.systems, *results.systems), before=None), None
 
 
-def _worth(
+def _fusion_figures(
     model: ScoreModel,
     test: ModelEvaluation,
     train: ModelEvaluation,

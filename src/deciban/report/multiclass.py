@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.models.multiclass import ClassModel
@@ -60,7 +58,8 @@ def _figures(systems: Sequence[ClassEvaluation]) -> list[dict[str, str]]:
     """Plots that stand side by side: of all systems where one plot holds them, else one for each."""
     each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
     paired = [one for one in systems if one.pairwise is not None]
-    each.append(("pairwise_loss", paired, {"top": _darkest(paired)}))
+    darkest = max((one.pairwise.largest_loss for one in paired if one.pairwise), default=0.0)
+    each.append(("pairwise_loss", paired, {"top": darkest or None}))
     if systems[0].n_classes == 3:
         each.append(("simplex", systems, {}))
     together = ["class_losses", "c_avg_curve"]
@@ -72,13 +71,6 @@ def _figures(systems: Sequence[ClassEvaluation]) -> list[dict[str, str]]:
         for one in shown
     ]
     return figures + [_picture(getattr(plots, kind)(systems), kind) for kind in together]
-
-
-def _darkest(systems: Sequence[ClassEvaluation]) -> float | None:
-    """Bits of the darkest colour that all matrices of pairs share; None where nothing is lost."""
-    found = [loss for one in systems if one.pairwise for loss in (one.pairwise.min_cllr, one.pairwise.calibration_loss)]
-    losses = np.concatenate([loss[~np.eye(len(loss), dtype=bool)] for loss in found] or [np.zeros(1)])
-    return float(np.max(losses, where=np.isfinite(losses), initial=0.0)) or None
 
 
 def _panels(results: ClassResults, before: ClassResults | None) -> list[tuple[float, dict[str, str]]]:

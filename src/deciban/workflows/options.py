@@ -156,6 +156,12 @@ class Options:
             figures = replace(figures, operating_points=list(figures.operating_points))
         return cls(reading, figures, kind)
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The same as keyword arguments, of which `of` makes it again."""
+        parts = (self.reading, self.figures)
+        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {"kind": self.kind}
+
     def lenient(self) -> Options:
         """The same for other trials, whose key may lack the column of weights."""
         return replace(self, reading=replace(self.reading, weights_required=False))

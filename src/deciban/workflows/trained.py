@@ -126,7 +126,7 @@ class Trained(Jsonable):
         Its layout is that of ``deciban/workflows/training.schema.json``, for all models of both kinds.
         """
         dev, test, training = self.dev, self.test, self.model.training_
-        told, others = dev.to_dict(), None if test is None else test.to_dict()["systems"]
+        of_dev, others = dev.to_dict(), None if test is None else test.to_dict()["systems"]
         return {
             "schema": SCHEMA,
             "kind": self.kind,
@@ -136,15 +136,15 @@ class Trained(Jsonable):
                 | {"dev": _place(row.dev, dev), "eval": _place(row.eval, test)}
                 for row in self.rows
             ],
-            "dev": told["systems"],
+            "dev": of_dev["systems"],
             "eval": others,
             "n_without_quality": None if training is None else training.results.get("n_without_quality"),
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "selection": None if self.selection is None else self.selection.to_dict(),
-            "join": told["join"],
-            "inputs": told["inputs"],
-            "conventions": told["conventions"],
-            **self._former_names(told["systems"], others),
+            "join": of_dev["join"],
+            "inputs": of_dev["inputs"],
+            "conventions": of_dev["conventions"],
+            **self._former_names(of_dev["systems"], others),
         }
 
     def _former_names(self, dev: list[dict[str, Any]], test: list[dict[str, Any]] | None) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def test_a_refit_that_fails_changes_nothing(monkeypatch):
 
     matrix = MatrixTransformation().fit(loglik, label)
     before = matrix.parameters()
-    monkeypatch.setattr(MatrixTransformation, "_told", interrupted)
+    monkeypatch.setattr(MatrixTransformation, "_results_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
         matrix.fit(loglik + 1.0 * np.eye(3)[0], label)
     assert matrix.parameters() == before

@@ -146,6 +146,14 @@ def test_separated_classes_have_a_minimum_of_0():
     assert any("Rule of 30" in note for note in perfect.notes)
 
 
+@pytest.mark.parametrize(("prior", "flat"), [(None, True), ([0.5, 0.5, 0.5], True), ([0.2, 0.3, 0.5], False)])
+def test_whether_the_prior_is_flat(prior, flat):
+    found = deciban.evaluate_classes(
+        np.eye(3), [0, 1, 2], prior=None if prior is None else np.array(prior) / sum(prior)
+    )
+    assert found.has_flat_prior is flat
+
+
 @pytest.mark.parametrize("prior", [None, [0.2, 0.3, 0.5]])
 @pytest.mark.parametrize("row", [[0.0, 0.0, 0.0], [3.0, 6.0, 0.0]])
 def test_scores_that_say_nothing_are_called_so(row, prior):

@@ -110,7 +110,7 @@ class MulticlassCalibrator(ClassMap):
             if fit.converged or not _falls(data):
                 return self._without_scale(data, _FAVOURS_OTHERS)
             raise InputError(f"loglik: training found no scale above 0, where there is one: {fit.status}.")
-        return self._take(fit, self._told(fit))
+        return self._take(fit, self._results_of(fit))
 
     def _take(self, fit: ClassFit, results: Mapping[str, Plain]) -> Mapping[str, Plain]:
         self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective

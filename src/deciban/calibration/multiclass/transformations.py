@@ -108,7 +108,7 @@ class ClassScaleTransformation(_Transformation):
         fit = self._trained(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
         _require_positive(data.scores, scale, data.classes, data.weight)
-        results = self._told(fit)
+        results = self._results_of(fit)
         self.scale_, self.offset_, self.objective_ = scale, fit.offsets, fit.objective
         return results
 
@@ -195,7 +195,7 @@ class MatrixTransformation(_Transformation):
             )
         _require_finite(data.scores, data.weight)
         fit = self._trained(data, is_diagonal=False)
-        results = self._told(fit)
+        results = self._results_of(fit)
         self.matrix_, self.offset_, self.objective_ = fit.matrix, fit.offsets, fit.objective
         return results
 

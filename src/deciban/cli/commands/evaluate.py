@@ -39,7 +39,7 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     from deciban.workflows.inputs import read_joined
 
     files = asked.files(scores, key)
-    about = asked.about(files)
+    about = asked.options_for(files)
     with working() as say:
         joined = read_joined(files, None, about, progress=say)
         results = evaluate_joined(joined, about, say)
@@ -77,7 +77,7 @@ def plot_command(
     ending_of(output)
     refuse_overwriting([output], [*scores, key])
     files = asked.files(scores, key)
-    about = asked.about(files)
+    about = asked.options_for(files)
     many = about.kind == "classes"
     if many != (plot in _CLASS_KINDS):
         held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)

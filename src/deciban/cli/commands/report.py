@@ -50,7 +50,7 @@ def report_command(
     request = ReportRequest(scores=list(scores), key=key, output=output, train=list(train), **given)
     require_writable(output)
     files = asked.files(scores, key)
-    about = asked.about(files)
+    about = asked.options_for(files)
     with working() as say:
         done = write_report(request, about, say, files=files)
     tell(done.results.messages, quiet=quiet)

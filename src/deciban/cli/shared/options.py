@@ -20,10 +20,10 @@ from deciban.cli.shared.parsing import PARSERS
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
     from deciban.workflows.inputs import ScoreFiles
-    from deciban.workflows.options import Options
+    from deciban.workflows.options import KindName, Options
 
 _TYPES = {"float": float, "path": click.Path(dir_okay=False, path_type=Path)}
-_ARGUMENTS = {
+_OPTION_OF = {
     "operating_points": "--dcf",
     "scores": "--scores-are",
     "test_scores": "--apply-to",
@@ -32,20 +32,18 @@ _ARGUMENTS = {
 }
 """Options whose names are others than those of the arguments of functions that they become."""
 
-_BESIDE = {"p_target": {"--dcf"}, "format": {"--key-format", "--to"}, "columns": {"--key-columns"}}
+_SHARING_ARGUMENT = {"p_target": {"--dcf"}, "format": {"--key-format", "--to"}, "columns": {"--key-columns"}}
 """Options that become the same argument of a function: where both were typed, a message may be about either."""
 
-_SAID_TWICE = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
+_ARGUMENT_AND_OPTION = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
 """An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
 
-_VALUE = (
+_ADVISED_ARGUMENT = (
     r"""\b([Pp]ass|[Uu]se|[Ww]ith|or) {}=(?:True\b|["']?(\d+\.\d+|[\w-]*)["']?)(?![\w/]|\.\w)(?: to evaluate_\w+)?"""
 )
 """Advice with an argument and its value, or without one: ``pass scores="log_odds"``, ``Pass classes=``. Names of files
 may look like arguments, which nobody passes or uses.
 """
-
-_HELD = {"two-class": "two classes", "classes": "many classes"}
 
 
 class Option(click.Option):
@@ -177,8 +175,8 @@ class Asked:
 
         return ScoreFiles.of(list(scores), key, self.options.reading)
 
-    def about(self, files: ScoreFiles) -> Options:
-        """Decide what the scores are about, and refuse options that would be overlooked.
+    def options_for(self, files: ScoreFiles) -> Options:
+        """The options, once it is known what the scores are about; those that would be overlooked are refused.
 
         Raises
         ------
@@ -198,18 +196,20 @@ class Asked:
         return replace(self.options, kind=kind, figures=figures)
 
 
-def _refuse_preset(given: Preset, kind: str) -> None:
+def _refuse_preset(given: Preset, kind: KindName) -> None:
     """Refuse a preset of the other kind of scores, and name those that fit."""
     from deciban.evaluation import presets
+    from deciban.workflows.kinds import kind_called
 
+    held = kind_called(kind).about
     fitting = ", ".join(name for name, one in presets().items() if one.kind == kind)
     raise click.UsageError(
-        f"--preset {given.name} is for {_HELD[given.kind]}, and the scores are of {_HELD[kind]} (if they are not, say "
-        f"--kind {given.kind}). Presets for {_HELD[kind]}: {fitting}."
+        f"--preset {given.name} is for {kind_called(kind).other}, and the scores are of {held} (if they are not, say "
+        f"--kind {given.kind}). Presets for {held}: {fitting}."
     )
 
 
-def refuse_options(kind: str) -> None:
+def refuse_options(kind: KindName) -> None:
     """Refuse options that were given and mean nothing for scores of this kind.
 
     Raises
@@ -226,7 +226,9 @@ def refuse_options(kind: str) -> None:
         and context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
     ]
     if given:
-        held, other = _HELD[kind], _HELD["classes" if kind == "two-class" else "two-class"]
+        from deciban.workflows.kinds import kind_called
+
+        held, other = kind_called(kind).about, kind_called(kind).other
         if any(one.name == "kind" for one in params):
             held += " (for two, say --kind two-class)" if kind == "classes" else ""
             other += " (say --kind classes if they are)" if kind == "two-class" else ""
@@ -269,16 +271,16 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     >>> in_options('scores: no probability. For log odds pass scores="log_odds".', command, ["--method", "beta"])
     'scores: no probability. For log odds pass --scores-are log_odds.'
     """
-    called = {str(one.name): one.opts[-1] for one in command.params if isinstance(one, click.Option)}
-    called |= {name: option for name, option in _ARGUMENTS.items() if option in called.values()}
+    option_of = {str(one.name): one.opts[-1] for one in command.params if isinstance(one, click.Option)}
+    option_of |= {name: option for name, option in _OPTION_OF.items() if option in option_of.values()}
     names, colon, rest = text.partition(": ")
-    meant = [called.get(name, "") for name in names.split(", ")]
+    meant = [option_of.get(name, "") for name in names.split(", ")]
     typed = {word.partition("=")[0] for word in words}
-    if colon and set(meant) <= typed and typed.isdisjoint(_BESIDE.get(names, ())):
+    if colon and set(meant) <= typed and typed.isdisjoint(_SHARING_ARGUMENT.get(names, ())):
         text = f"{', '.join(meant)}: {rest}"
-    text = re.sub(_SAID_TWICE, r"\1", text)
-    for name, option in called.items():
-        text = re.sub(_VALUE.format(name), functools.partial(_with_value, option), text)
+    text = re.sub(_ARGUMENT_AND_OPTION, r"\1", text)
+    for name, option in option_of.items():
+        text = re.sub(_ADVISED_ARGUMENT.format(name), functools.partial(_with_value, option), text)
     return text
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -156,7 +156,7 @@ def _print_multiclass(
         columns["C_avg"] = lambda one: number(one.points[0].c_avg, 4)
         columns["min C_avg"] = lambda one: number(one.points[0].min_c_avg, 4)
     columns |= {"error rate": lambda one: percent(one.error_rate), "Brier": lambda one: number(one.brier)}
-    if not _is_flat(first):
+    if not first.has_flat_prior:
         columns["cross-entropy"] = lambda one: f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
     out.print(_summary(systems, columns, order))
     say(out, _caption(first), "dim")
@@ -178,7 +178,7 @@ def _print_multiclass(
 
 def _caption(first: ClassEvaluation) -> str:
     """What the figures are of, and what scores without information get."""
-    at = "the flat prior" if _is_flat(first) else "the given prior"
+    at = "the flat prior" if first.has_flat_prior else "the given prior"
     target = f"; C_avg at target prior {first.points[0].p_target:g}" if len(first.points) == 1 else ""
     target += "" if first.p_out_of_set is None else f", {first.p_out_of_set:g} for {first.classes[-1]} (out of set)"
     return (
@@ -186,10 +186,6 @@ def _caption(first: ClassEvaluation) -> str:
         f"{first.n_classes} classes: Cllr {number(first.reference)}, error rate {percent(first.default_error_rate)}, "
         f"Brier {number(first.default_brier)}"
     )
-
-
-def _is_flat(one: ClassEvaluation) -> bool:
-    return bool(np.ptp(one.prior) == 0.0)
 
 
 def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
@@ -227,7 +223,7 @@ def _of_many(systems: Sequence[ClassEvaluation]) -> Table:
 def _remarks(one: ClassEvaluation) -> list[str]:
     """What calibration could mend by which means, the most frequent confusions, and the extremes of subsets."""
     found, lines = one.calibration, []
-    if found.loss > 0 and np.isfinite(found.total):
+    if found.loss > 0 and math.isfinite(found.total):
         lines.append(
             f"calibration loss {number(found.loss)} bits: offsets alone would save {number(found.offset_loss)}, "
             f"a scale alone {number(found.scale_loss)}"

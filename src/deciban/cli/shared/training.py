@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,11 +106,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
 
     request.check()
     files = asked.files(request.scores, request.key)
-    options = asked.about(files)
+    options = asked.options_for(files)
     model = model_of(options)
-    said = (options.reading, options.figures)
-    arguments = {one.name: getattr(part, one.name) for part in said for one in fields(part)}
-    arguments |= {"kind": options.kind, **(request.cross_validate or {}), **request.extra}
+    arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
         arguments |= {"test_scores": request.apply_to, "test_key": request.apply_key}
     with working() as tell_step:

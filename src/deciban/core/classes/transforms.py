@@ -335,11 +335,11 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
 def _descend(objective: TransformObjective) -> Minimum:
     """Minimize on a sample first, if there are many trials, then on all of them."""
 
-    def conditions(level: TransformObjective, precise: float) -> dict[str, Any]:
+    def search_options(level: TransformObjective, precise: float) -> dict[str, Any]:
         reuse = level is objective and few is not objective.trials  # second derivatives cost far more than the gradient
         return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level)}
 
-    way, few = Way(np.zeros(objective.basis.shape[1]), conditions), sample(objective.trials)
+    way, few = Way(np.zeros(objective.basis.shape[1]), search_options), sample(objective.trials)
     if few is not objective.trials:
         way.follow(replace(objective, trials=few), _ROUGH)
     return way.follow(objective, PRECISE)

@@ -109,8 +109,8 @@ _UNCERTAIN = 1e-4
 """Curvature, relative to the largest, below which float32 does not tell much of it."""
 
 
-Conditions = Callable[[Any, float], dict[str, Any]]
-"""How to minimize a function to a precision; see `conditions`."""
+SearchOptions = Callable[[Any, float], dict[str, Any]]
+"""How to minimize a function to a precision; see `search_options`."""
 
 Starts = Callable[[Any, FloatArray], list[FloatArray]]
 """Where to start on the first level, for functions with several minima."""
@@ -137,7 +137,7 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
 
 
-def conditions(level: Any, precise: float) -> dict[str, Any]:
+def search_options(level: Any, precise: float) -> dict[str, Any]:
     """Arguments of `minimize`: as precise as the type of a level allows, to the minimum or a proof that there is none.
 
     Second derivatives are used again where they cost more than next to nothing.
@@ -177,9 +177,11 @@ class Way:
         Where the first search began, if there was a choice.
     """
 
-    def __init__(self, start: FloatArray, form: Conditions = conditions, starts: Starts | None = None) -> None:
+    def __init__(
+        self, start: FloatArray, options: SearchOptions = search_options, starts: Starts | None = None
+    ) -> None:
         self.point = self.last = start
-        self._conditions, self._starts = form, starts
+        self._search_options, self._starts = options, starts
         self.rivals: list[FloatArray] = []
         self._is_fresh = True
         self._n_steps = 0
@@ -189,8 +191,8 @@ class Way:
         starts = self._starts(level, self.point) if self._is_fresh and self._starts else [self.point]
         self.rivals = self.rivals or (starts if len(starts) > 1 else [])
         known = after if after is not None and after.converged and _is_well_known(after) else None
-        form = self._conditions(level, precise)
-        results = [minimize(level, start, after=known, **form) for start in starts]
+        options = self._search_options(level, precise)
+        results = [minimize(level, start, after=known, **options) for start in starts]
         found = min(results, key=lambda result: result.at.value)
         self._n_steps += found.n_steps
         self.last = found.point
@@ -221,7 +223,7 @@ class Way:
         for rival in self.rivals[:2]:
             there = (glance or level)(rival, found.at.hessian)
             if math.isfinite(there.value) and there.value < found.at.value * (1.0 - _SAME):
-                other = minimize(level, rival, **self._conditions(level, precise))
+                other = minimize(level, rival, **self._search_options(level, precise))
                 found = min(found, other, key=lambda result: result.at.value)
         return replace(found, n_steps=self._n_steps)
 
@@ -231,11 +233,11 @@ def _starts(level: LinearObjective, point: FloatArray) -> list[FloatArray]:
     if level.alpha == level.beta == 1.0:
         return [point]
     log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
-    found = minimize(log_rule, point, **conditions(log_rule, ROUGH[0]))
+    found = minimize(log_rule, point, **search_options(log_rule, ROUGH[0]))
     if log_rule.is_apart(found.at) or level.is_convex:
         return [found.point]
     near = replace(log_rule, trials=clipped(level.trials, *quartiles(level.trials), at=_NEAR))
     # A few outliers spoil the logarithmic rule, but not these.
-    of_bulk = minimize(near, point, **conditions(near, ROUGH[0]))
+    of_bulk = minimize(near, point, **search_options(near, ROUGH[0]))
     shift = np.append(np.zeros(len(level.center)), np.full(int(level.intercept), level.log_odds))
     return [found.point, of_bulk.point, *((found.point + shift) * factor - shift for factor in (2.0, 0.5))]

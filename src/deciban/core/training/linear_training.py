@@ -20,7 +20,7 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.rules.expected import scoring_rule_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
-from deciban.core.training.descent import Fit, conditions, descend
+from deciban.core.training.descent import Fit, descend, search_options
 from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales
 from deciban.core.training.samples import SAMPLE, sample, shortened, thinned, with_class_weights
@@ -68,10 +68,10 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     if start is None:
         return found, None
     if level.trials is not objective.trials:
-        start = minimize(level, start, **conditions(level, _ROUGH)).point
+        start = minimize(level, start, **search_options(level, _ROUGH)).point
         if not _value(objective, start, found) < found.at.value * (1.0 - _BETTER):
             return found, None
-    other = minimize(objective, start, **conditions(objective, PRECISE))
+    other = minimize(objective, start, **search_options(objective, PRECISE))
     if not (math.isfinite(other.at.value) and other.at.value < found.at.value * (1.0 - _BETTER)):
         return found, None
     if other.falls or (not objective.penalty.any() and (not other.converged or is_at_infinity(objective, other))):
@@ -87,7 +87,7 @@ def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
     starts, points = [np.zeros(level.n_parameters)], [found.point]
     if len(level.center) > 1:
         log_rule = replace(level, alpha=1.0, beta=1.0, constant=0.0)
-        points.append(minimize(log_rule, starts[0], **conditions(log_rule, _ROUGH)).point)
+        points.append(minimize(log_rule, starts[0], **search_options(log_rule, _ROUGH)).point)
     for point in points:
         weights = point[: len(level.center)]
         if (length := float(np.linalg.norm(weights))) > 0.0:
@@ -265,7 +265,7 @@ def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjecti
     center, width = quartiles(few)
     is_far = _far(objective.trials, width)
     whole = replace(objective, width=np.fmax(objective.width, moments(objective.trials)[1]))
-    results = [(whole, minimize(whole, np.zeros(whole.n_parameters), **conditions(whole, PRECISE)))]
+    results = [(whole, minimize(whole, np.zeros(whole.n_parameters), **search_options(whole, PRECISE)))]
     by_quartiles = replace(
         objective,
         center=np.where(is_far & objective.intercept, center, objective.center),
@@ -275,7 +275,7 @@ def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjecti
     near = replace(by_quartiles, trials=drawn_near)
     start = descend(near, drawn_near)
     if start.converged and not is_at_infinity(near, start):
-        found = minimize(by_quartiles, start.polished, **conditions(by_quartiles, PRECISE))
+        found = minimize(by_quartiles, start.polished, **search_options(by_quartiles, PRECISE))
         results.append((by_quartiles, found))
     return min(results, key=lambda result: result[1].at.value)
 

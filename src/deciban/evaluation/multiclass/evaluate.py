@@ -16,7 +16,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import Looks, detection_costs
+from deciban.evaluation.multiclass.summands import ScoreChecks, detection_costs
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis, Partition
 from deciban.multiclass.costs import mixed
@@ -29,10 +29,10 @@ _ROUNDING = 1e-12
 """Shares of classes that are equal may differ by this fraction."""
 
 
-def class_notes(found: ClassEvaluation, looks: Looks) -> tuple[str, ...]:
+def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    says_nothing = looks.alike is not None
-    notes = [*_units(looks), *_infinite(found, looks)]
+    says_nothing = checks.alike is not None
+    notes = [*_units(checks), *_infinite(found, checks)]
     if says_nothing:
         notes.append(
             "All trials have the same scores, but for what is added to all classes of a trial: they say nothing of the "
@@ -59,23 +59,23 @@ def class_notes(found: ClassEvaluation, looks: Looks) -> tuple[str, ...]:
     return (*notes, *_few(found))
 
 
-def _units(looks: Looks) -> list[str]:
+def _units(checks: ScoreChecks) -> list[str]:
     """What scores look like that are not meant as log-likelihoods; never more than a remark."""
-    if looks.are_probabilities:
+    if checks.are_probabilities:
         return ["Scores lie in [0, 1] and sum to 1: probabilities? Take their logarithms."]
-    if looks.are_log_posteriors:
+    if checks.are_log_posteriors:
         words = "These look like log posteriors. They are log-likelihoods only if the prior that is in them was flat:"
         return [f"{words} otherwise name it (--posterior-prior, posterior_prior)."]
     return []
 
 
-def _infinite(found: ClassEvaluation, looks: Looks) -> list[str]:
+def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """What infinite scores do, and in which trials they are wrong."""
-    if looks.n_wrong:
-        words = f"Cllr is infinite: infinite scores rule out the true class of {looks.n_wrong:,} trials"
-        if looks.first_wrong is None:
+    if checks.n_wrong:
+        words = f"Cllr is infinite: infinite scores rule out the true class of {checks.n_wrong:,} trials"
+        if checks.first_wrong is None:
             return [f"{words}."]
-        at, k = looks.first_wrong
+        at, k = checks.first_wrong
         return [f"{words}, the first at index {at} (class {found.classes[k]!r})."]
     if math.isinf(found.cllr):
         return ["Cllr is infinite: a true class is so far behind another that the cost does not fit a float."]
@@ -234,7 +234,7 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
         no_pairs=summary.figures.why_no_pairs(n_classes),
     )
-    return replace(result, notes=class_notes(result, summary.looks))
+    return replace(result, notes=class_notes(result, summary.checks))
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
@@ -325,7 +325,7 @@ def _evaluate_grouped(trials: ScoredClasses, figures: ClassFigures, groups: Grou
         found = replace(found, no_subsets=uneven)
     words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
     note = f"Groups of classes: {words}. Within a group each class weighs as its prior says, not by its segments."
-    return replace(found, notes=(note, *class_notes(found, summary.looks)))
+    return replace(found, notes=(note, *class_notes(found, summary.checks)))
 
 
 def _are_alike(values: FloatArray) -> bool:

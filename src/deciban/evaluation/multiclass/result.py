@@ -241,6 +241,11 @@ class ClassEvaluation(OneSystem):
         return numbers
 
     @property
+    def has_flat_prior(self) -> bool:
+        """Whether all classes are equally likely at the prior."""
+        return bool(np.ptp(self.prior) == 0.0)
+
+    @property
     def detectors(self) -> dict[str, dict[str, float]]:
         """Figures of each target against the rest, by its name: a class that is out of set has none."""
         found = self.detection

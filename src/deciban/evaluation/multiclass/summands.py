@@ -31,7 +31,7 @@ _LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looks:
+class ScoreChecks:
     """What scores look like; ``a + b`` is what holds for the trials of both.
 
     Attributes
@@ -53,15 +53,15 @@ class Looks:
     first_wrong: tuple[int, int] | None
 
     @classmethod
-    def of(cls, trials: ScoredClasses) -> Looks:
+    def of(cls, trials: ScoredClasses) -> ScoreChecks:
         """Look at checked trials."""
         alike = relative(trials.loglik, slice(0, 1))[:, 0] if are_alike(trials.loglik) else None
         return cls(*_units(trials.loglik), alike, *_wrong(trials))
 
-    def __add__(self, other: Looks) -> Looks:
+    def __add__(self, other: ScoreChecks) -> ScoreChecks:
         """What holds for the trials of both."""
         same = self.alike is not None and other.alike is not None and np.array_equal(self.alike, other.alike)
-        return Looks(
+        return ScoreChecks(
             self.are_probabilities and other.are_probabilities,
             self.are_log_posteriors and other.are_log_posteriors,
             self.alike if same else None,

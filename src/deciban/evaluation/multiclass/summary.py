@@ -1,7 +1,7 @@
 """The summary of one system's scores for many classes: everything that tables, curves and notes are made of.
 
 Counts, sums of costs, detectors and pairs of parts of the trials add up. What needs all trials at once (trained optima,
-costs of subsets, a sample to draw) is made while they are there and is not part of what adds up: see `OfAllTrials`.
+costs of subsets, a sample to draw) is made while they are there and is not part of what adds up: see `WholeOnly`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.summands import InTurn, Kept, Looks, Problems
+from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OfAllTrials:
+class WholeOnly:
     """What needs all trials at once: it is lost when summaries are merged.
 
     Attributes
@@ -82,10 +82,10 @@ class ClassSummary:
         Each class against the rest, and pairs. They are kept only where parts may be merged.
     accepted : (n_priors, n_targets, n_classes) array or None
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
-    looks : Looks
+    checks : ScoreChecks
         What the scores look like.
     is_weighted : bool
-    whole : OfAllTrials or None
+    whole : WholeOnly or None
     """
 
     figures: ClassFigures
@@ -99,9 +99,9 @@ class ClassSummary:
     confusion: CountArray
     problems: Problems
     accepted: CountArray | None
-    looks: Looks
+    checks: ScoreChecks
     is_weighted: bool
-    whole: OfAllTrials | None = None
+    whole: WholeOnly | None = None
 
     @classmethod
     def of(cls, trials: ScoredClasses, figures: ClassFigures, *, whole: bool) -> ClassSummary:
@@ -114,7 +114,7 @@ class ClassSummary:
         flat_surprise = surprises(trials, flat)
         all_at_once = None
         if whole:
-            all_at_once = OfAllTrials(
+            all_at_once = WholeOnly(
                 calibration_analysis_of(trials, flat, mixed(flat_surprise, flat)),
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
                 _drawn(trials) if len(classes) == 3 else None,
@@ -132,7 +132,7 @@ class ClassSummary:
             confusion=confusion_of(trials, prior),
             problems=in_turn if whole else in_turn.kept(),
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
-            looks=Looks.of(trials),
+            checks=ScoreChecks.of(trials),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
         )
@@ -241,7 +241,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         confusion=_total(all_of(lambda part: part.confusion)),
         problems=Kept.merged(all_of(lambda part: part.problems)),
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
-        looks=functools.reduce(Looks.__add__, all_of(lambda part: part.looks)),
+        checks=functools.reduce(ScoreChecks.__add__, all_of(lambda part: part.checks)),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
     )

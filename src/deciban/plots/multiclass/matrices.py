@@ -149,7 +149,7 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
     lower = np.tri(n_classes, k=-1, dtype=bool)
     losses = np.where(lower, pairs.min_cllr, pairs.calibration_loss)
     np.fill_diagonal(losses, 0.0)
-    darkest = largest(losses, 1.0) if top is None else top
+    darkest = (pairs.largest_loss or 1.0) if top is None else top
     grid = Grid(system.classes, system.classes, ax)
     discrimination = grid.shade(np.ma.masked_array(losses, ~lower), BLUES, darkest, **mesh_kw)
     calibration = grid.shade(np.ma.masked_array(losses, ~lower.T), ORANGES, darkest, **mesh_kw)
