@@ -1,10 +1,13 @@
 """Whose trials are held out together."""
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import csv
 
+import deciban
 from deciban import InputError
 from deciban.trials import Trials
 from deciban.workflows.key_columns import groups_of
@@ -56,3 +59,17 @@ def test_what_cannot_be_a_group_is_refused():
         groups_of(TRIALS, "sex")
     with pytest.raises(InputError, match=r"row 1: no value in column 'gap'.* \(2 such trials\)"):
         groups_of(TRIALS, "gap")
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+def test_sides_may_be_called_as_the_file_calls_them(ending, tmp_path):
+    rows = "".join(f"m{i % 3}\ts{i}\t{'non' if i % 2 else ''}target\n" for i in range(12))
+    path = tmp_path / "key.tsv"
+    path.write_text(f"modelid\tsegmentid\ttargettype\n{rows}")
+    if ending == "parquet":
+        pq.write_table(csv.read_csv(path, parse_options=csv.ParseOptions(delimiter="\t")), tmp_path / "key.parquet")
+    trials = deciban.read_key(tmp_path / f"key.{ending}").trials
+    assert groups_of(trials, "modelid").tolist() == groups_of(trials, "enroll").tolist() == [0, 1, 2] * 4
+    both, roles = groups_of(trials, ("modelid", "segmentid")), groups_of(trials, ("enroll", "test"))
+    assert [one.tolist() for one in both] == [one.tolist() for one in roles]
+    assert groups_of(trials.take(np.array([1, 5])), "modelid").tolist() == [0, 1]

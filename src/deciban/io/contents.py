@@ -262,6 +262,11 @@ def assemble(
         If a value cannot stand where it stands.
     """
     sides = identity_of(roles)
+    if headers is not None:
+        named = [
+            (header, role) for header, role in zip(headers, roles, strict=True) if role in sides and header != role
+        ]
+        origin = replace(origin, sides=tuple(named))
     if options.need in ("scores", "key", "index") and headers is not None:
         # Where it is not asked for, the class is one more thing that is known of a trial.
         roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]

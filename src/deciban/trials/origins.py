@@ -15,13 +15,19 @@ class Origin:
     """Where a table came from, for messages.
 
     ``name`` is what messages call it, ``reading`` how it was understood, ``line`` finds the line of a row, and
-    ``place`` names a row in any other way.
+    ``place`` names a row in any other way. ``sides`` has the columns of a file that became sides of trials, as pairs:
+    ``("modelid", "enroll")``.
     """
 
     name: str
     reading: str = ""
     line: Callable[[int], int | None] | None = None
     place: Callable[[int], str] | None = None
+    sides: tuple[tuple[str, str], ...] = ()
+
+    def side_called(self, column: str) -> str:
+        """The side of trials that a column of the file became; the same name where it became none."""
+        return dict(self.sides).get(column, column)
 
     def where(self, row: int) -> str:
         """Name the place of a row: ``file:line``, or the row itself where there are no lines."""

@@ -176,7 +176,8 @@ class HoldOut:
     Attributes
     ----------
     by : int, str, or pair of str
-        Names of columns of the key, or of sides of trials; a number stands for all sides, and is the number of folds.
+        Names of columns of the key, or of sides of trials, also as the file calls them; a number stands for all sides,
+        and is the number of folds.
     n_folds : int
         Where ``by`` is a name.
     """
@@ -241,7 +242,8 @@ def groups_of(trials: Trials, by: int | str | tuple[str, str]) -> HeldOutGroups:
     ----------
     trials : Trials
     by : int, str, or pair of str
-        Names of condition columns or sides; a number stands for all sides that the trials have.
+        Names of condition columns or of sides, these also as the file calls them; a number stands for all sides that
+        the trials have.
 
     Returns
     -------
@@ -271,8 +273,9 @@ def pairs_of(trials: Trials) -> tuple[str, ...]:
 
 
 def _column(trials: Trials, name: str) -> pa.DictionaryArray:
-    if name in trials.sides:
-        return trials.column(name)
+    side = name if name in trials.conditions else trials.origin.side_called(name)
+    if side in trials.sides:
+        return trials.column(side)
     values = complete_column(trials, name, "says which trials to hold out together", trials.sides)
     return as_text(values).dictionary_encode()
 
