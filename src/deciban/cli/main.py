@@ -8,9 +8,11 @@ import gc
 import importlib
 import io
 import os
+import re
+import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -129,7 +131,19 @@ def _as_typed(message: str) -> str:
     from deciban.cli.shared.options import in_options
 
     command = _deciban.get_command(click.Context(_deciban), sys.argv[1])
-    return message if command is None else in_options(message, command, sys.argv[2:])
+    if command is None:
+        return message
+    return _with_commands(in_options(message, command, sys.argv[2:]), sys.argv[1:])
+
+
+def _with_commands(message: str, words: Sequence[str]) -> str:
+    r"""A message whose options that would settle something, each on a line of its own, are whole commands.
+
+    >>> print(_with_commands("Say which:\n  --columns score=s", ["eval", "my scores.csv"]))
+    Say which:
+      deciban eval 'my scores.csv' --columns score=s
+    """
+    return re.sub(r"(?m)^  (?=--)", lambda _: f"  deciban {shlex.join(words)} ", message)
 
 
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}

@@ -17,7 +17,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
-from deciban.io.text.finding import find_layout
+from deciban.io.text.finding import columns_seen, find_layout
 from deciban.io.text.reader import Layout
 
 _SAMPLED_LINES = 1000
@@ -138,6 +138,13 @@ class Opened:
             self._layouts[need] = find_layout(lines, self.source.name, replace(self.options, need=need), text_format)
         return self._layouts[need]
 
+    def ways(self, need: ContentKind | None) -> list[str]:
+        """Options that would say what the columns of a text table mean; none of anything else."""
+        if self.asked is not None or self.options.columns is not None or self.source.is_binary:
+            return []
+        seen = columns_seen(self.sample.lines, self.options)
+        return [] if seen is None else seen.ways(need)
+
     def readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
         """Which of several kinds of tables the file could be read as; none if it makes no sense."""
         try:
@@ -151,12 +158,13 @@ class Opened:
             for kind in kinds:
                 with suppress(FormatError, InputError):
                     layout = self.layout(kind)
-                    if could_hold(layout.roles, kind):
+                    if could_hold(layout.known, kind):
                         found[kind] = layout
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
-        has_header = any(layout.header is not None for layout in found.values())  # says more than what lines look like
-        return tuple(kind for kind, layout in found.items() if not has_header or layout.header is not None)
+        # A header says more than what lines look like, and one that a format is known by says more than any.
+        most = max((_told_by_header(layout) for layout in found.values()), default=0)
+        return tuple(kind for kind, layout in found.items() if _told_by_header(layout) == most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +189,7 @@ def recognize(
     format: str | None = None,
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
+    of_key: bool = False,
 ) -> Recognized:
     """Open an input to find out what it holds, and to read it afterwards.
 
@@ -191,6 +200,8 @@ def recognize(
         to whatever reads it. What was recognized before is handed back, if no other options are given now.
     format, columns, labels
         As in `deciban.read_scores`.
+    of_key : bool
+        Whether this is the key beside score files, so that messages name its own options.
 
     Returns
     -------
@@ -218,7 +229,7 @@ def recognize(
     if isinstance(path, Recognized):
         _refuse_other_options(path, format, columns, labels)
         return path
-    options = Options(columns=columns, vocabulary=Vocabulary.of(labels))
+    options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
     return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))
 
@@ -292,6 +303,11 @@ def _refuse_other_options(
     other = [name for name, is_same in same.items() if not is_same]
     if other:
         raise InputError(f"{display_name(found.path)}: was recognized with other {' and '.join(other)}. Say it there.")
+
+
+def _told_by_header(layout: Layout) -> int:
+    """How much the header of a table says: 0 if there is none, 2 if it is that of a format."""
+    return 0 if layout.header is None else 2 if layout.format.header else 1
 
 
 def _start(path: Path) -> bytes:

@@ -13,6 +13,7 @@ from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import PathLike, require_one_stream
+from deciban.io.text.ways import in_lines
 from deciban.messages import Message
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
@@ -63,6 +64,7 @@ class ScoreFiles:
         paths = paths_of(scores, also=(key,))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
+        of_key["of_key"] = True
         opened = tuple(recognize(path, **how) for path in paths)
         return cls(opened, None if key is None else recognize(key, **of_key), class_order)
 
@@ -170,7 +172,7 @@ def read_joined(
     systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
-    truth = kind.key_of(source, reading, systems[0])
+    truth = _truth(kind, source, systems[0], reading, files)
     say(f"joining {kind.noun}s")
     aligned, truth = _aligned(kind, systems, truth, reading, incomplete=incomplete)
     kind.refuse_contradictions([one for one in contents if one is not source], truth, reading)
@@ -180,6 +182,23 @@ def read_joined(
     messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
     return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
+
+
+def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, files: ScoreFiles) -> AnyKey:
+    """The truth, or what a user can say of the first score file if it lies in a column that was not known.
+
+    Raises
+    ------
+    InputError, KeyMismatchError
+    """
+    try:
+        return kind.key_of(source, reading, first)
+    except InputError as error:
+        ways = files.scores[0].files[0].ways(kind.need) if files.key is None else []
+        labelled = [way for way in ways if "label" in way or "class=" in way]
+        if not labelled:
+            raise
+        raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike]:

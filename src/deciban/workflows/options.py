@@ -54,6 +54,9 @@ class Reading:
     detection_llr : bool
         Many classes: the scores are log-likelihood ratios of detecting each class against the others, by a flat prior
         of these, as the language recognition evaluations of NIST from 2017 ask for.
+    from_classes : bool
+        Two classes: a file with a score for each of two named classes is taken, too, as the score of the target class
+        minus that of the other one. Asked for by ``kind="two-class"``.
     """
 
     missing: Missing = "error"
@@ -71,6 +74,7 @@ class Reading:
     classes: Sequence[str] | None = None
     posterior_prior: Prior | None = None
     detection_llr: bool = False
+    from_classes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +150,8 @@ class Options:
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
-        reading = Reading(**{name: value for name, value in given.items() if name in reads})
+        asked = {"from_classes": kind == "two-class"}
+        reading = Reading(**asked | {name: value for name, value in given.items() if name in reads})
         if reading.detection_llr and reading.posterior_prior is not None:
             raise InputError(
                 "detection_llr, posterior_prior: scores are detection llrs or log posteriors, not both. Leave one out."

@@ -27,7 +27,7 @@ _HEADERS = {
     "side": "side",
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
     "score": "score scores llr y_score y_prob y_proba",
-    "label": "label labels y_true targettype target_type is_target truth key cm-label",
+    "label": "label labels y_true targettype target_type is_target truth key cm-label sasv_label sasv-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
@@ -81,24 +81,50 @@ def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
 def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -> tuple[str, ...]:
     """The roles of columns that the user named: ``{"trial": "utt", "score": "sysA|sysB"}``, by header or number from 1.
 
-    Columns that are not named are kept as conditions where there is a header.
+    Columns that are not named are kept as conditions where there is a header; so are the two columns of a label
+    ``"ONE==OTHER"`` (`deciban.io.columns.equality`).
 
     Raises
     ------
     FormatError
         If there is no such column.
     """
-    by_number = all(part.isdigit() for column in columns.values() for part in column.split("|"))
-    roles = [IGNORED if by_number else CONDITION + header for header in headers]
-    place = {header: at for at, header in reversed(list(enumerate(headers)))}
+    numbered, places = by_number(columns), places_of(columns, headers)
+    roles = [IGNORED if numbered or not header else CONDITION + header for header in headers]
     for role, column in columns.items():
-        parts = [column] if column in place else column.split("|")
-        for part in parts:
-            at = int(part) - 1 if by_number else place.get(part, -1)
-            if not 0 <= at < len(headers):
-                raise FormatError(f"{name}: no column {part!r} for the {role}; there are {some_of(headers, ', ')}.")
-            roles[at] = role
+        if role == "label" and "==" in column and column not in places:
+            for at in (places.get(part) for part in column.split("==")):
+                if at is not None and roles[at] == IGNORED:
+                    roles[at] = f"{CONDITION}column{at + 1}"
+            continue
+        for part in [column] if column in places else column.split("|"):
+            if part not in places:
+                raise FormatError(f"{name}: no column {part!r} for the {role}; there are {shown_headers(headers)}.")
+            roles[places[part]] = role
     return tuple(roles)
+
+
+def by_number(columns: Mapping[str, str]) -> bool:
+    """Whether all columns are named by their numbers, so that nothing says that there is a header."""
+    return all(part.isdigit() for column in columns.values() for part in re.split(r"\||==", column))
+
+
+def places_of(columns: Mapping[str, str], headers: Sequence[str]) -> dict[str, int]:
+    """The positions of columns by their headers, and by their numbers from 1 where none is called so.
+
+    Examples
+    --------
+    >>> places_of({"trial": "1", "score": "s"}, ["", "s"])
+    {'1': 0, '2': 1, 's': 1}
+    """
+    places = {str(at + 1): at for at in range(len(headers))}
+    named = {} if by_number(columns) else {header: at for at, header in reversed(list(enumerate(headers))) if header}
+    return places | named
+
+
+def shown_headers(headers: Sequence[str]) -> str:
+    """The names of columns, for messages; of those without one, their number."""
+    return some_of([header or f"one without a name (number {at + 1})" for at, header in enumerate(headers)], ", ")
 
 
 def some_of(words: Sequence[str], separator: str = " ") -> str:

@@ -39,6 +39,8 @@ class Options:
         What to call the system.
     log10 : bool
         Whether scores are common logarithms.
+    of_key : bool
+        Whether this is the key beside score files, which has options of its own.
     """
 
     need: ContentKind | None = None
@@ -46,6 +48,17 @@ class Options:
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.of(None))
     name: str | None = None
     log10: bool = False
+    of_key: bool = False
+
+    @property
+    def columns_option(self) -> str:
+        """The option that names the columns of this input."""
+        return "--key-columns" if self.of_key else "--columns"
+
+    @property
+    def format_option(self) -> str:
+        """The option that names the format of this input."""
+        return "--key-format" if self.of_key else "--format"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +128,7 @@ class TextFormat(BaseFormat):
         of scores per class. No lines: the header names the columns freely.
     header : mapping of role to str
         Header of the column of each role, for formats that have one; their columns may come in any order. ``|``
-        separates the headers of several systems.
+        separates the headers of several systems, and for other roles headers of which one is enough.
     titled : bool
         Whether the first line is a header that may say anything: columns are known by their order.
     delimiter : str

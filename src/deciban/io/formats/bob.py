@@ -13,6 +13,8 @@ from deciban.io.contents import RowError
 
 _Columns: TypeAlias = dict[str, pa.Array]
 _CLAIMED, _REAL, _PROBE = "=claimed_id", "=real_id", "=probe_subject_id"
+_REFERENCES = ("=bio_ref_template_id", "=bio_ref_reference_id")
+"""What tells the references of a subject apart."""
 _NO_ATTACK = ("", "None", "nan")
 """What stands in the column of attacks where there is none."""
 
@@ -59,8 +61,15 @@ def _contradiction(label: pa.Scalar, claimed: pa.Scalar, real: pa.Scalar | None)
 
 
 def labelled_csv(columns: _Columns) -> _Columns:
-    """Label trials by whether two names are the same, and there is no attack."""
-    same = pc.equal(_text(columns["enroll"]), _text(columns[_PROBE]))
+    """Label trials by whether two names are the same, and there is no attack; references are enrolled, if named."""
+    claimed = _text(columns["enroll"])
+    same = pc.equal(claimed, _text(columns[_PROBE]))
+    reference = next((name for name in _REFERENCES if name in columns), None)
+    if reference is not None:  # the same subject may have several
+        columns = {
+            "enroll" if role == reference else role: column for role, column in columns.items() if role != "enroll"
+        }
+        columns["=bio_ref_subject_id"] = claimed
     attack = columns.get("=probe_attack_type")
     return columns | {"label": same if attack is None else pc.and_(same, pc.is_in(_text(attack), pa.array(_NO_ATTACK)))}
 

@@ -94,8 +94,8 @@ def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
     if options.need in ("scores", "key", "class-key"):
         raise FormatError(
             f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but {options.need} were asked for, "
-            f"one value per trial. Say which column: --columns score={n_columns}; or save what you mean, which for two "
-            "classes often is the difference: numpy.save(FILE, array[:, 1] - array[:, 0])."
+            f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "
+            "their difference is meant: --kind two-class (class 1, the second column, is the target then)."
         )
     if n_columns > MOST_CLASSES:
         raise FormatError(f"{origin.name}: a matrix with {n_columns:,} columns. Expected a column per class.")

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from deciban.errors import FormatError, InputError
+from deciban.io.columns.equality import compared
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
@@ -17,6 +18,7 @@ from deciban.io.columns.headers import (
     ROLES,
     Columns,
     Vocabulary,
+    by_number,
     identity_of,
     named_roles,
     parse_columns,
@@ -25,17 +27,10 @@ from deciban.io.columns.headers import (
 )
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
-from deciban.io.text.reader import (
-    DELIMITERS,
-    Layout,
-    could_be,
-    is_number,
-    looks_numeric,
-    mostly,
-    refuse_semicolons,
-    split,
-    undecided,
-)
+from deciban.io.text.fields import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
+from deciban.io.text.reader import Layout
+from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
+from deciban.io.text.ways import ColumnsSeen, titled
 
 _Rows: TypeAlias = Sequence[Sequence[str]]
 
@@ -62,22 +57,24 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     FormatError
         If the lines fit no format, or more than one.
     """
-    quoted = _is_quoted(sample[0])
-    tables = {d: [split(line, d, quoted=quoted and d == "\t") for line in sample] for d in DELIMITERS}
-    lines = _Lines(sample, tables, name, options, format)
+    quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
+    lines = _Lines.of(sample, quoted, name, options, format)
     if options.columns is not None:
         layout = lines.given(options.columns)
     else:
         if format is None:
             refuse_semicolons(sample, name)
         layout = lines.found()
-    return _with_distinct_headers(replace(layout, quoted=quoted and layout.delimiter == "\t"), name)
+    return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 
 
-def _is_quoted(line: str) -> bool:
-    """Whether a first line is a header with tabs and every title in quotes, as R writes it; then so are the names."""
-    fields = line.split("\t")
-    return len(fields) > 1 and all(len(f) > 1 and f[0] == f[-1] == '"' and '"' not in f[1:-1] for f in fields)
+def _with_row_names(rows: _Rows) -> _Rows:
+    """Rows below a header that lacks one name, that of the first column: so R writes tables with names of rows."""
+    n_fields = len(rows[0]) + 1
+    lacks_one = len(rows) > 1 and n_fields > 2 and all(len(row) == n_fields for row in rows[1:])
+    if not lacks_one or any(map(is_number, rows[0])) or not any(role_of(field)[0] != CONDITION for field in rows[0]):
+        return rows
+    return [["", *rows[0]], *rows[1:]]
 
 
 def _with_distinct_headers(layout: Layout, name: str) -> Layout:
@@ -86,6 +83,12 @@ def _with_distinct_headers(layout: Layout, name: str) -> Layout:
         twice, count = Counter(layout.header).most_common(1)[0]
         raise FormatError(f"{name}:1: {count} columns are called {twice!r}. Give them distinct names.")
     return layout
+
+
+def columns_seen(sample: Sequence[str], options: Options) -> ColumnsSeen | None:
+    """What stands in the columns of a table, by its first lines; None where nothing cuts them."""
+    quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS} if sample else {}
+    return _Lines.of(sample, quoted, "", options, None).seen() if sample else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,22 @@ class _Lines:
     name: str
     options: Options
     format: TextFormat | None
+
+    @classmethod
+    def of(
+        cls, sample: Sequence[str], quoted: Mapping[str, bool], name: str, options: Options, format: TextFormat | None
+    ) -> Self:
+        """Lines, cut in every way."""
+        tables = {d: _with_row_names([split(line, d, quoted=quoted[d]) for line in sample]) for d in DELIMITERS}
+        return cls(sample, tables, name, options, format)
+
+    def seen(self) -> ColumnsSeen | None:
+        """What stands in the columns; None where nothing cuts the lines."""
+        delimiters = self._delimiters()
+        if not delimiters:
+            return None
+        rows = self.tables[delimiters[0]]
+        return ColumnsSeen(rows, titled(rows) or _names_roles(rows[0]), self.options)
 
     def found(self) -> Layout:
         """The one layout that the lines are in, cut in whatever way."""
@@ -111,9 +130,9 @@ class _Lines:
                 if len(found) == 1:
                     return replace(found[0], holds=kind)
                 if found:
-                    raise FormatError(could_be(self.sample, found, self.name))
+                    raise FormatError(could_be(self.sample, found, self.name, self.options))
         swapped = None if self.format is not None else self._of_other_kind(delimiters)
-        raise FormatError(undecided(self.sample, need or "scores", self.name, self.format, swapped))
+        raise FormatError(undecided(self.sample, self.seen(), self.name, self.options, self.format, swapped))
 
     def _of_other_kind(self, delimiters: Sequence[str]) -> Layout | None:
         """The one layout of a key where scores were asked for, or the other way round; None if there is none."""
@@ -135,6 +154,8 @@ class _Lines:
         """Delimiters that cut every line into the same number of fields, at least 2; else all that cut the first."""
         regular = [d for d, rows in self.tables.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
         possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
+        if not possible and all(len(row) == 1 for row in self.tables[" "]):
+            possible.append(" ")  # a single column
         if self.format is not None:
             if " " not in possible and any(" " not in line for line in self.format.lines):
                 possible.append(" ")  # a single column
@@ -155,10 +176,12 @@ class _Lines:
                 f"{self.name}:1: expected {len(roles)} columns ({' '.join(roles)}), got {len(fields)}: "
                 f"{self.sample[0][:80]!r}."
             )
-        by_header = isinstance(wanted, dict) and not all(set(one) <= set("0123456789|") for one in wanted.values())
-        titled = by_header or table.titled or _is_header_of(roles, fields, self.options.vocabulary)
-        _check_named(roles, NEEDED_ROLE.get(self.options.need))
-        return Layout(table, roles, delimiter, fields if titled else None)
+        pair = compared(wanted, fields, f"{self.name}:1") if isinstance(wanted, dict) else None
+        by_header = isinstance(wanted, dict) and not by_number(wanted)
+        has_header = by_header or table.titled or _is_header_of(roles, fields, self.options.vocabulary)
+        layout = Layout(table, roles, delimiter, fields if has_header else None, compared=pair)
+        _check_named(layout.known, NEEDED_ROLE.get(self.options.need))
+        return layout
 
     def _candidates(self) -> list[TextFormat]:
         if self.format is not None:
@@ -214,6 +237,8 @@ class _Lines:
     def _without_header(self, need: ContentKind, delimiter: str) -> list[Layout]:
         """Layouts of the given format, or of all formats, that the rows could be of; each order of columns once."""
         rows = self.tables[delimiter]
+        if self.format is None and (titled(rows) or (need == "index" and len(rows[0]) == 1)):
+            return []  # the first line names the columns; a single column of words could be anything
         if delimiter != " " and self.format is None and any(" " in field for row in rows for field in row):
             return []  # columns are separated by blanks rather, or decimals by commas
         layouts: dict[tuple[str, ...], Layout] = {}
@@ -222,7 +247,7 @@ class _Lines:
                 roles = tuple(line.split())
                 if len(roles) != len(rows[0]) or roles in layouts or not _holds(candidate, roles, need):
                     continue
-                if self.format is None and not identity_of(roles) and candidate.derive is None:
+                if self.format is None and len(roles) > 1 and not identity_of(roles) and candidate.derive is None:
                     continue
                 if (self.format and self._one_choice(roles)) or _fits(rows, roles, self.options, candidate):
                     layouts[roles] = Layout(candidate, roles, delimiter)
@@ -256,6 +281,11 @@ def _check_named(roles: Sequence[str], needed: str | None) -> None:
             raise InputError(f"columns: no column is the {role}. Name enroll and test, or trial{more}.")
 
 
+def _names_roles(fields: Sequence[str]) -> bool:
+    """Whether a first line has only words that columns are called by, and at least one of a known meaning."""
+    return not any(map(is_number, fields)) and any(role_of(field)[0] != CONDITION for field in fields)
+
+
 def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) -> bool:
     """Whether a first line can be the header of a plain table, and not the names of a first trial."""
     known = [role_of(field)[0] != CONDITION for field in fields]
@@ -267,9 +297,14 @@ def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) ->
 
 
 def _without_row_numbers(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
-    """Roles without a first column that has no name and counts the rows from 0, as pandas writes its index."""
-    counted = roles[0] == CONDITION and all(row[0] == str(at) for at, row in enumerate(rows[1:]))
-    return (IGNORED, *roles[1:]) if counted else tuple(roles)
+    """Roles without a first column that has no name and counts the rows, as pandas (from 0) and R (from 1) write it.
+
+    Names of rows that do not count them are left out, too, where others name the trials.
+    """
+    if roles[0] != CONDITION:
+        return tuple(roles)
+    counted = any(all(row[0] == str(at) for at, row in enumerate(rows[1:], start)) for start in (0, 1))
+    return (IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
 
 
 def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -288,15 +323,19 @@ def _titled_roles(format: TextFormat, line: str, rows: _Rows) -> tuple[str, ...]
     if format.titled:
         return tuple(expected) if len(expected) == len(fields) else None
     lowered = [field.casefold() for field in fields]
-    roles = [CONDITION + field for field in fields]
-    named = [(role, one) for role in expected if role in format.header for one in format.header[role].split("|")]
+    roles = [CONDITION + field if field else IGNORED for field in fields]
+    named = []
+    for role in (role for role in expected if role in format.header):
+        titles = format.header[role].split("|")  # of all systems, or of anything else the first that is there
+        there = titles if role == "score" else [one for one in titles if one.casefold() in lowered][:1] or titles[:1]
+        named += [(role, one) for one in there]
     for role, header in named:
         if header.casefold() not in lowered:
             return None
         roles[lowered.index(header.casefold())] = role
     if "classes" in expected:
         return _with_classes(roles, rows)
-    return tuple(roles) if "*" in expected or len(named) == len(fields) else None
+    return tuple(roles) if "*" in expected or len(named) == sum(map(bool, fields)) else None
 
 
 def _with_classes(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:

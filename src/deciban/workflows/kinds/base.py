@@ -16,6 +16,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
+from deciban.io.text.ways import in_lines
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
@@ -334,7 +335,9 @@ def _shown(scores: Recognized, key: Recognized | None) -> KindName:
         return "classes" if truth == ("class-key",) else "two-class"
     if not held:
         return "two-class"  # reading says what is the matter
+    ways = ["--kind two-class", "--kind classes", *scores.files[0].ways("scores")[:1]]
     raise InputError(
         f"{display_name(scores.path)}: could be the scores of several systems for two classes, or of one system for "
-        "several classes. Say which (--kind two-class, --kind classes), or name the classes (--classes)."
+        "several classes. Say which (--kind two-class, --kind classes), name the classes (--classes), or choose a "
+        f"column:{in_lines(ways)}"
     )

@@ -12,15 +12,18 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.io import Contents
+from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
+from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
-from deciban.types import BoolArray
+from deciban.types import BoolArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
+from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns
 from deciban.workflows.options import Figures, Reading
 
 _DELIMITED = {",": "table", "\t": "tsv"}
@@ -40,6 +43,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     way_out = " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix)."
     other_reading = ("classes", "posterior_prior", "detection_llr")
     other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
+
+    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
+        """Read a score file or a key; where it is asked for, one of two named classes, too."""
+        found = None
+        if reading.from_classes and need in (None, "scores"):
+            found = read_two_columns(file, log10=reading.log10)
+        elif reading.from_classes and need == "key":
+            found = read_two_classes(file)
+        return super().read(file, reading, say, need) if found is None else found
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
         """The scores of each system that an input holds."""

@@ -1,0 +1,109 @@
+"""What is said of lines that could be read in several ways, or in none, with the options that would settle it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from deciban.errors import FormatError
+from deciban.io.columns.headers import NEEDED_ROLE
+from deciban.io.formats import Options, TextFormat
+from deciban.io.text.fields import mostly, shortened
+from deciban.io.text.reader import Layout
+from deciban.io.text.ways import ColumnsSeen, in_lines
+
+_DECIMAL = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
+
+
+def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: Options) -> str:
+    """Say that lines could be read in several ways."""
+    readings = " or ".join(f"{layout}" for layout in found)
+    ways = []
+    for layout in found:
+        same = [one for one in found if (one.roles, one.header) == (layout.roles, layout.header)]
+        if len(same) > 1 or layout.header is not None:
+            ways.append(f"{options.format_option} {layout.format.name}")
+        else:
+            ways.append(f"{options.columns_option} {','.join(layout.roles)}")
+    return (
+        f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Say which: {ways[0]} or another "
+        f"of:{in_lines(ways)}"
+    )
+
+
+def undecided(
+    sample: Sequence[str],
+    seen: ColumnsSeen | None,
+    name: str,
+    options: Options,
+    format: TextFormat | None,
+    swapped: Layout | None,
+) -> str:
+    """Say that lines could not be read as what is needed.
+
+    Parameters
+    ----------
+    sample : sequence of str
+        The first lines.
+    seen : ColumnsSeen or None
+        What stands in the columns; None where nothing cuts the lines.
+    name : str
+        File name.
+    options : Options
+        With the kind of table that is needed.
+    format : TextFormat or None
+        The format that the user named.
+    swapped : Layout or None
+        How the lines are read as a key where scores are needed, or as scores where a key is.
+    """
+    line, need = shortened(sample[0]), options.need or "scores"
+    words = " If its words for target and non-target are not known, say them: --labels target=WORD,nontarget=WORD."
+    words = words if need == "key" else ""
+    ways = [] if seen is None else seen.ways(need)
+    if swapped is not None:
+        what = "these are scores" if need == "key" else "this is a key"
+        return (
+            f"{name}:1: {what} ({swapped}), but {need} was asked for: {line!r}. Are scores and key swapped? Otherwise "
+            f"name the columns ({options.columns_option}).{words}"
+        )
+    if need == "class-scores" and format is None and not ways:
+        return (
+            f"{name}:1: cannot tell which columns are the scores of classes: {line!r}. Expected a header, a column "
+            "of names of segments, and one of numbers for each class; or name them (--columns trial=utt,score=A|B)."
+        )
+    asked, in_order, by_header = "which columns name the trials", "enroll,test", "trial=utt"
+    role = NEEDED_ROLE.get(need)
+    if role is not None:
+        asked, in_order, by_header = f"which column is the {role}", f"{in_order},{role}", f"{by_header},{role}=NAME"
+    if format is not None:
+        return (
+            f"{name}:1: not {format.name} with {need}: {line!r}. Name the columns: {options.columns_option} {in_order}."
+        )
+    if seen is not None and ways:
+        first = "" if seen.has_header else f" in {line!r}"
+        some = "the one of these that is right" if len(ways) > 1 else "if that is right"
+        return f"{name}:1: cannot tell {asked}{first}. The columns are {seen.shown()}. Say {some}:{in_lines(ways)}"
+    there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
+    return (
+        f"{name}:1: cannot tell {asked}: {line!r}.{there} Name the columns in order, - for one to ignore "
+        f"({options.columns_option} {in_order}), or by the header ({options.columns_option} {by_header}).{words}"
+    )
+
+
+def refuse_semicolons(sample: Sequence[str], name: str) -> None:
+    """Refuse columns that semicolons separate: the commas in them may be those of decimal numbers.
+
+    Raises
+    ------
+    FormatError
+        If every line has as many semicolons, and a column between them is one of numbers.
+    """
+    rows = [line.strip().split(";") for line in sample]
+    if len(rows[0]) < 2 or len({*map(len, rows)}) > 1 or any("\t" in line for line in sample):
+        return
+    columns = zip(*(rows[1:] or rows), strict=True)
+    if any(mostly(sum(map(bool, map(_DECIMAL.fullmatch, column))), len(column)) for column in list(columns)[1:]):
+        raise FormatError(
+            f"{name}:1: semicolons separate the columns: {shortened(sample[0])!r}. Expected commas, tabs or white "
+            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY."
+        )

@@ -1,0 +1,246 @@
+"""What a user can say of a table whose columns could not be told apart: options to copy, made of what stands in it."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from deciban.errors import FormatError
+from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of, roles_of
+from deciban.io.contents import ContentKind
+from deciban.io.formats import Options
+from deciban.io.text.fields import is_number, looks_numeric
+
+_MOST = 3
+"""Ways that a message offers."""
+
+_MOST_WORDS = 4
+"""Different values of a column that may say what trials are."""
+
+_MOST_COLUMNS = 24
+"""Columns that are looked at; of more of them, nobody wants to name each."""
+
+
+def in_lines(ways: Sequence[str]) -> str:
+    """Ways as the end of a message, each on a line of its own; the command line makes whole commands of them.
+
+    Examples
+    --------
+    >>> print("Say which:" + in_lines(["--columns score=s"]))
+    Say which:
+      --columns score=s
+    """
+    return "".join(f"\n  {way}" for way in dict.fromkeys(ways))
+
+
+def titled(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row has words where the rows below it have numbers, and no number at all.
+
+    Examples
+    --------
+    >>> titled([["model", "s"], ["ann", "1.5"]]), titled([["ann", "0.5"], ["bob", "1.5"]])
+    (True, False)
+    """
+    first, *others = rows
+    regular = [row for row in others if len(row) == len(first)]
+    if not regular or any(map(is_number, first)):
+        return False
+    return any(looks_numeric(column) for column in zip(*regular, strict=True))
+
+
+@dataclass(frozen=True)
+class ColumnsSeen:
+    """The columns of a table by what stands in its first lines.
+
+    Attributes
+    ----------
+    rows : sequence of sequences of str
+        Fields; the first row may hold the names of the columns.
+    has_header : bool
+        Whether it does.
+    options : Options
+    """
+
+    rows: Sequence[Sequence[str]]
+    has_header: bool
+    options: Options
+
+    @cached_property
+    def _values(self) -> list[tuple[str, ...]]:
+        """What stands in each of the columns."""
+        n = min(len(self.rows[0]), _MOST_COLUMNS)
+        regular = [row[:n] for row in self.rows[self.has_header :] if len(row) == len(self.rows[0])]
+        return list(zip(*regular, strict=True)) if regular else [()] * n
+
+    @cached_property
+    def _roles(self) -> Sequence[str]:
+        """What the names of the columns say, if there are names and they say it."""
+        n = len(self._values)
+        if not self.has_header:
+            return [CONDITION] * n
+        try:
+            return roles_of(self.rows[0], "")[:n]
+        except FormatError:
+            return [CONDITION] * n
+
+    @cached_property
+    def _scores(self) -> list[int]:
+        """Columns that may hold scores, the likeliest first."""
+        numbers = [at for at, values in enumerate(self._values) if looks_numeric(values) and not self._counts(at)]
+        known = [at for at in numbers if self._roles[at] == "score"]
+        taken = ("label", "class", "trial", "enroll", "test", "side")
+        likely = [at for at in numbers if self._roles[at] not in taken and not _are_whole(self._values[at])]
+        return known or likely or [at for at in numbers if self._roles[at] not in taken]
+
+    @cached_property
+    def _labels(self) -> list[int]:
+        """Columns that may hold labels, the likeliest first."""
+        few = [at for at, values in enumerate(self._values) if at not in self._scores and self._is_label(at, values)]
+        return sorted(few, key=lambda at: (self._roles[at] != "label", not self._known(at)))
+
+    def _is_label(self, at: int, values: Sequence[str]) -> bool:
+        n_words = len({*values})
+        few = 1 < n_words <= _MOST_WORDS and n_words < len(values)
+        return (
+            self._roles[at] == "label"
+            or (n_words > 1 and self._known(at))
+            or (few and self._roles[at][0] in (CONDITION, "class"[0]))
+        )
+
+    def _known(self, at: int) -> bool:
+        """Whether all words of a column mean target or non-target."""
+        vocabulary = self._vocabulary(at)
+        return all(vocabulary.meaning(word) is not None for word in self._values[at])
+
+    def _vocabulary(self, at: int) -> Vocabulary:
+        return self.options.vocabulary.within(self._values[at])
+
+    def _counts(self, at: int) -> bool:
+        """Whether a column without a name counts the rows."""
+        values, unnamed = self._values[at], self.has_header and not self.rows[0][at]
+        return unnamed and any(values == tuple(map(str, range(k, k + len(values)))) for k in (0, 1))
+
+    @cached_property
+    def _names(self) -> list[tuple[str, int]]:
+        """The columns that identify trials, with their roles; none if rows do."""
+        sides = identity_of(self._roles)
+        if sides:
+            return [(side, list(self._roles).index(side)) for side in sides]
+        others = [at for at in range(len(self._values)) if at not in (*self._scores, *self._labels)]
+        varied = [at for at in others if not self._counts(at) and len({*self._values[at]}) > 1]
+        names = [at for at in varied if self._are_distinct(at) or not self.has_header]
+        return list(zip(("enroll", "test") if len(names) > 1 else ("trial",), names, strict=False))
+
+    def _are_distinct(self, at: int) -> bool:
+        values = self._values[at]
+        return len({*values}) == len(values)
+
+    @cached_property
+    def _equal(self) -> list[tuple[int, int]]:
+        """Pairs of columns of names that are the same in some rows, but not in all."""
+        found = []
+        free = [at for at in range(len(self._values)) if at not in (*self._labels, *self._scores)]
+        for one, other in combinations(free, 2):
+            same = sum(a == b != "" for a, b in zip(self._values[one], self._values[other], strict=True))
+            if 0 < same < len(self._values[one]):
+                found.append((one, other))
+        return found
+
+    def _called(self, at: int) -> str:
+        """How a column is named in an option: as its header, or by its number."""
+        header = self.rows[0][at] if self.has_header else ""
+        plain = header and not header.isdigit() and not set(header) & set(",|=") and header == header.strip()
+        return header if plain else str(at + 1)
+
+    def shown(self) -> str:
+        """The names of the columns, and of those with few values what these are."""
+        words = []
+        for at, values in enumerate(self._values):
+            name = self.rows[0][at] if self.has_header else ""
+            called = repr(name) if name else f"number {at + 1}" + " without a name" * self.has_header
+            distinct = list(dict.fromkeys(values))
+            held = "numbers" if looks_numeric(values) and len(distinct) > _MOST_WORDS else ", ".join(distinct[:3])
+            words.append(f"{called} ({held[:60]}{', ...' * (len(distinct) > 3 and held != 'numbers')})")
+        more = len(self.rows[0]) - len(words)
+        return ", ".join(words) + (f" and {more:,} more" if more else "")
+
+    def ways(self, need: ContentKind | None) -> list[str]:
+        """Options that would settle what the columns mean, the likeliest first; three at most."""
+        if need in ("class-scores", "class-key"):
+            return self._ways_of_classes(need)
+        found = self._ways_of_labels([]) if need == "key" else []
+        for at in self._scores[:_MOST] if need != "key" else ():
+            found += self._ways_of_labels([("score", at)]) or [self._option([*self._names, ("score", at)])]
+        return list(dict.fromkeys(found))[:_MOST]
+
+    def _ways_of_labels(self, parts: list[tuple[str, int]]) -> list[str]:
+        """Options that say what the truth is besides; none if no column could hold it."""
+        found: list[str] = []
+        for at in self._labels[: 1 if parts else _MOST]:
+            option = self._option([*self._names, *parts, ("label", at)])
+            found += [option] if self._known(at) else [f"{option} {words}" for words in self._ways_of_words(at)]
+        for one, other in () if self._labels else self._equal[:1]:
+            names = self._names or self._unequal((one, other))
+            found.append(self._option([*names, *parts], equal=(one, other)))
+        return found
+
+    def _unequal(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
+        """Who identifies trials beside two columns that are compared."""
+        others = [at for at in range(len(self._values)) if at not in (*pair, *self._scores) and not self._counts(at)]
+        distinct = [at for at in others if self._are_distinct(at)]
+        return [("enroll", pair[0]), ("test", distinct[0])] if distinct else []
+
+    def _ways_of_words(self, at: int) -> list[str]:
+        """Options that say which word means target."""
+        return words_in_options(sorted({*self._values[at]}))
+
+    def _ways_of_classes(self, need: ContentKind) -> list[str]:
+        if need == "class-key":
+            words = [at for at in range(len(self._values)) if at not in self._scores]
+            names = [at for at in words if self._are_distinct(at)][:1]
+            return [self._option([*(("trial", n) for n in names), ("class", at)]) for at in words if at not in names][
+                :_MOST
+            ]
+        if len(self._scores) < 2 or len(self.rows[0]) > _MOST_COLUMNS:
+            return []
+        names = [at for at in range(len(self._values)) if at not in self._scores and self._are_distinct(at)][:1]
+        return [self._option([*(("trial", n) for n in names), *(("score", at) for at in self._scores)])]
+
+    def _option(self, parts: Sequence[tuple[str, int]], equal: tuple[int, int] | None = None) -> str:
+        """One option that names the columns: by their headers, or in their order."""
+        if not self.has_header and equal is None:
+            role_at = {at: role for role, at in parts}
+            roles = [role_at.get(at, "-") for at in range(len(self.rows[0]))]
+            return f"{self.options.columns_option} {','.join(roles)}"
+        by_role: dict[str, str] = {}
+        for role, at in parts:
+            by_role[role] = f"{by_role[role]}|{self._called(at)}" if role in by_role else self._called(at)
+        if equal is not None:
+            by_role["label"] = "==".join(map(self._called, equal))
+        return f"{self.options.columns_option} {shlex.quote(','.join(f'{r}={c}' for r, c in by_role.items()))}"
+
+
+def words_in_options(words: Sequence[str]) -> list[str]:
+    """Options that say which of some words means target: each of them, if there are few; else none.
+
+    Examples
+    --------
+    >>> words_in_options(["bona", "spoof"])
+    ['--labels target=bona,nontarget=spoof', '--labels target=spoof,nontarget=bona']
+    """
+    if not 1 < len(words) <= _MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
+        return []
+    return [
+        f"--labels {shlex.quote(f'target={word},nontarget=' + '|'.join(other for other in words if other != word))}"
+        for word in words
+    ]
+
+
+def _are_whole(values: Sequence[str]) -> bool:
+    """Whether numbers are few different whole ones, as labels are, or whole throughout, as numbers of people are."""
+    numbers = [float(value) for value in values if is_number(value)]
+    return all(math.isfinite(x) and x == int(x) for x in numbers)
