@@ -22,8 +22,8 @@ from deciban.evaluation import ClassEvaluation as ClassEvaluation
 from deciban.evaluation import ClassResults as ClassResults
 from deciban.evaluation import Evaluation as Evaluation
 from deciban.evaluation import Results as Results
-from deciban.evaluation import evaluate as evaluate
-from deciban.evaluation import evaluate_classes as evaluate_classes
+from deciban.io import read_class_key as read_class_key
+from deciban.io import read_class_scores as read_class_scores
 from deciban.io import read_index as read_index
 from deciban.io import read_key as read_key
 from deciban.io import read_scores as read_scores
@@ -40,3 +40,7 @@ from deciban.workflows import apply_files as apply_files
 from deciban.workflows import evaluate_files as evaluate_files
 from deciban.workflows import train_files as train_files
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files
+from deciban.workflows.in_memory import evaluate as evaluate
+from deciban.workflows.in_memory import evaluate_classes as evaluate_classes
+from deciban.workflows.train_in_memory import calibrate as calibrate
+from deciban.workflows.train_in_memory import fuse as fuse

@@ -235,6 +235,8 @@ FACADES = {
     *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.sklearn.scoring.dcf"),
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
+    "deciban.workflows.in_memory.evaluate",
+    *("deciban.workflows.train_in_memory.calibrate", "deciban.workflows.train_in_memory.fuse"),
 }
 """Functions that users call with keyword arguments, which they may take many of."""
 

@@ -19,6 +19,18 @@ from deciban.trials.names.codes import encode
 from deciban.types import BoolArray, ScoreArray
 
 
+def is_frame(given: Any) -> bool:
+    """Whether this is a data frame: a table that has columns, or a mapping of names to columns.
+
+    >>> is_frame({"score": [1.0]}), is_frame([1.0]), is_frame(None)
+    (True, False, False)
+    """
+    if isinstance(given, pa.Table | pa.RecordBatch | Mapping):
+        return True
+    shown = type(given).__module__.partition(".")[0] == "pandas" or hasattr(given, "__arrow_c_stream__")
+    return shown and getattr(given, "ndim", 2) == 2 and not isinstance(given, pa.ChunkedArray)
+
+
 def as_table(frame: Any) -> pa.Table:
     """Any data frame as an Arrow table.
 
@@ -32,6 +44,8 @@ def as_table(frame: Any) -> pa.Table:
             table = frame
         elif type(frame).__module__.partition(".")[0] == "pandas":
             table = pa.Table.from_pandas(frame, preserve_index=False)
+        elif isinstance(frame, pa.RecordBatch):
+            table = pa.Table.from_batches([frame])
         elif isinstance(frame, Mapping) or hasattr(frame, "__arrow_c_stream__"):
             table = pa.table(frame)
         else:

@@ -1,0 +1,240 @@
+"""Arrays and data frames in, evaluations and trained models out: what `deciban` offers at its top.
+
+Arrays go straight to `deciban.evaluation`. Data frames, and whatever is trained on, become tables of trials
+(`deciban.io.frames`) and take the way of files, so that both kinds have one plumbing. Nothing of that is imported
+before it is needed: an evaluation of arrays needs numpy and scipy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from deciban.errors import InputError
+from deciban.evaluation import ClassEvaluation, Evaluation, Results
+from deciban.types import Names
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deciban.core.ranks.operating import PointLike
+    from deciban.types import Weights
+    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.memory_inputs import Given
+    from deciban.workflows.options import KindName
+
+
+@overload
+def evaluate(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    name: str = ...,
+    operating_points: Iterable[PointLike] = ...,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+    **figures: Any,
+) -> Evaluation: ...
+@overload
+def evaluate(
+    tar: Any,
+    non: None = None,
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Evaluation: ...
+@overload
+def evaluate(tar: Any, non: None = None, *, score: Sequence[str], **options: Any) -> Results[Evaluation]: ...
+def evaluate(
+    tar: Any,
+    non: Any = None,
+    *,
+    score: str | Sequence[str] | None = None,
+    label: str | None = None,
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Any:
+    """Evaluate scores of two classes: two arrays, or columns of a data frame.
+
+    ``evaluate(tar, non)`` takes the scores of the targets and those of the non-targets; ``evaluate(frame, score="llr",
+    label="is_target")`` takes a pandas, polars or Arrow table, or a mapping of columns, with a row for each trial.
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials, natural-log likelihood ratios wherever calibrated scores count; see
+        `deciban.evaluation.evaluate`. Or, in place of ``tar``, a data frame, and no ``non``.
+    score : str or sequence of str, optional
+        Column of the scores; a sequence names those of several systems. ``"score"`` when left out.
+    label : str, optional
+        Column of the truth: booleans, 1 and 0, or words that are known, such as target and nontarget. ``"label"`` when
+        left out.
+    enroll, test, side, trial : str, optional
+        Columns of the names of the trials, if messages should use them and trials that occur twice be refused.
+    labels : mapping, optional
+        Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
+    **options
+        ``name`` (of the system), ``operating_points``; of arrays ``tar_weights`` and ``non_weights``, as in
+        `deciban.evaluation.evaluate`; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such
+        rows), ``duplicates`` and ``log10``, as in `deciban.evaluate_files`.
+
+    Returns
+    -------
+    Evaluation
+        Of one system. A sequence of columns, whatever its length, gives `Results`.
+
+    Raises
+    ------
+    InputError, FormatError
+        If a class is empty, a score is NaN or missing, a label has no known meaning, a column is not there, or the
+        arguments are labels and scores in place of the scores of two classes.
+
+    Examples
+    --------
+    >>> evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).min_cllr.__round__(4)
+    0.3333
+    >>> frame = {"llr": [1.0, 2.0, 2.0, 0.0, 1.0, -1.0], "same": ["yes", "yes", "yes", "no", "no", "no"]}
+    >>> found = evaluate(frame, score="llr", label="same", labels={"target": "yes", "nontarget": "no"})
+    >>> found.name, found.n_tar, round(found.min_cllr, 4)
+    ('llr', 3, 0.3333)
+    """
+    sides = {"enroll": enroll, "test": test, "side": side, "trial": trial}
+    if non is not None:
+        _refuse_columns({"score": score, "label": label, **sides, "labels": labels})
+        _refuse_frame(tar, non)
+        from deciban.evaluation import evaluate as of_arrays
+
+        return of_arrays(tar, non, **options)
+    from deciban.workflows.memory_inputs import Given, require_frame, two_class_files
+
+    require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
+    given = Given(score=score, label=label, sides=sides, labels=labels, options=options)
+    results = _evaluated(two_class_files(tar, given), "two-class", given)
+    return results if _are_several(score) else results.systems[0]
+
+
+@overload
+def evaluate_classes(
+    loglik: Any,
+    label: ArrayLike | str | None = None,
+    *,
+    classes: Names = None,
+    score: None = None,
+    trial: str | None = None,
+    **options: Any,
+) -> ClassEvaluation: ...
+@overload
+def evaluate_classes(
+    loglik: Any,
+    label: str | None = None,
+    *,
+    classes: Names = None,
+    score: Mapping[str, Sequence[str]],
+    trial: str | None = None,
+    **options: Any,
+) -> Results[ClassEvaluation]: ...
+def evaluate_classes(
+    loglik: Any,
+    label: Any = None,
+    *,
+    classes: Names = None,
+    score: Mapping[str, Sequence[str]] | None = None,
+    trial: str | None = None,
+    **options: Any,
+) -> Any:
+    """Evaluate scores for many classes: a matrix with labels, or columns of a data frame.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Natural-log likelihoods; see `deciban.evaluation.evaluate_classes`. Or a data frame, pandas, polars, Arrow or a
+        mapping of columns, with a row for each segment.
+    label : (n_trials,) array_like, or str
+        True classes: positions from 0, or names if ``classes`` are given. Of a data frame the column of the names of
+        the true classes, ``"class"`` when left out.
+    classes : sequence of str, optional
+        Names of the columns of a matrix. Of a data frame, where they are needed: the columns of scores, which have the
+        names of the classes.
+    score : mapping of str to sequence of str, optional
+        Of a data frame: the columns of each of several systems, in the order of ``classes``.
+    trial : str, optional
+        Of a data frame: column of the names of the segments, if messages should use them.
+    **options
+        As in `deciban.evaluation.evaluate_classes`: ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
+        ``pairs``, of arrays ``sample_weight``. Of data frames also ``groups``, ``weights`` (a column), ``where``,
+        ``posterior_prior``, ``detection_llr`` and ``log10``, as in `deciban.evaluate_files`.
+
+    Returns
+    -------
+    ClassEvaluation
+        Of one system; with ``score``, `Results`.
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is NaN, a label is no class, a class has no trial, a prior is out of range, or a column is not there.
+
+    Examples
+    --------
+    >>> frame = {"cat": [2.0, 0.0, 1.0], "dog": [0.0, 1.0, 0.5], "animal": ["cat", "dog", "dog"]}
+    >>> found = evaluate_classes(frame, label="animal", classes=["cat", "dog"])
+    >>> found.classes, found.confusion.tolist()
+    (('cat', 'dog'), [[1, 0], [1, 1]])
+    """
+    if label is not None and not isinstance(label, str):
+        _refuse_columns({"score": score, "trial": trial})
+        from deciban.evaluation import evaluate_classes as of_arrays
+
+        return of_arrays(loglik, label, classes=classes, **options)
+    from deciban.workflows.memory_inputs import Given, class_files, require_frame
+
+    require_frame(loglik, "label: none given. Pass log-likelihoods and true classes")
+    given = Given(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
+    results = _evaluated(class_files(loglik, given), "classes", given)
+    return results.systems[0] if score is None else results
+
+
+def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
+    from deciban.workflows.evaluate import evaluate_joined
+    from deciban.workflows.inputs import read_joined
+    from deciban.workflows.options import Options
+
+    about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
+    options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
+    return evaluate_joined(read_joined(files, None, options), options)
+
+
+def _are_several(score: Any) -> bool:
+    return score is not None and not isinstance(score, str | int)
+
+
+def _refuse_columns(given: Mapping[str, Any]) -> None:
+    """Refuse names of columns where there are arrays."""
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise InputError(
+            f"{', '.join(named)}: is about a data frame, and the first two arguments are arrays. Pass the frame alone, "
+            "or leave it out."
+        )
+
+
+def _refuse_frame(tar: Any, non: Any) -> None:
+    """Refuse a data frame, or the name of a column, in place of the scores of a class."""
+    if isinstance(non, str):
+        raise InputError(f"non: got {non!r}. Columns of a data frame are named: score={non!r}, label='label'.")
+    for name, one in (("tar", tar), ("non", non)):
+        if isinstance(one, Mapping) or (hasattr(one, "columns") and getattr(one, "ndim", 2) == 2):
+            raise InputError(
+                f"{name}: got {type(one).__name__}, which has columns. Name them, with the frame as the only argument "
+                "beside: evaluate(frame, score='llr', label='is_target')."
+            )
