@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,3 +34,6 @@ Priors: TypeAlias = ArrayLike | None
 
 Names: TypeAlias = Sequence[str] | None
 """What users call the classes, or None where they are only numbered."""
+
+Axis: TypeAlias = Literal["nats", "log10"]
+"""Unit in which plots and tables write log-likelihood ratios."""

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.operating import detection_cost
 from deciban.core.rules.expected import cross_entropy_curve
+from deciban.evaluation.reliability import reliability_of
 from deciban.evaluation.results import Curves
 from deciban.evaluation.summary import Summary
 from deciban.metrics.scores import ScoredTrials
@@ -57,6 +58,7 @@ def draw_curves(summary: Summary) -> Curves:
         levels=levels,
         tar_above=1.0 - above.p_miss,
         non_above=above.p_fa,
+        reliability=reliability_of(summary),
     )
 
 

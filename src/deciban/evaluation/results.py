@@ -15,8 +15,11 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
+from deciban.evaluation.reliability import Reliability
+from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
 from deciban.messages import Message
-from deciban.types import FloatArray
+from deciban.metrics.evidence import MisleadingEvidence
+from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials import JoinReport
@@ -31,6 +34,9 @@ CONVENTIONS = {
     "dcf": "normalized by the better of accept-all and reject-all",
     "eer": "on the convex hull of the ROC (ROCCH)",
     "auc": "P(target > non-target) + P(tie) / 2",
+    "eer_threshold": "lowest score accepted; of the two hull vertices beside the EER that with nearer error rates",
+    "min_threshold": "lowest score accepted; inf rejects all",
+    "misleading_evidence": "targets with LR < 1 / factor, non-targets with LR > factor",
     "prbep": "count of misses = count of false alarms, on the ROCCH",
     "cllr": "bits; natural-log likelihood ratios in",
     "ties": "never split",
@@ -109,7 +115,8 @@ class PointResult:
     """Costs and error counts at one operating point; both costs are normalized.
 
     ``threshold`` is the Bayes threshold in nats; ``p_miss``, ``p_fa``, ``n_miss``, ``n_fa`` are the actual errors
-    there (sums of weights if trials are weighted).
+    there (sums of weights if trials are weighted). ``min_threshold`` is the lowest score that is accepted where the
+    cost is ``min_dcf``, ``inf`` where that is rejecting all; see `deciban.metrics.min_dcf_threshold`.
     """
 
     p_target: float
@@ -123,6 +130,7 @@ class PointResult:
     p_fa: float
     n_miss: float
     n_fa: float
+    min_threshold: float
 
     def __str__(self) -> str:
         """Name the operating point, as tables and legends call it."""
@@ -158,6 +166,8 @@ class Curves(ByValue):
         Score levels for the two that follow.
     tar_above, non_above : (k,) arrays
         Share of the class at or above each level (Tippett).
+    reliability : Reliability
+        Posteriors against what PAV makes of them.
     """
 
     roc_p_fa: FloatArray
@@ -177,6 +187,7 @@ class Curves(ByValue):
     levels: FloatArray
     tar_above: FloatArray
     non_above: FloatArray
+    reliability: Reliability
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +217,16 @@ class Evaluation(OneSystem):
     notes : tuple of str
         What a reader must know before quoting the numbers.
     curves : Curves
+    eer_threshold : float
+        Threshold that stands for the EER; see `deciban.metrics.eer_threshold`.
+    misleading : tuple of MisleadingEvidence
+        How often, and how strongly, llrs favour the wrong class.
     is_weighted : bool
         Whether trials were weighted: all numbers of trials are sums of weights then.
+    requested : Requested
+        Figures that were asked for beside these.
+    axis : {"nats", "log10"}
+        Unit in which plots and tables write llrs; all numbers here are in nats.
     """
 
     name: str
@@ -224,7 +243,11 @@ class Evaluation(OneSystem):
     operating_points: tuple[PointResult, ...]
     notes: tuple[str, ...]
     curves: Curves = dataclasses.field(repr=False)
+    eer_threshold: float
+    misleading: tuple[MisleadingEvidence, ...] = dataclasses.field(repr=False)
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
+    requested: Requested = dataclasses.field(default=NOTHING, repr=False)
+    axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -257,11 +280,13 @@ class Evaluation(OneSystem):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["curves"], fields["is_weighted"]
+        for name in ("curves", "is_weighted", "requested", "misleading", "axis"):
+            del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
-        numbers: dict[str, Any] = plain({"kind": self.kind, **fields})
+        fields["misleading_evidence"] = misleading_dicts(self.misleading)
+        numbers: dict[str, Any] = plain({"kind": self.kind, **fields, **self.requested.to_dict()})
         return numbers
 
 

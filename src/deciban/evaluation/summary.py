@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,9 +24,12 @@ from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
+from deciban.evaluation.requested import PosteriorCosts
 from deciban.metrics import SortedScores
+from deciban.metrics.evidence import FACTORS, factors_of
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import FloatArray, Weights
+from deciban.metrics.thresholds import rates_of, threshold_of
+from deciban.types import Axis, FloatArray, Weights
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 """Where detection costs are reported if nothing is said."""
@@ -40,11 +43,25 @@ class TwoClassFigures:
     ----------
     operating_points : iterable
         Where detection costs are wanted: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+    eer_conventions : bool
+        Whether equal error rates by the conventions of other tools are wanted; `deciban.metrics.eer_conventions`.
+    fnmr_at, fmr_at : float or sequence of float
+        False match rates to give the false non-match rate at, and the reverse; `deciban.metrics.fnmr_at_fmr`.
+    at_thresholds : mapping of str to float
+        Thresholds that were chosen elsewhere, by name: errors and half total error rate are wanted there.
+    posteriors_at : float or sequence of float
+        Priors of a target at which log-loss and Brier score are wanted; the plot of reliability shows posteriors at the
+        first of them, or at 0.5.
+    factors : float or sequence of float
+        Likelihood ratios beyond which misleading evidence is counted; `deciban.metrics.misleading_evidence`.
+    axis : {"nats", "log10"}
+        Unit in which plots and tables write log-likelihood ratios. All numbers of results are in nats.
 
     Raises
     ------
     InputError
-        If none is given, or one has a prior outside (0, 1) or a cost that is not positive.
+        If no operating point is given, or one has a prior outside (0, 1) or a cost that is not positive; if a rate is
+        outside [0, 1], a factor is below 1, a threshold is no number, or there is no such axis.
 
     Examples
     --------
@@ -55,8 +72,26 @@ class TwoClassFigures:
     """
 
     operating_points: tuple[OperatingPoint, ...]
+    eer_conventions: bool
+    fnmr_at: tuple[float, ...]
+    fmr_at: tuple[float, ...]
+    at_thresholds: tuple[tuple[str, float], ...]
+    posteriors_at: tuple[float, ...]
+    factors: tuple[float, ...]
+    axis: Axis
 
-    def __init__(self, operating_points: Iterable[PointLike] = DEFAULT_POINTS) -> None:
+    def __init__(
+        self,
+        operating_points: Iterable[PointLike] = DEFAULT_POINTS,
+        *,
+        eer_conventions: bool = False,
+        fnmr_at: ArrayLike = (),
+        fmr_at: ArrayLike = (),
+        at_thresholds: Mapping[str, float] | None = None,
+        posteriors_at: ArrayLike = (),
+        factors: ArrayLike = FACTORS,
+        axis: Axis = "nats",
+    ) -> None:
         if not isinstance(operating_points, Iterable):
             raise InputError(
                 f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}]."
@@ -64,7 +99,26 @@ class TwoClassFigures:
         points = tuple(as_operating_point(point) for point in operating_points)
         if not points:
             raise InputError("operating_points: none given. Detection costs need at least one.")
-        object.__setattr__(self, "operating_points", points)
+        if axis not in ("nats", "log10"):
+            raise InputError(f"axis: got {axis!r}. It is 'nats' or 'log10'.")
+        places = (at_thresholds or {}).items()
+        found = {
+            "operating_points": points,
+            "eer_conventions": bool(eer_conventions),
+            "fnmr_at": _listed(rates_of(fnmr_at, "fnmr_at")),
+            "fmr_at": _listed(rates_of(fmr_at, "fmr_at")),
+            "at_thresholds": tuple((name, threshold_of(place, "at_thresholds")) for name, place in places),
+            "posteriors_at": _listed(_priors(posteriors_at)),
+            "factors": _listed(factors_of(factors)),
+            "axis": axis,
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether figures are wanted that evaluations do without."""
+        return bool(self.eer_conventions or self.fnmr_at or self.fmr_at or self.at_thresholds or self.posteriors_at)
 
     @classmethod
     def of(cls, asked: TwoClassFigures | Iterable[PointLike]) -> TwoClassFigures:
@@ -93,6 +147,8 @@ class Summary:
         Logarithmic costs of the two classes at even odds, in nats: what Cllr is made of.
     is_weighted : bool
         Whether trials had weights: numbers of trials are sums of weights then.
+    posterior_costs : tuple of PosteriorCosts
+        At each prior at which posteriors are asked for.
     """
 
     figures: TwoClassFigures
@@ -100,13 +156,15 @@ class Summary:
     cost_tar: MeanCost
     cost_non: MeanCost
     is_weighted: bool = False
+    posterior_costs: tuple[PosteriorCosts, ...] = ()
 
     @classmethod
     def of(cls, scores: SortedScores, figures: TwoClassFigures, *, is_weighted: bool = False) -> Summary:
         """From sorted scores."""
         trials = scores.trials
         costs = (log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1))
-        return cls(figures, scores, *costs, is_weighted)
+        posterior_costs = tuple(PosteriorCosts.of(trials, p) for p in figures.posteriors_at)
+        return cls(figures, scores, *costs, is_weighted, posterior_costs)
 
     @property
     def table(self) -> CountTable:
@@ -251,7 +309,23 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         functools.reduce(MeanCost.__add__, [part.cost_tar for part in parts]),
         functools.reduce(MeanCost.__add__, [part.cost_non for part in parts]),
         any(part.is_weighted for part in parts),
+        tuple(
+            functools.reduce(PosteriorCosts.__add__, at) for at in zip(*(p.posterior_costs for p in parts), strict=True)
+        ),
     )
+
+
+def _listed(values: FloatArray) -> tuple[float, ...]:
+    return tuple(np.atleast_1d(values).ravel().tolist())
+
+
+def _priors(values: ArrayLike) -> FloatArray:
+    """Priors as probabilities; none is possible, unlike where one is needed."""
+    priors = _validate.finite(values, "posteriors_at")
+    wrong = priors[(priors <= 0.0) | (priors >= 1.0)]
+    if len(wrong):
+        raise InputError(f"posteriors_at: got {wrong[0]:g}. A prior is a probability inside (0, 1).")
+    return priors
 
 
 def _sorted(scores: ArrayLike, weights: ArrayLike | None, name: str) -> SortedClass:

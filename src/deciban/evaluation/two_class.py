@@ -13,6 +13,7 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
+from deciban.evaluation.requested import misleading_in, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
 from deciban.metrics import SortedScores
@@ -166,8 +167,9 @@ def evaluate(
         needs calibrated scores takes them as natural-log likelihood ratios. Infinite scores are legal.
     name : str
         What tables and legends call the system.
-    operating_points : iterable
+    operating_points : iterable, or TwoClassFigures
         Where detection costs are wanted: each an `OperatingPoint`, a ``p_target``, or ``(p_target, c_miss, c_fa)``.
+        Whatever else one may ask for stands in `deciban.evaluation.TwoClassFigures`.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -242,7 +244,11 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         operating_points=points,
         notes=notes_on(summary, points, curves),
         curves=curves,
+        eer_threshold=float(summary.pav.thresholds[rocch.eer_vertex()]),
+        misleading=misleading_in(summary),
         is_weighted=summary.is_weighted,
+        requested=requested_of(summary),
+        axis=summary.figures.axis,
     )
 
 
@@ -271,6 +277,7 @@ def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
     least = detection_cost(*rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
-    found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
+    best = summary.pav.thresholds[rocch.best_vertices(log_odds)]
+    found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa, best)
     columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found))
     return tuple(PointResult(*row) for row in zip(*columns, strict=True))

@@ -7,6 +7,11 @@ from deciban.metrics.costs import calibration_loss as calibration_loss
 from deciban.metrics.costs import dr30 as dr30
 from deciban.metrics.costs import min_bayes_error as min_bayes_error
 from deciban.metrics.costs import min_dcf as min_dcf
+from deciban.metrics.decomposition import ScoreParts as ScoreParts
+from deciban.metrics.decomposition import brier as brier
+from deciban.metrics.decomposition import score_parts as score_parts
+from deciban.metrics.evidence import MisleadingEvidence as MisleadingEvidence
+from deciban.metrics.evidence import misleading_evidence as misleading_evidence
 from deciban.metrics.mixtures import c_primary as c_primary
 from deciban.metrics.mixtures import min_c_primary as min_c_primary
 from deciban.metrics.mixtures import min_point_mass_cost as min_point_mass_cost
@@ -28,3 +33,11 @@ from deciban.metrics.rules import min_scoring_rule_cost as min_scoring_rule_cost
 from deciban.metrics.rules import scoring_rule_cost as scoring_rule_cost
 from deciban.metrics.rules import threshold_weighting as threshold_weighting
 from deciban.metrics.scores import SortedScores as SortedScores
+from deciban.metrics.thresholds import EER_CONVENTIONS as EER_CONVENTIONS
+from deciban.metrics.thresholds import EerConvention as EerConvention
+from deciban.metrics.thresholds import eer_conventions as eer_conventions
+from deciban.metrics.thresholds import eer_threshold as eer_threshold
+from deciban.metrics.thresholds import fmr_at_fnmr as fmr_at_fnmr
+from deciban.metrics.thresholds import fnmr_at_fmr as fnmr_at_fmr
+from deciban.metrics.thresholds import hter as hter
+from deciban.metrics.thresholds import min_dcf_threshold as min_dcf_threshold

@@ -161,8 +161,7 @@ class SortedScores(CountedScores):
     def roc(self) -> Roc:
         """Steppy ROC; see `deciban.metrics.roc`."""
         n_fa, n_miss = corners(self.table.n_tar, self.table.n_non)
-        low, _ = self.table.edges(np.arange(len(self.table.n_tar)))
-        return Roc(n_fa / n_fa[0], n_miss / n_miss[-1], np.append(low, np.inf))
+        return Roc(n_fa / n_fa[0], n_miss / n_miss[-1], self.table.corner_thresholds())
 
 
 def checked(
@@ -204,7 +203,7 @@ class ScoredTrials:
         """See `deciban.metrics.cross_entropy`."""
         cost = expected.normalized_cross_entropy if normalize else expected.cross_entropy
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-        return _at_each(log_odds, lambda x: cost(self.tar, self.non, x))
+        return at_each(log_odds, lambda x: cost(self.tar, self.non, x))
 
     def scoring_rule_cost(
         self, alpha: float, beta: float, *, p_target: ArrayLike | None = None, prior_log_odds: ArrayLike | None = None
@@ -212,7 +211,7 @@ class ScoredTrials:
         """See `deciban.metrics.scoring_rule_cost`."""
         alpha, beta = _validate.rule(alpha, beta)
         log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
-        return _at_each(log_odds, lambda x: expected.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
+        return at_each(log_odds, lambda x: expected.scoring_rule_cost(self.tar, self.non, x, alpha, beta))
 
 
 def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.WeightedScores:
@@ -222,7 +221,8 @@ def _positive(scores: ScoreArray, weights: CountArray | None) -> expected.Weight
     return scores[weights > 0], weights[weights > 0]
 
 
-def _at_each(log_odds: FloatArray, cost: Callable[[float], float]) -> float | FloatArray:
+def at_each(log_odds: FloatArray, cost: Callable[[float], float]) -> float | FloatArray:
+    """A cost at each prior: a number for one, an array of the same shape for several."""
     if log_odds.ndim == 0:
         return cost(float(log_odds))
     return np.array([cost(x) for x in log_odds.ravel().tolist()]).reshape(log_odds.shape)

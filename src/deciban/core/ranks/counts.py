@@ -165,6 +165,11 @@ class CountTable:
         right, wrong = _twice_ordered(low, high), _twice_ordered(high, low)
         return float(right / (right + wrong))
 
+    def corner_thresholds(self) -> FloatArray:
+        """For each corner of the ROC the lowest score that is accepted there; the last, ``inf``, rejects all."""
+        low, _ = self.edges(np.arange(len(self.n_tar)))
+        return np.append(low, np.inf)
+
     def edges(self, starts: IntArray) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest score of the blocks of groups that begin at ``starts``."""
         tar_low, tar_high = _class_edges(self.tar.scores, self.tar_entries, starts)

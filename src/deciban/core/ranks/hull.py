@@ -92,6 +92,23 @@ def _not_increasing_beyond_int64(n_tar: CountArray, n_non: CountArray) -> BoolAr
     return answer
 
 
+def line_crossing(
+    before: tuple[float, float], after: tuple[float, float], ratio: float, n_tar: float, n_non: float
+) -> float:
+    """False-alarm rate where a straight line meets ``n_fa / n_non = ratio * n_miss / n_tar``.
+
+    Parameters
+    ----------
+    before, after : (n_fa, n_miss)
+        Ends of the line: numbers of false alarms and misses, the former above the other line, the latter on or below.
+    ratio, n_tar, n_non : float
+        Of the other line; numbers of trials.
+    """
+    (fa_before, miss_before), (fa, miss) = before, after
+    area = fa_before * miss - fa * miss_before
+    return float(ratio * area / (n_tar * (fa_before - fa) + ratio * n_non * (miss - miss_before)))
+
+
 FEW_ERRORS = 30
 """Doddington's rule of 30: an error rate that rests on fewer errors is rough (thesis appendix B)."""
 
@@ -123,6 +140,15 @@ class Pav(ByValue):
         n_tar, n_non = np.add.reduceat(table.n_tar, starts), np.add.reduceat(table.n_non, starts)
         low, high = table.edges(starts)
         return cls(n_tar, n_non, low, high, block_llr(n_tar, n_non))
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """For each vertex of the hull the lowest score that is accepted there, (n_blocks + 1,); the last is ``inf``.
+
+        Every threshold above the highest score that is rejected decides alike; this one is itself a score, so that
+        rounding moves no trial. ``inf`` stands for rejecting all, trials with infinite scores too.
+        """
+        return np.append(self.low, np.inf)
 
     def as_trials(self) -> tuple[FloatArray, CountArray, FloatArray, CountArray]:
         """The recalibrated scores: llrs and trial counts of the target, then of the non-target class."""
@@ -197,12 +223,27 @@ class Rocch(ByValue):
         after = int(np.argmax(self.n_fa / n_non <= ratio * (self.n_miss / n_tar)))
         fa_before, fa = self.n_fa[after - 1].item(), self.n_fa[after].item()
         miss_before, miss = self.n_miss[after - 1].item(), self.n_miss[after].item()
-        area = fa_before * miss - fa * miss_before
-        return float(ratio * area / (n_tar * (fa_before - fa) + ratio * n_non * (miss - miss_before)))
+        return line_crossing((fa_before, miss_before), (fa, miss), ratio, n_tar, n_non)
+
+    def eer_vertex(self) -> int:
+        """Position of the vertex that stands for the equal error rate, where error rates are nearest to each other.
+
+        At the prior at which the least cost is highest, that of the equal error rate, both ends of the edge that
+        crosses the diagonal cost the least, and that least cost is the equal error rate. Of these the one with the
+        smaller difference of the error rates is taken, in a tie the one that accepts more.
+        """
+        n_tar, n_non = self.n_miss[-1].item(), self.n_fa[0].item()
+        after = int(np.argmax(self.n_fa / n_non <= self.n_miss / n_tar))
+        gaps = [abs(self.n_fa[at].item() * n_tar - self.n_miss[at].item() * n_non) for at in (after - 1, after)]
+        return after - 1 if gaps[0] <= gaps[1] else after
+
+    def best_vertices(self, log_odds: FloatArray) -> IntArray:
+        """Position of the least costly vertex at each effective prior log odds (nats); in a tie accepting more."""
+        return np.searchsorted(self.llr, -log_odds, side="left")
 
     def best_rates(self, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Miss and false-alarm rates of the least costly vertex at each effective prior log odds (nats)."""
-        vertex = np.searchsorted(self.llr, -log_odds, side="left")
+        vertex = self.best_vertices(log_odds)
         return self.p_miss[vertex], self.p_fa[vertex]
 
     def min_dcf(

@@ -175,7 +175,20 @@ WeightedScores: TypeAlias = tuple[ScoreArray, CountArray | None]
 
 def cross_entropy(tar: WeightedScores, non: WeightedScores, log_odds: float) -> float:
     """Prior-weighted cross-entropy in nats (thesis 7.40); infinite where a trial has infinite surprise."""
-    return mixed(log_cost(tar, -log_odds, sign=-1), log_cost(non, log_odds, sign=1), log_odds)
+    return mixed(*log_costs(tar, non, log_odds), log_odds)
+
+
+def log_costs(tar: WeightedScores, non: WeightedScores, log_odds: float) -> tuple[MeanCost, MeanCost]:
+    """Logarithmic costs of both classes in nats at prior log odds."""
+    return log_cost(tar, -log_odds, sign=-1), log_cost(non, log_odds, sign=1)
+
+
+def quadratic_costs(tar: WeightedScores, non: WeightedScores, log_odds: float) -> tuple[MeanCost, MeanCost]:
+    """Brier costs of both classes at prior log odds: ``(1 - q)^2`` and ``q^2``."""
+    return (
+        MeanCost.of(tar[0], lambda s: np.square(expit(-(s + log_odds))), tar[1]),
+        MeanCost.of(non[0], lambda s: np.square(expit(s + log_odds)), non[1]),
+    )
 
 
 def mixed(cost_tar: MeanCost, cost_non: MeanCost, log_odds: float) -> float:

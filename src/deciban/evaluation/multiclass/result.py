@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import OneSystem, Results, plain
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
@@ -83,6 +84,8 @@ class ClassCurves(ByValue):
     act_error, min_error : (n_targets, d) arrays
         Bayes error rate of each target of the detection analysis against the rest, as it is and at the best threshold;
         not normalized.
+    reliability : Reliability
+        Posteriors of the recognized class against what PAV makes of them, at the prior.
     sample : ((n, 3) array, (n,) array), optional
         Log-likelihoods in nats and true classes of some trials, evenly chosen, where there are three classes.
     """
@@ -92,6 +95,7 @@ class ClassCurves(ByValue):
     detector_log_odds: FloatArray
     act_error: FloatArray
     min_error: FloatArray
+    reliability: Reliability
     sample: tuple[ScoreArray, IntArray] | None = None
 
 

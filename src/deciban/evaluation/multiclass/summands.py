@@ -16,6 +16,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
+from deciban.evaluation.reliability import reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import detection_analysis_of
 from deciban.multiclass.decision_errors import c_avg_of, open_set_cost
@@ -168,6 +169,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         detector_log_odds=axis,
         act_error=found.cost[:, len(points) :],
         min_error=found.min_cost[:, len(points) :],
+        reliability=reliability_of_classes(summary.confidence, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
     )
     at_points = tuple(

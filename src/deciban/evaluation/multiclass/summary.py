@@ -7,6 +7,7 @@ costs of subsets, a sample to draw) is made while they are there and is not part
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -19,8 +20,10 @@ from deciban.core.classes.counts import accepted_open_set
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.confidence import confidences
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
+from deciban.evaluation.reliability import Confidence
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
@@ -84,6 +87,8 @@ class ClassSummary:
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
     checks : ScoreChecks
         What the scores look like.
+    confidence : tuple of Confidence
+        Of each class, posteriors of the recognized class at the prior.
     is_weighted : bool
     whole : WholeOnly or None
     """
@@ -100,6 +105,7 @@ class ClassSummary:
     problems: Problems
     accepted: CountArray | None
     checks: ScoreChecks
+    confidence: tuple[Confidence, ...]
     is_weighted: bool
     whole: WholeOnly | None = None
 
@@ -133,6 +139,7 @@ class ClassSummary:
             problems=in_turn if whole else in_turn.kept(),
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
+            confidence=confidences(trials, prior),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
         )
@@ -242,6 +249,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         problems=Kept.merged(all_of(lambda part: part.problems)),
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
         checks=functools.reduce(ScoreChecks.__add__, all_of(lambda part: part.checks)),
+        confidence=_sums(all_of(lambda part: part.confidence)),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
     )
@@ -251,8 +259,9 @@ def _total(counts: Sequence[CountArray]) -> CountArray:
     return functools.reduce(np.add, counts)
 
 
-def _sums(costs: Sequence[tuple[MeanCost, ...]]) -> tuple[MeanCost, ...]:
-    return tuple(functools.reduce(MeanCost.__add__, of_class) for of_class in zip(*costs, strict=True))
+def _sums(parts: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
+    """Of each class, what all parts add up to."""
+    return tuple(functools.reduce(operator.add, of_class) for of_class in zip(*parts, strict=True))
 
 
 def _rivals(n_classes: int, p_target: float, share: float) -> FloatArray:

@@ -1,0 +1,150 @@
+"""Errors at single thresholds: where misses and false alarms cross, where one of them is rare enough, evidence."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.core.ranks.hull import Rocch, line_crossing
+from deciban.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorsAt:
+    """Misses and false alarms at one threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        The lowest score that is accepted; ``inf`` stands for rejecting all, trials with infinite scores too.
+    n_miss, n_fa, n_tar, n_non : int or float
+        Misses, false alarms, and trials of each class (sums of weights if trials are weighted).
+    """
+
+    threshold: float
+    n_miss: int | float
+    n_fa: int | float
+    n_tar: int | float
+    n_non: int | float
+
+    @property
+    def p_miss(self) -> float:
+        """Miss rate, a fraction."""
+        return self.n_miss / self.n_tar
+
+    @property
+    def p_fa(self) -> float:
+        """False-alarm rate, a fraction."""
+        return self.n_fa / self.n_non
+
+    @property
+    def hter(self) -> float:
+        """Half total error rate: the mean of both rates, a fraction."""
+        return (self.p_miss + self.p_fa) / 2
+
+    @property
+    def gap(self) -> int | float:
+        """``p_miss - p_fa`` times the numbers of trials of both classes: exact where these are whole numbers."""
+        return self.n_miss * self.n_non - self.n_fa * self.n_tar
+
+    @classmethod
+    def of(cls, tar: SortedClass, non: SortedClass, threshold: float) -> ErrorsAt:
+        """Count errors; a score equal to the threshold is accepted."""
+        at = np.array([threshold], dtype=np.float64)
+        return cls(threshold, tar.below(at).item(), non.at_or_above(at).item(), tar.total, non.total)
+
+
+def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
+    """The neighbouring points of the steppy ROC between which misses become as frequent as false alarms.
+
+    All thresholds are looked at, also those within runs of scores of one class; equal scores are not split.
+
+    Returns
+    -------
+    before, after : ErrorsAt
+        The last point with fewer misses than false alarms, as rates, and the next one.
+    """
+
+    def has_crossed(threshold: float) -> bool:
+        return ErrorsAt.of(tar, non, float(threshold)).gap >= 0
+
+    both = [one.scores for one in (tar, non)]
+    firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]  # type: ignore[type-var, call-overload]
+    found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
+    after = ErrorsAt.of(tar, non, min(found) + 0.0) if found else ErrorsAt(math.inf, tar.total, 0, tar.total, non.total)
+    # The lowest score of all accepts everything, and has not crossed: there is always one below.
+    lasts = [int(np.searchsorted(s, min(found))) if found else len(s) for s in both]
+    below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
+    return ErrorsAt.of(tar, non, below + 0.0), after
+
+
+def closest(before: ErrorsAt, after: ErrorsAt) -> ErrorsAt:
+    """That of both sides of the crossing where the error rates differ least; in a tie the lower threshold."""
+    return before if -before.gap <= after.gap else after
+
+
+def eer_readings(rocch: Rocch, tar: SortedClass, non: SortedClass) -> dict[str, float]:
+    """Equal error rate by every convention that is in use, by name; see `deciban.metrics.eer_conventions`."""
+    before, after = crossing(tar, non)
+    nearest = closest(before, after)
+    return {
+        "rocch": rocch.eer(),
+        "interpolated": line_crossing(
+            (before.n_fa, before.n_miss), (after.n_fa, after.n_miss), 1.0, tar.total, non.total
+        ),
+        "closest_mean": nearest.hter,
+        "closest_max": max(nearest.p_miss, nearest.p_fa),
+        "closest_p_fa": nearest.p_fa,
+        "crossed_p_miss": after.p_miss,
+    }
+
+
+def limited(table: CountTable, limits: Iterable[float], which: Literal["fa", "miss"]) -> tuple[ErrorsAt, ...]:
+    """Least errors of one kind while the rate of the other kind is at most a limit, on the steppy ROC.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of both classes.
+    limits : iterable of float
+        Rates, fractions.
+    which : {"fa", "miss"}
+        Which errors are limited.
+
+    Returns
+    -------
+    tuple of ErrorsAt
+        Of the thresholds with the least errors of the other kind that with the fewest limited errors.
+    """
+    n_fa, n_miss = corners(table.n_tar, table.n_non)
+    n_tar, n_non, thresholds = n_miss[-1].item(), n_fa[0].item(), table.corner_thresholds()
+    found = []
+    for limit in limits:
+        if which == "fa":
+            first = int(np.searchsorted(-(n_fa / n_non), -limit, side="left"))
+            at = int(np.searchsorted(n_miss, n_miss[first], side="right")) - 1
+        else:
+            last = int(np.searchsorted(n_miss / n_tar, limit, side="right")) - 1
+            at = int(np.searchsorted(-n_fa, -n_fa[last], side="left"))
+        found.append(ErrorsAt(float(thresholds[at]), n_miss[at].item(), n_fa[at].item(), n_tar, n_non))
+    return tuple(found)
+
+
+def evidence_bounds(factors: FloatArray) -> FloatArray:
+    """Natural logarithms of likelihood ratios; a ratio that is written as common logarithm is never beyond its own.
+
+    ``ln 1000`` and ``3 ln 10`` differ by an ulp: the larger one is taken, so that a score that is equal to the bound,
+    whichever way it was written, is not beyond it.
+    """
+    return np.maximum(np.log(factors), np.log10(factors) * math.log(10))
+
+
+def beyond(bounds: FloatArray) -> FloatArray:
+    """Thresholds at which exactly the scores above the bounds are accepted."""
+    return np.nextafter(bounds, np.inf)
