@@ -143,11 +143,12 @@ def search_options(level: Any, precise: float) -> dict[str, Any]:
     Second derivatives are used again where they cost more than next to nothing.
     """
     return {
-        "reuse": len(level.trials) >= LARGE and precise not in ROUGH,
+        "reuse": level.trials.size >= LARGE and precise not in ROUGH,
         "precise": precise,
         "rounding": ROUNDING if level.dtype is np.float64 else 1e-6,
         "stop": level.has_no_minimum,
         "limit": level.value_at_zero + _SAME,
+        "radius": max(4.0, math.sqrt(level.basis.shape[1])) if hasattr(level, "basis") else 4.0,
     }
 
 
@@ -204,9 +205,11 @@ class Way:
     def through_all(self, objective: Any, rough: Any, few: Any, size: int, precise: float) -> Minimum:
         """Minimize on a second sample, of ``size`` trials that matter, then on all in float32, then in full precision.
 
-        ``few`` is the first sample. Second derivatives of the second one are good enough for all trials.
+        ``few`` is the first sample. Second derivatives of the second one are good enough for all trials. There is no
+        sample where all trials are too few for one.
         """
-        some, near = informative(rough, self.last, few, size), None
+        some = None if few is rough.trials else informative(rough, self.last, few, size)
+        near = None
         if some is not None:
             near = self.follow(replace(rough, trials=some), ROUGH[1])
             near = replace(near, decrement=np.inf)  # of another function

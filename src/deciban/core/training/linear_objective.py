@@ -119,6 +119,11 @@ class Trials:
         return len(self.is_target)
 
     @property
+    def size(self) -> int:
+        """How many there are: what decides on the way of a search."""
+        return len(self)
+
+    @property
     def amounts(self) -> tuple[float, float]:
         """How much non-targets and targets count, without class weights."""
         return amount(~self.is_target, self.weights), amount(self.is_target, self.weights)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
@@ -25,6 +26,9 @@ _FAR = 1e4
 
 _SHARE = 0.02
 """Largest share of all trials in a block: temporary memory is about ten times as much as its scores."""
+
+_FEW = 16
+"""Classes that take about as much time as two."""
 
 _LARGEST = 1e150
 """Parameters beyond this are out of bounds: log-likelihoods could not be told from infinite ones."""
@@ -55,6 +59,11 @@ class ClassTrials:
 
     def __len__(self) -> int:
         return len(self.label)
+
+    @property
+    def size(self) -> int:
+        """For how many trials of a few classes these count: they are as much work."""
+        return len(self) * max(len(self.class_weights) // _FEW, 1)
 
     @property
     def amounts(self) -> FloatArray:
@@ -114,14 +123,17 @@ class ClassObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
-        size = len(self.fixed)
-        sums = [self._block(raw, rows, known is None) for rows in self.blocks()]
-        total = np.sum([block[1:] for block in sums], axis=0)
-        value, gradient = float(total[0]), self.basis.T @ total[1 : size + 1]
+        n_systems = self.trials.systems.shape[1]
+        seconds = None
         if known is None:
-            own = total[size + 1 :].reshape(size, size)
+            scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
+            seconds = SecondDerivatives(scales.shape[0] * bool(scales.any()), len(offsets) * bool(offsets.any()), self.dtype)
+        sums = [self._block(raw, rows, seconds) for rows in self.blocks()]
+        total = np.sum([block[1:] for block in sums], axis=0)
+        value, gradient = float(total[0]), self.basis.T @ total[1:]
+        if seconds is not None:
             with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-                known = self.basis.T @ own @ self.basis + np.diag(self.penalty)
+                known = seconds.along(self.basis) + np.diag(self.penalty)
         value += float(0.5 * self.penalty @ parameters**2)
         return Derivatives(value, gradient + self.penalty * parameters, known, max(float(block[0]) for block in sums))
 
@@ -188,24 +200,23 @@ class ClassObjective:
             z[excluded] = -np.inf
         return features, z, self.trials.label[rows]
 
-    def _block(self, raw: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
-        """The largest lead of a wrong class in a block, and its share of value, gradient and Hessian."""
+    def _block(self, raw: FloatArray, rows: slice, seconds: SecondDerivatives | None) -> FloatArray:
+        """The largest lead of a wrong class in a block, and its share of value and gradient; adds its second ones."""
         with np.errstate(all="ignore"):
             features, z, label = self._combined(raw, rows)
             weights = self.trials.weight(rows).astype(self.dtype)
             errors = Errors.of(z, label)
             column = np.arange(len(label))
             pull = errors.posterior  # of the wrong classes
-            products: FloatArray = np.empty(0)
-            if with_hessian:
+            if seconds is not None:
                 pull[label, column] = errors.p_true
-                products = _products(features - features[:, label, column][:, None], pull, weights)
+                seconds.add(features, label, pull, weights)
             pull[label, column] = -errors.p_error
             pull *= weights
             offsets = pull @ np.ones(len(label), self.dtype)
             scales = [float(np.vdot(pull, system)) for system in features]
             value = float(weights @ errors.cost)
-            return np.concatenate(([float(errors.lead.max()), value], scales, offsets, products))
+            return np.concatenate(([float(errors.lead.max()), value], scales, offsets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,21 +271,53 @@ def _sum(features: AnyArray, raw: FloatArray) -> AnyArray:
     return z
 
 
-def _products(features: AnyArray, posterior: AnyArray, weights: AnyArray) -> FloatArray:
+class SecondDerivatives:
     """Second derivatives by scales and offsets: ``sum w F' (diag p - p p') F`` for the features F of each trial.
 
-    Features are relative to those of the true class, so that nothing cancels where that is nearly certain.
+    Those by parameters that stay what they are, which may be all scales or all offsets, are not computed. The products
+    of offsets are most of the work where there are many classes: they are symmetric, half of them is enough, and they
+    are added up where they are, as matrices of their size are larger than the blocks that they come from.
+
+    Parameters
+    ----------
+    n_systems, n_classes : int
+        0 where scales, or offsets, stay what they are.
+    dtype : type
+        Of the blocks.
     """
-    k, n = len(features), len(posterior)
-    weighted = posterior * weights
-    hessian = np.empty((k + n, k + n))
-    one = np.ones(len(weights), features.dtype)
-    mixed = weighted @ posterior.T
-    np.fill_diagonal(mixed, 0.0)
-    hessian[k:, k:] = np.diag(mixed.sum(axis=1)) - mixed  # probabilities add up to 1
-    for i, system in enumerate(features):
-        deviation = system - np.einsum("cn,cn->n", posterior, system)
-        deviation *= weighted
-        hessian[i, k:] = hessian[k:, i] = deviation @ one
-        hessian[i, :k] = [float(np.vdot(deviation, other)) for other in features]
-    return hessian.ravel()
+
+    def __init__(self, n_systems: int, n_classes: int, dtype: type[np.float64 | np.float32]) -> None:
+        self._scales, self._mixed = np.zeros((n_systems, n_systems)), np.zeros((n_systems, n_classes))
+        self._products: AnyArray = np.zeros((n_classes, n_classes), dtype, order="F")
+        self._multiply = get_blas_funcs("syrk", dtype=dtype)
+
+    def add(self, features: AnyArray, label: IntArray, posterior: AnyArray, weights: AnyArray) -> None:
+        """Add those of a block: features (n_systems, n_classes, n), true classes (n,), posterior, weights (n,)."""
+        root = np.sqrt(weights)
+        weighted = posterior * root
+        if len(self._products):
+            self._products = self._multiply(1.0, weighted.T, 1.0, self._products, trans=1, overwrite_c=1)
+        weighted *= root
+        one, column = np.ones(len(weights), features.dtype), np.arange(len(label))
+        # Relative to the true class, so that nothing cancels where that is nearly certain.
+        relative = [system - system[label, column] for system in features[: len(self._scales)]]
+        for i, system in enumerate(relative):
+            deviation = system - np.einsum("cn,cn->n", posterior, system)
+            deviation *= weighted
+            if len(self._products):
+                self._mixed[i] += deviation @ one
+            self._scales[i] += [float(np.vdot(deviation, other)) for other in relative]
+
+    def along(self, basis: FloatArray) -> FloatArray:
+        """By parameters: ``basis`` (n_systems + n_classes, n_parameters) is how scales and offsets change with them."""
+        n_classes = len(self._products)
+        hessian = np.zeros((len(basis), len(basis)))
+        by_offset = slice(len(basis) - n_classes, None)
+        hessian[: len(self._scales), : len(self._scales)] = self._scales
+        if n_classes:
+            half = np.triu(self._products, 1).astype(np.float64)
+            half += half.T
+            hessian[by_offset, by_offset] = np.diag(half.sum(axis=1)) - half  # probabilities add up to 1
+            hessian[: len(self._scales), by_offset] = self._mixed
+            hessian[by_offset, : len(self._scales)] = self._mixed.T
+        return np.asarray(basis.T @ hessian @ basis)

@@ -166,7 +166,7 @@ def _searched(
         way.follow(replace(rough, trials=near), ROUGH[0])
     if few is not all_of_them:
         way.follow(replace(rough, trials=few), ROUGH[0])
-    if n < LARGE:
+    if trials.size < LARGE:
         return objective, way.follow(objective, PRECISE)
     return objective, way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
 

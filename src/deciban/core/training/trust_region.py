@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from scipy.linalg import cho_solve, lapack
 
 from deciban.types import BoolArray, FloatArray
 
@@ -40,6 +41,12 @@ _LOST = 1e-14
 
 _HALVINGS = 20
 """How often a bad start is drawn nearer before the search begins at 0."""
+
+_MANY = 64
+"""Parameters from which on eigenvalues take longer than most passes over trials."""
+
+_BENT = 1e-10
+"""Least curvature, relative to the largest, of which it is certain that no direction is flat."""
 
 _NEAR = 1e-3
 """What Newton's step can gain, relative to the value, where second derivatives change so little that old ones do."""
@@ -166,10 +173,8 @@ def minimize(
     before = math.inf if after is None else after.decrement
     is_own = after is None  # whether the Hessian is that of the point
     while True:
-        eigenvalues, vectors = np.linalg.eigh(at.hessian)
-        slopes = vectors.T @ at.gradient
-        flat = _flat(eigenvalues, slopes, at.value, _FLAT * rounding)
-        decrement = _decrement(eigenvalues, slopes, flat)
+        model = _model(at, rounding)
+        decrement = model.decrement
         stuck = decrement >= 0.25 * before and decrement <= 100.0 * rounding * abs(at.value)
         converged = stuck or (
             decrement <= precise * abs(at.value)
@@ -177,20 +182,15 @@ def minimize(
         )
         if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
             reached = converged and not stopped
-            step = np.where(flat, 0.0, -slopes / np.where(flat, 1.0, eigenvalues)) if reached else np.zeros(len(slopes))
-            found = Minimum(
-                point, point + vectors @ step, at, decrement, n_steps, n_evaluations, reached, int(flat.sum())
-            )
-            if not reached or not flat.any():
+            polished = point + model.newton if reached else point
+            found = Minimum(point, polished, at, decrement, n_steps, n_evaluations, reached, model.n_flat)
+            if not reached or not isinstance(model, _Spectrum) or not model.n_flat:
                 return found
-            back = _way_back(found.polished, eigenvalues, vectors, slopes, flat, _ALIKE * abs(at.value))
-            return _settled(function, found, *back, rounding)
+            return _settled(function, found, *model.way_back(polished, _ALIKE * abs(at.value)), rounding)
         earlier, before = before, decrement
-        step = np.zeros(len(slopes))
-        step[~flat] = _within(radius, eigenvalues[~flat], slopes[~flat], 0.1 * rounding)
-        predicted = -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
+        step, predicted = model.within(radius)
         near = reuse and decrement <= min(_NEAR * abs(at.value), 0.1 * earlier)
-        there = function(trial := point + vectors @ step, at.hessian if near else None)
+        there = function(trial := point + step, at.hessian if near else None)
         n_evaluations += 1
         gained = at.value - there.value if there.is_finite else -math.inf
         length = float(np.linalg.norm(step))
@@ -200,7 +200,7 @@ def minimize(
         elif ratio > 0.75 and length > 0.8 * radius:
             radius *= 4.0
         if near and there.is_finite:
-            known = _updated(at.hessian, vectors @ step, there.gradient - at.gradient)
+            known = _updated(at.hessian, step, there.gradient - at.gradient)
             there = replace(there, hessian=known)
         if ratio > 1e-4 or abs(gained) <= rounding * abs(at.value):
             point, at, n_steps, is_own = trial, there, n_steps + 1, not near
@@ -248,29 +248,101 @@ def _updated(hessian: FloatArray, step: FloatArray, change: FloatArray) -> Float
     return hessian - np.outer(along, along) / expected + np.outer(change, change) / seen
 
 
-def _decrement(eigenvalues: FloatArray, slopes: FloatArray, flat: BoolArray) -> float:
-    """What Newton's step would gain; infinite where there is no minimum of the model."""
-    if np.any(eigenvalues[~flat] <= 0.0):
-        return math.inf
-    with np.errstate(over="ignore"):
-        return float(0.5 * np.sum(slopes[~flat] ** 2 / eigenvalues[~flat]))
+@dataclass(frozen=True, slots=True)
+class _Spectrum:
+    """The quadratic model at a point, by the eigenvalues of the Hessian."""
 
-
-def _flat(eigenvalues: FloatArray, slopes: FloatArray, value: float, tiny: float) -> BoolArray:
+    eigenvalues: FloatArray
+    vectors: FloatArray
+    slopes: FloatArray
+    """The gradient in the coordinates of the eigenvectors."""
+    flat: BoolArray
     """Directions in which neither curvature nor slope can be told from rounding."""
-    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
-    level = np.abs(slopes) <= tiny * max(abs(value), largest)
-    return np.asarray(level & (np.abs(eigenvalues) <= tiny * largest))
+    rounding: float
+
+    @classmethod
+    def of(cls, at: Derivatives, rounding: float) -> _Spectrum:
+        """From the derivatives at a point."""
+        eigenvalues, vectors = np.linalg.eigh(at.hessian)
+        slopes, tiny = vectors.T @ at.gradient, _FLAT * rounding
+        largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+        level = np.abs(slopes) <= tiny * max(abs(at.value), largest)
+        return cls(eigenvalues, vectors, slopes, np.asarray(level & (np.abs(eigenvalues) <= tiny * largest)), rounding)
+
+    @property
+    def n_flat(self) -> int:
+        """Number of directions that look flat."""
+        return int(self.flat.sum())
+
+    @property
+    def decrement(self) -> float:
+        """What Newton's step would gain; infinite where there is no minimum of the model."""
+        eigenvalues, slopes = self.eigenvalues[~self.flat], self.slopes[~self.flat]
+        if np.any(eigenvalues <= 0.0):
+            return math.inf
+        with np.errstate(over="ignore"):
+            return float(0.5 * np.sum(slopes**2 / eigenvalues))
+
+    @property
+    def newton(self) -> FloatArray:
+        """The step to the minimum of the model."""
+        steps: FloatArray = np.where(self.flat, 0.0, -self.slopes / np.where(self.flat, 1.0, self.eigenvalues))
+        return self.vectors @ steps
+
+    def within(self, radius: float) -> tuple[FloatArray, float]:
+        """The step to the minimum of the model in a ball, and what it gains by the model."""
+        eigenvalues, slopes, moving = self.eigenvalues, self.slopes, ~self.flat
+        step = np.zeros(len(slopes))
+        step[moving] = _within(radius, eigenvalues[moving], slopes[moving], 0.1 * self.rounding)
+        return self.vectors @ step, -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
+
+    def way_back(self, point: FloatArray, limit: float) -> tuple[FloatArray, int]:
+        """The step along flat directions to the point closest to 0, and how many of them seem to be flat all the way."""
+        along = self.vectors.T @ point
+        loss = np.abs(self.slopes * along) + 0.5 * np.abs(self.eigenvalues) * along**2
+        flat = self.flat & (loss <= limit)
+        return -(self.vectors[:, flat] @ along[flat]), int(flat.sum())
 
 
-def _way_back(
-    point: FloatArray, eigenvalues: FloatArray, vectors: FloatArray, slopes: FloatArray, flat: BoolArray, limit: float
-) -> tuple[FloatArray, int]:
-    """The step along flat directions to the point closest to 0, and how many of them seem to be flat all the way."""
-    along = vectors.T @ point
-    loss = np.abs(slopes * along) + 0.5 * np.abs(eigenvalues) * along**2
-    flat = flat & (loss <= limit)
-    return -(vectors[:, flat] @ along[flat]), int(flat.sum())
+@dataclass(frozen=True, slots=True)
+class _Bowl:
+    """The quadratic model at a point whose Hessian is far from singular: Newton's step takes no eigenvalues.
+
+    They take fifteen times as long as the triangular factor, which counts where there are many parameters.
+    """
+
+    at: Derivatives
+    newton: FloatArray
+    rounding: float
+    n_flat: ClassVar[int] = 0
+
+    @classmethod
+    def of(cls, at: Derivatives, rounding: float) -> _Bowl | None:
+        """From the derivatives at a point; None if the Hessian is not positive definite, or nearly not."""
+        factor, failed = lapack.dpotrf(at.hessian)
+        if failed:
+            return None
+        inverse_condition, failed = lapack.dpocon(factor, float(np.abs(at.hessian).sum(axis=0).max()))
+        if failed or not inverse_condition > max(rounding, _BENT):
+            return None
+        return cls(at, -cho_solve((factor, False), at.gradient), rounding)
+
+    @property
+    def decrement(self) -> float:
+        """What Newton's step would gain."""
+        return -0.5 * float(self.at.gradient @ self.newton)
+
+    def within(self, radius: float) -> tuple[FloatArray, float]:
+        """The step to the minimum of the model in a ball, and what it gains by the model."""
+        if np.linalg.norm(self.newton) <= radius:
+            return self.newton, self.decrement
+        return _Spectrum.of(self.at, self.rounding).within(radius)
+
+
+def _model(at: Derivatives, rounding: float) -> _Bowl | _Spectrum:
+    """The quadratic model at a point."""
+    bowl = _Bowl.of(at, rounding) if len(at.gradient) >= _MANY else None
+    return bowl or _Spectrum.of(at, rounding)
 
 
 def _settled(function: Function, found: Minimum, back: FloatArray, flat: int, rounding: float) -> Minimum:
