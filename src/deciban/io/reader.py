@@ -13,7 +13,7 @@ from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name
 from deciban.io.recognition import Opened, Recognized, recognize
-from deciban.io.source import PathLike, Source, display_name, read_text
+from deciban.io.source import PathLike, Source, TwoFiles, display_name, read_text
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.trials import Origin, Scores
@@ -190,7 +190,7 @@ class _LineOf:
             return None
 
 
-def _system_name(path: PathLike, given: str | None) -> str:
+def _system_name(path: PathLike | TwoFiles, given: str | None) -> str:
     """What to call a system: as the user wants, or as its file without the endings."""
     return bare_name(Path(display_name(path)).name) if given is None else given
 

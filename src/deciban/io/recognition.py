@@ -16,7 +16,7 @@ from deciban.io.columns.headers import Columns, Vocabulary, could_hold
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
+from deciban.io.source import PathLike, Source, TwoFiles, display_name, files_of, numbered_lines, read_text
 from deciban.io.text.finding import columns_seen, find_layout
 from deciban.io.text.reader import Layout
 
@@ -176,15 +176,18 @@ class Recognized:
     path : path
         As the user gave it.
     files : tuple of Opened
-        More than one if it is a pattern; the first tells what it holds.
+        More than one if it is a pattern, or two files; the first tells what it holds.
+    sides : pair of Recognized, optional
+        Of two files: that of targets, and that of non-targets.
     """
 
-    path: PathLike
+    path: PathLike | TwoFiles
     files: tuple[Opened, ...]
+    sides: tuple[Recognized, Recognized] | None = None
 
 
 def recognize(
-    path: PathLike | Recognized,
+    path: PathLike | TwoFiles | Recognized,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -229,6 +232,9 @@ def recognize(
     if isinstance(path, Recognized):
         _refuse_other_options(path, format, columns, labels)
         return path
+    if isinstance(path, TwoFiles):
+        tar, non = (recognize(one, format=format, columns=columns, labels=labels, of_key=of_key) for one in (path.tar, path.non))
+        return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
     return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))

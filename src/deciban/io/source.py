@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -59,7 +60,37 @@ BLANKS = " \t\v\f"
 """What counts as white space inside a line. Other blanks of Unicode are part of a name."""
 
 
-def display_name(path: PathLike) -> str:
+@dataclass(frozen=True, slots=True)
+class TwoFiles:
+    """One input in two: scores of targets, and scores of non-targets by the same system.
+
+    Attributes
+    ----------
+    tar, non : path
+        As in `deciban.io.read_contents`.
+    """
+
+    tar: PathLike
+    non: PathLike
+
+    def __str__(self) -> str:
+        """What messages call both."""
+        return f"{display_name(self.tar)} + {display_name(self.non)}"
+
+
+def single_files(inputs: Iterable[PathLike | TwoFiles | None]) -> list[PathLike]:
+    """All files that are named, those of two each by itself.
+
+    Examples
+    --------
+    >>> single_files(["key.txt", None, TwoFiles("same.txt", "different.txt")])
+    ['key.txt', 'same.txt', 'different.txt']
+    """
+    named = [one for one in inputs if one is not None]
+    return [path for one in named for path in ((one.tar, one.non) if isinstance(one, TwoFiles) else (one,))]
+
+
+def display_name(path: PathLike | TwoFiles) -> str:
     r"""What messages call a file.
 
     A file name need not be text: what cannot be encoded is shown as a question mark, and what a terminal would obey

@@ -13,14 +13,15 @@ from deciban.models.score_model import ScoreModel
 from deciban.workflows import Options, Reading, Trained, apply_files, train_files
 from deciban.workflows.inputs import Paths, ScoreFiles
 from deciban.workflows.kinds import kind_of
+from deciban.workflows.two_files import named_scores
 
 Calibrated = Fused = TrainedClasses = Trained
 apply_class_files = apply_files
 
 
 def calibrate_files(
-    scores: Paths,
-    key: PathLike | None,
+    scores: Paths | None = None,
+    key: PathLike | None = None,
     model: ScoreModel | None = None,
     *,
     calibrator: ScoreModel | None = None,
@@ -64,15 +65,16 @@ def calibrate_files(
     chosen = _one_of(model, calibrator, "calibrator")
     if chosen is not None:
         return train_files(scores, key, chosen, **options)
-    named = Options.of("calibrate_files", {name: options[name] for name in _OF_READING if name in options})
-    files = ScoreFiles.of(scores, key, named.reading)
-    many = kind_of(files.scores[0], files.key, named).name == "classes"
+    named, options = named_scores(scores, key, options)
+    about = Options.of("calibrate_files", {name: options[name] for name in _OF_READING if name in options})
+    files = ScoreFiles.of(named, key, about.reading)
+    many = kind_of(files.scores[0], files.key, about).name == "classes"
     return train_files(files, None, MulticlassCalibrator() if many else AffineCalibrator(), **options)
 
 
 def fuse_files(
-    scores: Paths,
-    key: PathLike | None,
+    scores: Paths | None = None,
+    key: PathLike | None = None,
     model: ScoreModel | None = None,
     *,
     fusion: ScoreModel | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.source import PathLike, display_name, require_one_stream
+from deciban.io.source import PathLike, display_name, require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
@@ -22,6 +22,7 @@ from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
+from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
@@ -61,8 +62,8 @@ class ReportRequest:
         ------
         InputError
         """
-        read = [*paths_of(self.scores), self.key, *(paths_of(self.train) if self.train else ()), self.train_key]
-        read += [path_of_model(self.model)]
+        train = paths_of(self.train) if self.train else ()
+        read = single_files([*paths_of(self.scores), self.key, *train, self.train_key, path_of_model(self.model)])
         require_one_stream(read)
         refuse_overwriting([self.output], [*read, *quality_paths(self.quality), *quality_paths(self.train_quality)])
         ending = Path(os.fspath(self.output)).suffix.casefold()
@@ -74,7 +75,7 @@ class ReportRequest:
 
 
 def report_files(
-    scores: Paths,
+    scores: Paths | None = None,
     key: PathLike | None = None,
     output: PathLike = "report.html",
     *,
@@ -132,8 +133,9 @@ def report_files(
     >>> "<h1>Four trials</h1>" in path.with_suffix(".html").read_text("utf-8"), results.systems[0].n_tar
     (True, 2)
     """
+    named, options = named_scores(scores, key, options)
     request = ReportRequest(
-        scores, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
+        named, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
     )
     return write_report(request, Options.of("report_files", options), progress).results
 

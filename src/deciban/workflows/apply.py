@@ -14,7 +14,7 @@ from deciban.analysis.data import SystemsData
 from deciban.errors import InputError
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
-from deciban.io.source import PathLike, display_name
+from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -130,11 +130,11 @@ def apply_files(
     kind = kind_called(loaded.scores_kind)
     _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
     if loaded.is_fusion:
-        refuse_twice(paths)
+        refuse_twice(single_files(paths))
     targets = _output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
-    read = [*paths, *quality_paths(quality), model_path]
+    read = [*single_files(paths), *quality_paths(quality), model_path]
     refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
     kind.refuse_reading(chosen.reading)
     inputs = list[Input]()
@@ -162,7 +162,7 @@ def apply_files(
     return tuple(messages)
 
 
-def _output_targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
+def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
     """The file to write for each input, or the one for all of them.
 
     Raises
@@ -179,10 +179,17 @@ def _output_targets(paths: list[PathLike], out: PathLike, *, one_by_one: bool) -
                 "folder to write them to (-o FOLDER/), or read them as one input with a pattern ('part-*.txt')."
             )
         return [out]
-    nameless = next((path for path in paths if str(path) == "-" or set(str(path)) & set("*?[")), None)
-    if nameless is not None and not Path(nameless).exists():
+    nameless = next((path for path in paths if not _has_file_name(path)), None)
+    if nameless is not None:
         raise InputError(f"{display_name(nameless)}: has no file name to be written under in a folder. Name a file.")
-    return [Path(out) / Path(path).name for path in paths]
+    return [Path(out) / Path(path).name for path in paths if not isinstance(path, TwoFiles)]
+
+
+def _has_file_name(path: PathLike | TwoFiles) -> bool:
+    """Whether an input is one file: no stream, pattern or two files."""
+    if isinstance(path, TwoFiles):
+        return False
+    return Path(path).exists() or not (str(path) == "-" or set(str(path)) & set("*?["))
 
 
 def _is_folder(out: PathLike) -> bool:

@@ -16,10 +16,11 @@ from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
+from deciban.workflows.two_files import named_scores
 
 
 def evaluate_files(
-    scores: Paths,
+    scores: Paths | None = None,
     key: PathLike | None = None,
     *,
     model: PathLike | Model | None = None,
@@ -46,6 +47,10 @@ def evaluate_files(
     progress : function, optional
         Called with a few words at every step.
     **options
+        ``tar`` and ``non``, by another name ``same`` and ``different``: in place of ``scores`` and a key, the scores
+        of targets and those of non-targets, a path or as many as there are systems of each; plain lists of numbers
+        will do.
+
         ``kind`` (``"two-class"`` or ``"classes"``; left out, the files decide), how files are read and joined (the
         attributes of `deciban.workflows.Reading`), and which figures are wanted (those of
         `deciban.workflows.Figures`: ``operating_points`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
@@ -74,19 +79,24 @@ def evaluate_files(
     >>> results = evaluate_files(folder / "sys.csv", folder / "key.csv")
     >>> results.kind, results.classes, round(results.systems[0].cllr, 3)
     ('classes', ('eng', 'fra'), 0.459)
+    >>> _ = (folder / "same.txt").write_text("2.5\\n1\\n"), (folder / "different.txt").write_text("-0.5\\n1.5\\n")
+    >>> results = evaluate_files(same=folder / "same.txt", different=folder / "different.txt")
+    >>> results.names, results.systems[0].n_tar, results.systems[0].auc
+    (('same + different',), 2, 0.75)
     """
+    named, options = named_scores(scores, key, options)
     chosen, loaded = Options.of("evaluate_files", options), None
     if model is not None:
         from deciban.workflows.model_files import path_of_model, trained_model
 
-        scores = paths_of(scores, also=(key, path_of_model(model)))  # before the model is read
+        named = paths_of(named, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
     elif quality is not None or of_training:
         raise InputError(
             "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
         )
     how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
-    return evaluate_model(loaded, scores, key, chosen, **how).results
+    return evaluate_model(loaded, named, key, chosen, **how).results
 
 
 def evaluate_joined(joined: JoinedScores, options: Options, progress: Progress | None = None) -> Results[Any]:

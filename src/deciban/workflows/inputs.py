@@ -9,22 +9,23 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.errors import InputError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
-from deciban.io.source import PathLike, require_one_stream
+from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_files
 from deciban.io.text.ways import in_lines
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
+from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.options import Options, Reading
 
-Paths: TypeAlias = Sequence[PathLike] | PathLike
-"""Score files, or one."""
+Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
+"""Score files, or one; those of one system may be two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +67,13 @@ class ScoreFiles:
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
         of_key["of_key"] = True
         opened = tuple(recognize(path, **how) for path in paths)
+        _refuse_options_of_keys(opened, key, reading)
         return cls(opened, None if key is None else recognize(key, **of_key), class_order)
 
     @property
     def paths(self) -> list[PathLike]:
         """The files, the key last."""
-        return [file.path for file in (*self.scores, *(() if self.key is None else (self.key,)))]
+        return single_files(file.path for file in (*self.scores, *(() if self.key is None else (self.key,))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +171,7 @@ def read_joined(
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
     contents = [kind.read(one, reading, say).contents for one in files.scores]
+    _require_same_rows(files.scores, contents)
     systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
@@ -201,7 +204,7 @@ def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, 
         raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error
 
 
-def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike]:
+def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike | TwoFiles]:
     """The files that are named, one or several.
 
     Parameters
@@ -217,18 +220,18 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
     InputError
         If there is none, one is no name of a file, or standard input would be read twice.
     """
-    given: Any = [scores] if isinstance(scores, str | os.PathLike) else scores
+    given: Any = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
     if not isinstance(given, Iterable):
         raise InputError(f"{name}: got {type(scores).__name__}. Name a file, or several in a list.")
     paths: list[Any] = list(given)
     for path in paths:
-        if not isinstance(path, str | os.PathLike):
+        if not isinstance(path, str | os.PathLike | TwoFiles):
             raise InputError(
                 f"{name}: got {type(path).__name__} for the name of a file. What is in memory, deciban.evaluate takes."
             )
     if not paths:
         raise InputError(f"{name}: no file given. At least one is needed.")
-    require_one_stream([*paths, *also])
+    require_one_stream([*single_files(paths), *also])
     return paths
 
 
@@ -261,6 +264,44 @@ def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tupl
         return None, [Message("note", name, words)]
     weight = weights_of_key(aligned, key, column)
     return weight, [Message("weights", name, f"column {column!r}   {in_words(weight)}")]
+
+
+def _refuse_options_of_keys(files: Sequence[Recognized], key: PathLike | None, reading: Reading) -> None:
+    """Refuse what is said about a key where two files say which trials are targets.
+
+    Raises
+    ------
+    InputError
+    """
+    if all(file.sides is None for file in files):
+        return
+    said = {"key": key, "key_format": reading.key_format, "key_columns": reading.key_columns}
+    for name in (name for name, value in said.items() if value is not None):
+        raise InputError(
+            f"{name}: is about a key, and there is none: of two files, the one holds targets and the other "
+            "non-targets. Leave it out."
+        )
+
+
+def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]) -> None:
+    """Refuse systems whose trials are told apart by their rows and are not as many of each class.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    counts = {}
+    for file, one in zip(files, contents, strict=True):
+        if file.sides is not None and one.key is not None and one.key.trials.sides == ROW:
+            counts[one.origin.name] = one.key.n_tar, one.key.n_non
+    if len(set(counts.values())) > 1:
+        (name, (n_tar, n_non)), *others = counts.items()
+        other, (m_tar, m_non) = next(pair for pair in others if pair[1] != (n_tar, n_non))
+        raise KeyMismatchError(
+            f"{other} has {counted(m_tar, 'target')} and {counted(m_non, 'non-target')}, {name} {n_tar:,} and "
+            f"{n_non:,}. Their trials have no names and are told apart by their rows, so that all systems must have as "
+            "many of each. Evaluate them one by one, or give the trials names."
+        )
 
 
 def ties_in_words(ties: Mapping[str, int | float]) -> str:

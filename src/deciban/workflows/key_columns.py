@@ -16,7 +16,7 @@ from deciban.messages import Message
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.lists import PAIR
+from deciban.trials.lists import PAIR, ROW
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 
@@ -276,6 +276,12 @@ def _column(trials: Trials, name: str) -> pa.DictionaryArray:
     side = name if name in trials.conditions else trials.origin.side_called(name)
     if side in trials.sides:
         return trials.column(side)
+    if trials.sides == ROW and not trials.conditions:
+        raise InputError(
+            f"{trials.origin.name}: no column {name!r} says which trials to hold out together. Its trials have neither "
+            "names nor columns, only rows: hold out single trials, by the number of folds (cross_validate=5, "
+            "--cross-validate 5)."
+        )
     values = complete_column(trials, name, "says which trials to hold out together", trials.sides)
     return as_text(values).dictionary_encode()
 

@@ -13,6 +13,7 @@ from deciban.analysis.data import LabelledData
 from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError, naming_trials
+from deciban.io.source import single_files
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
@@ -76,7 +77,7 @@ class SystemTrials:
         FormatError, KeyMismatchError, InputError
             As in `read_joined` and `measures_of`, or if a file is given twice.
         """
-        refuse_twice(file.path for file in files.scores)
+        refuse_twice(single_files(file.path for file in files.scores))
         incomplete = model.accepts_missing
         joined = read_joined(files, None, options, incomplete=incomplete, progress=progress)
         sides = model.quality_arguments or None if trained else None

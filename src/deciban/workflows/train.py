@@ -12,7 +12,7 @@ from deciban.analysis import Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
@@ -25,11 +25,12 @@ from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected
 from deciban.workflows.system_trials import SystemTrials
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
+from deciban.workflows.two_files import named_scores
 
 
 def train_files(
-    scores: Paths | ScoreFiles,
-    key: PathLike | None,
+    scores: Paths | ScoreFiles | None = None,
+    key: PathLike | None = None,
     model: ScoreModel | None = None,
     *,
     quality: QualityFiles | None = None,
@@ -86,8 +87,8 @@ def train_files(
     progress : function, optional
         Called with a few words at every step.
     **options
-        As in `deciban.evaluate_files`. With ``weights``, trials count that much in training, selection,
-        cross-validation and all figures; those of a ``test_key`` without that column count alike.
+        As in `deciban.evaluate_files`, ``tar`` and ``non`` among them. With ``weights``, trials count that much in
+        training, selection, cross-validation and all figures; those of a ``test_key`` without that column count alike.
 
     Returns
     -------
@@ -113,9 +114,10 @@ def train_files(
     >>> [(row.name, round(row.dev.cllr, 2)) for row in done.rows]
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
+    named, options = named_scores(scores, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    files = ScoreFiles.of(scores, key, chosen.reading)
+    files = ScoreFiles.of(named, key, chosen.reading)
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(model or _default(files, chosen, quality), with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)
@@ -153,7 +155,9 @@ def train_files(
     return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages))
 
 
-def _test_paths(files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None) -> list[PathLike] | None:
+def _test_paths(
+    files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None
+) -> list[PathLike | TwoFiles] | None:
     """The score files of other trials, if there are any.
 
     Raises

@@ -8,7 +8,7 @@ from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.evaluation.results import SCHEMA, Jsonable, Results
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message
 from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
@@ -93,7 +93,7 @@ class Trained(Jsonable):
         """Evaluation of cross-validated scores of the trials of training; None if there are none."""
         return next(iter(self.of("cross-validated")), None)
 
-    def files(self, paths: Sequence[PathLike]) -> list[PathLike]:
+    def files(self, paths: Sequence[PathLike | TwoFiles]) -> list[PathLike | TwoFiles]:
         """Those of the files of all systems that the model takes; all of them if they do not hold one system each."""
         if self.selection is None or len(paths) != len(self.selection.steps) + len(self.selection.left_out):
             return list(paths)

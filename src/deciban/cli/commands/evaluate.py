@@ -17,7 +17,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 
 @click.command("eval", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
 @options("json")
 def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool) -> None:
@@ -31,6 +31,7 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
 
     \b
     deciban eval sysA.txt sysB.txt --key key.txt
+    deciban eval --tar same.txt --non different.txt
     deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
@@ -38,7 +39,7 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     from deciban.workflows.evaluate import evaluate_joined
     from deciban.workflows.inputs import read_joined
 
-    files = asked.files(scores, key)
+    files = asked.files(asked.inputs(scores, key), key)
     about = asked.options_for(files)
     with working() as say:
         joined = read_joined(files, None, about, progress=say)
@@ -54,7 +55,7 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
 @options("plot")
 def plot_command(
@@ -75,8 +76,8 @@ def plot_command(
     from deciban.workflows.inputs import read_joined
 
     ending_of(output)
-    refuse_overwriting([output], [*scores, key])
-    files = asked.files(scores, key)
+    files = asked.files(asked.inputs(scores, key), key)
+    refuse_overwriting([output], files.paths)
     about = asked.options_for(files)
     many = about.kind == "classes"
     if many != (plot in _CLASS_KINDS):

@@ -12,7 +12,7 @@ from deciban.cli.shared.parsing import require_writable
 
 
 @click.command("report", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
 @options("report")
 def report_command(
@@ -47,9 +47,10 @@ def report_command(
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     given |= cross_validate or {}
-    request = ReportRequest(scores=list(scores), key=key, output=output, train=list(train), **given)
+    inputs = asked.inputs(scores, key)
+    request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **given)
     require_writable(output)
-    files = asked.files(scores, key)
+    files = asked.files(inputs, key)
     about = asked.options_for(files)
     with working() as say:
         done = write_report(request, about, say, files=files)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate", cls=SectionedCommand)
-@click.argument("scores", metavar="SCORES")
+@click.argument("scores", required=False, metavar="SCORES")
 @options("model", "methods", "calibrate")
 @joining_options(figures="training")
 @options("json")
 def calibrate_command(
-    scores: str, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
+    scores: str | None, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
     """Train a map from the SCORES of one system to log-likelihood ratios, and save it as a model.
 
@@ -39,15 +39,16 @@ def calibrate_command(
     deciban calibrate dev.txt --key dev.key -o model.json --llrs dev_llr.txt
     deciban calibrate dev.txt --key dev.key -o model.json --apply-to eval.txt --llrs eval_llr.txt
     deciban calibrate dev.csv --key key.csv -o model.json --cross-validate speaker --llrs dev_llr.csv
+    deciban calibrate --tar same.txt --non different.txt -o model.json --cross-validate 5
     deciban calibrate dev.txt --key dev.key -o model.json --p-target 0.01 --alpha 2 --beta 2
     deciban calibrate logits.npy --key labels.npy --classes cat,dog,eel -o model.json --cross-validate 5
     """
     from deciban.cli.shared.training import TrainingRequest, train
+    from deciban.workflows.inputs import paths_of
 
-    own = ("output", "cross_validate", "llrs", "to", "quiet", "as_json")
-    request = TrainingRequest(
-        scores=[scores], key=key, apply_to=[apply_to] if apply_to else [], **{name: given.pop(name) for name in own}
-    )
+    named = {name: given.pop(name) for name in ("output", "cross_validate", "llrs", "to", "quiet", "as_json")}
+    inputs = paths_of(asked.inputs([] if scores is None else [scores], key))
+    request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
 
     def model(options: Options) -> ScoreModel:
         if options.kind == "classes":
@@ -58,7 +59,7 @@ def calibrate_command(
 
 
 @click.command("fuse", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...")
 @options("model", "fuse")
 @joining_options(missing="missing-or-subset", figures="training")
 @options("offsets", "json")
@@ -84,14 +85,13 @@ def fuse_command(
     deciban fuse a.tsv b.tsv --key languages.key -o fusion.json --prior 0.5,0.3,0.2
     """
     from deciban.cli.shared.training import TrainingRequest, train
+    from deciban.workflows.inputs import paths_of
 
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
     own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json")
-    extra = _quality(given)
-    request = TrainingRequest(
-        scores=list(scores), key=key, apply_to=list(apply_to), extra=extra, **{name: given.pop(name) for name in own}
-    )
+    extra, named, inputs = _quality(given), {name: given.pop(name) for name in own}, paths_of(asked.inputs(scores, key))
+    request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))
 
 

@@ -6,9 +6,9 @@ import functools
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from deciban.cli.shared.parsing import PARSERS
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
-    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.inputs import Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
 
 _TYPES = {"float": float, "path": click.Path(dir_okay=False, path_type=Path)}
@@ -138,11 +138,14 @@ class Asked:
         Of two or of many classes; the figures of ``options`` are those of it.
     subsets : str or None
         What ``--missing`` says that is the business of a fusion.
+    two : mapping of str to tuple of str
+        ``tar`` and ``non``: files of targets and of non-targets.
     """
 
     options: Options
     preset: Preset | None = None
     subsets: str | None = None
+    two: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Asked:
@@ -150,6 +153,7 @@ class Asked:
         from deciban.workflows.options import Options
 
         chosen = {name: value for name, value in given.items() if value not in (None, ())}
+        two: dict[str, Any] = {name: chosen.pop(name) for name in ("tar", "non") if name in chosen}
         named = shares = None
         if "preset" in chosen:
             from deciban.evaluation.preset_table import preset
@@ -167,13 +171,26 @@ class Asked:
         subsets = chosen["missing"] if str(chosen["missing"]).startswith("subset") else None
         chosen |= {"missing": "error"} if subsets else {}
         arguments = {**(shares or {}), **chosen, "operating_points": points or None}
-        return cls(Options.of("deciban", arguments), named, subsets)
+        return cls(Options.of("deciban", arguments), named, subsets, two)
 
-    def files(self, scores: Sequence[str], key: str | None) -> ScoreFiles:
+    def inputs(self, scores: Sequence[str], key: str | None) -> Paths:
+        """The score files that were named, one or two for each system.
+
+        Raises
+        ------
+        InputError
+            As in `named_scores`.
+        """
+        from deciban.io.source import PathLike, TwoFiles
+        from deciban.workflows.two_files import named_scores
+
+        return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
+
+    def files(self, scores: Paths, key: str | None) -> ScoreFiles:
         """Score files and a key, opened once."""
         from deciban.workflows.inputs import ScoreFiles
 
-        return ScoreFiles.of(list(scores), key, self.options.reading)
+        return ScoreFiles.of(scores, key, self.options.reading)
 
     def options_for(self, files: ScoreFiles) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.

@@ -16,6 +16,7 @@ from deciban.cli.shared.tables import console, number, print_results, say, table
 from deciban.evaluation import Results
 
 if TYPE_CHECKING:
+    from deciban.io.source import PathLike, TwoFiles
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
@@ -31,7 +32,7 @@ class TrainingRequest:
 
     Attributes
     ----------
-    scores : list of str
+    scores : list of paths
     key : str or None
     output : str
         Where the model goes.
@@ -47,7 +48,7 @@ class TrainingRequest:
         More arguments of `deciban.train_files`.
     """
 
-    scores: list[str]
+    scores: list[PathLike | TwoFiles]
     key: str | None
     output: str
     cross_validate: dict[str, Any] | None = None
@@ -67,7 +68,7 @@ class TrainingRequest:
         click.UsageError
         InputError
         """
-        from deciban.io.source import require_one_stream
+        from deciban.io.source import require_one_stream, single_files
         from deciban.io.writing import refuse_overwriting
         from deciban.workflows.quality import quality_paths
 
@@ -78,14 +79,16 @@ class TrainingRequest:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
         if self.llrs is None and (self.to is not None or (self.apply_to and self.apply_key is None)):
             raise click.UsageError("--apply-to and --to say what to write to --llrs OUT. Name it, or leave them out.")
-        rereads = "-" in (self.apply_to or self.scores) and (self.apply_key is not None or not self.apply_to)
+        rereads = "-" in (self.apply_to or single_files(self.scores)) and (
+            self.apply_key is not None or not self.apply_to
+        )
         if self.llrs is not None and rereads:
             raise click.UsageError(
                 "standard input (-) is read once, for training. Put the scores into a file for --llrs."
             )
         named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
         files = [path for one in named for path in quality_paths(one)]
-        read = [*self.scores, self.key, *self.apply_to, self.apply_key, *files]
+        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 

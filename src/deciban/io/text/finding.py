@@ -65,6 +65,7 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
         if format is None:
             refuse_semicolons(sample, name)
         layout = lines.found()
+        _refuse_unknown_title(layout, sample[0], name)
     return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 
 
@@ -154,6 +155,8 @@ class _Lines:
         """Delimiters that cut every line into the same number of fields, at least 2; else all that cut the first."""
         regular = [d for d, rows in self.tables.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
         possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
+        if not possible and self.options.need in (None, "scores", "key") and _is_list_of_numbers(self.tables[" "]):
+            return ["," if self.sample[0].startswith('"') else " "]  # which quotes belong to
         if not possible and all(len(row) == 1 for row in self.tables[" "]):
             possible.append(" ")  # a single column
         if self.format is not None:
@@ -166,7 +169,7 @@ class _Lines:
         """The layout of columns that the user named."""
         wanted, delimiters = parse_columns(columns), self._delimiters()
         table = self.format or text_formats()["table"]
-        if not delimiters and not (isinstance(wanted, list) and len(wanted) == 1):
+        if not delimiters and len(wanted) != 1:
             raise FormatError(f"{self.name}:1: expected at least 2 columns, got {self.sample[0][:80]!r}.")
         delimiter = delimiters[0] if delimiters else " "
         fields = tuple(self.tables[delimiter][0])
@@ -259,6 +262,21 @@ class _Lines:
         lines = [tuple(line.split()) for line in self.format.lines if len(line.split()) == len(roles)]
         need = self.options.need
         return sum(need is None or _holds(self.format, line, need) for line in lines) == 1
+
+
+def _refuse_unknown_title(layout: Layout, first: str, name: str) -> None:
+    """Refuse a first line that is no number where all others are: it may be a title, or a score that was misspelt."""
+    if layout.roles == ("score",) and layout.header is None and not is_number(first.strip()):
+        title = first.strip()
+        raise FormatError(
+            f"{name}:1: {title[:80]!r} is no number. If it is the title of the scores below, say so: --columns "
+            f"score={title[:80]}."
+        )
+
+
+def _is_list_of_numbers(rows: _Rows) -> bool:
+    """Whether lines of one field each are numbers, under a title or not."""
+    return looks_numeric([row[0] for row in rows[1:] or rows])
 
 
 def _is_header_of(roles: Sequence[str], fields: Sequence[str], vocabulary: Vocabulary) -> bool:

@@ -60,6 +60,12 @@ def undecided(
     words = " If its words for target and non-target are not known, say them: --labels target=WORD,nontarget=WORD."
     words = words if need == "key" else ""
     ways = [] if seen is None else seen.ways(need)
+    if swapped is not None and swapped.roles == ("score",):
+        return (
+            f"{name}:1: one number on each line, but {need} was asked for: {line!r}. If these are labels, say so "
+            "(--key-columns label). Two lists of scores, one of targets and one of non-targets, are named --tar FILE "
+            "--non FILE."
+        )
     if swapped is not None:
         what = "these are scores" if need == "key" else "this is a key"
         return (

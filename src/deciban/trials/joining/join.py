@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError
+from deciban.messages import counted
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import Duplicates, JoinReport, Match, Missing, match, picked, require_comparable
 from deciban.trials.lists import Trials
@@ -205,10 +206,11 @@ def refuse_conflicts(labels: Key, key: Key) -> None:
     conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
     if len(conflict):
         row = int(conflict[0])
+        swapped = " Are targets and non-targets of one of them swapped?" if len(conflict) == len(known) > 1 else ""
         raise KeyMismatchError(
             f"{labels.trials.origin.where(row)}: trial {labels.trials.name_of(row)} has another label than in "
-            f"{key.trials.origin.name} ({len(conflict):,} such trial{'s' if len(conflict) > 1 else ''}). "
-            "Leave the labels of one of them out, with --columns."
+            f"{key.trials.origin.name} ({counted(len(conflict), 'such trial')}).{swapped} Correct one of them, or leave "
+            "its labels out if it has a column of them (--columns)."
         )
 
 

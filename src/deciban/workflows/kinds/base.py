@@ -17,6 +17,7 @@ from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.io.text.ways import in_lines
+from deciban.io.two_files import read_two_files
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
@@ -74,6 +75,8 @@ class Kind(ABC, Generic[S, K, A]):
         """
         say(f"reading {display_name(file.path)}")
         log10 = reading.log10 and self.log10_of_files and need is None
+        if file.sides is not None:
+            return read_two_files(file, log10=log10)
         return read_input(file, need=need or self.need, log10=log10)
 
     @abstractmethod
@@ -275,6 +278,13 @@ def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Any
     ------
     InputError, OSError
     """
+    if scores.sides is not None and (options.kind == "classes" or options.reading.classes is not None):
+        raise InputError(
+            f"{display_name(scores.path)}: two files of scores, one of targets and one of non-targets, are about two "
+            "classes. Scores of many classes have a key: leave kind and classes out (--kind, --classes), or name it."
+        )
+    if scores.sides is not None:
+        return kind_called("two-class")
     if options.kind is None and options.reading.classes is not None:
         return kind_called("classes")
     return kind_called(options.kind or _shown(scores, key))

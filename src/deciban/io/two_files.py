@@ -1,0 +1,129 @@
+"""Scores of targets in one file and those of non-targets in another, read as one input that holds its own labels."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from deciban._arrow import of_numpy
+from deciban.errors import InputError, KeyMismatchError
+from deciban.io.contents import Contents
+from deciban.io.formats import bare_name
+from deciban.io.reader import Input, joined, read_input
+from deciban.io.recognition import Recognized
+from deciban.io.source import TwoFiles, display_name
+from deciban.trials import Key, Trials
+from deciban.trials.lists import ROW
+
+
+_SEPARATORS = "-_. "
+
+
+def read_two_files(found: Recognized, *, log10: bool = False) -> Input:
+    """Read the scores of targets and those of non-targets, with what they are as labels.
+
+    Trials that have names keep them. Without names they are known by their rows, those of targets first.
+
+    Parameters
+    ----------
+    found : Recognized
+        Of `deciban.io.source.TwoFiles`.
+    log10 : bool
+        Whether the scores are common logarithms.
+
+    Returns
+    -------
+    Input
+        The targets, then the non-targets, each in the order of their file.
+
+    Raises
+    ------
+    FormatError, OSError
+        If a file cannot be read, or one holds what the other does not.
+    KeyMismatchError
+        If a file has labels that say otherwise, or the trials of one have names and those of the other have none.
+    """
+    names, sides = found.path, found.sides
+    if sides is None or not isinstance(names, TwoFiles):
+        raise InputError(f"{display_name(found.path)}: one input. Name two, of targets and of non-targets.")
+    tar, non = (read_input(one, need="scores", log10=log10) for one in sides)
+    parts = [tar.contents, non.contents]
+    lists = [one.systems[0].trials for one in parts]
+    for part, is_target in zip(parts, (True, False), strict=True):
+        _refuse_other_labels(part, is_target=is_target)
+    if (lists[0].sides == ROW) != (lists[1].sides == ROW):
+        nameless, named = sorted(lists, key=lambda trials: trials.sides != ROW)
+        raise KeyMismatchError(
+            f"{named.origin.name} names its trials, {nameless.origin.name} does not. Of targets and non-targets of one "
+            "system, both have names or none; name the columns if they were taken wrongly (--columns)."
+        )
+    if lists[0].sides == ROW:
+        parts = _numbered_on(parts, list(map(len, lists)))
+    whole = joined(parts, display_name(names), name_of_both(names))
+    trials = whole.systems[0].trials
+    truth = np.arange(len(trials)) < len(lists[0])
+    shown = [display_name(one) for one in (names.tar, names.non)]
+    origin = replace(whole.origin, reading=" and ".join(dict.fromkeys(one.origin.reading for one in parts)))
+    words = dict(zip(shown, (True, False), strict=True))
+    return Input(replace(whole, origin=origin, key=Key(trials, truth), words=words), tar.format)
+
+
+def name_of_both(files: TwoFiles) -> str:
+    """What to call the system of two files: by the words that their names share, else by both.
+
+    Examples
+    --------
+    >>> name_of_both(TwoFiles("lab/plda_tar.txt", "lab/plda_non.txt"))
+    'plda'
+    >>> name_of_both(TwoFiles("same.csv", "different.csv"))
+    'same + different'
+    """
+    one, other = (bare_name(display_name(path).rpartition("/")[2]) for path in (files.tar, files.non))
+    words, others = (re.split(f"([{_SEPARATORS}]+)", name) for name in (one, other))
+    n_first = _n_alike(words, others)
+    n_last = min(_n_alike(words[::-1], others[::-1]), min(len(words), len(others)) - n_first)
+    first, last = "".join(words[:n_first]), "".join(words[len(words) - n_last :])
+    shared = first + (last.lstrip(_SEPARATORS) if first else last)
+    return shared.strip(_SEPARATORS) or f"{one} + {other}"
+
+
+def _n_alike(words: list[str], others: list[str]) -> int:
+    """How many words two lists begin with alike."""
+    same = [a == b for a, b in zip(words, others, strict=False)]
+    return same.index(False) if False in same else len(same)
+
+
+def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:
+    """Refuse a file of targets that labels non-targets, or the reverse."""
+    if contents.key is None:
+        return
+    rows = np.flatnonzero(contents.key.is_target != is_target)
+    if len(rows):
+        where, said = contents.key.trials.origin.where(int(rows[0])), ("non-target", "target")[not is_target]
+        asked = "targets" if is_target else "non-targets"
+        raise KeyMismatchError(
+            f"{where}: is labelled {said} ({len(rows):,} of {len(contents.key):,} trials), but {contents.origin.name} "
+            f"was given as the scores of {asked}. Are the two files swapped? A file that has labels for all its trials "
+            "needs no second one: name it alone."
+        )
+
+
+def _numbered_on(parts: list[Contents], lengths: list[int]) -> list[Contents]:
+    """The same with the rows of the second file counted on from the first."""
+    total, start, numbered = sum(lengths), 0, []
+    for part, length in zip(parts, lengths, strict=True):
+        old = part.systems[0].trials
+        names = (of_numpy(np.arange(start, start + length)).cast("string"),)
+        trials = Trials(ROW, names, old.listed, origin=old.origin, conditions=old.conditions, n_rows=total)
+        numbered.append(_on(part, trials))
+        start += length
+    return numbered
+
+
+def _on(contents: Contents, trials: Trials) -> Contents:
+    """Contents on other trials, row by row."""
+    fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores")}
+    changed = {name: replace(one, trials=trials) for name, one in fields.items() if one is not None}
+    return replace(contents, systems=tuple(replace(one, trials=trials) for one in contents.systems), **changed)

@@ -1,0 +1,103 @@
+"""Scores of targets in one file and of non-targets in another: one input that holds its labels."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import FormatError, InputError, KeyMismatchError
+from deciban.io.recognition import recognize
+from deciban.io.source import TwoFiles
+from deciban.io.two_files import name_of_both, read_two_files
+from support.text_formats import names_of
+
+NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)
+
+
+def read(folder, tar, non, **options):
+    """What is read of two texts, or of two files of the folder."""
+    for name, content in (("tar.txt", tar), ("non.txt", non)):
+        if content is not None:
+            (folder / name).write_text(content)
+    log10 = options.pop("log10", False)
+    return read_two_files(recognize(TwoFiles(folder / "tar.txt", folder / "non.txt"), **options), log10=log10).contents
+
+
+@given(NUMBERS, NUMBERS)
+def test_rows_are_counted_on(tmp_path_factory, tar, non):
+    texts = ("".join(f"{value!r}\n" for value in values) for values in (tar, non))
+    contents = read(tmp_path_factory.mktemp("two"), *texts)
+    assert contents.scores.score.tolist() == [*tar, *non]
+    assert contents.key.is_target.tolist() == [True] * len(tar) + [False] * len(non)
+    assert names_of(contents.scores.trials) == [(str(row),) for row in range(len(tar) + len(non))]
+    assert contents.scores.trials.n_rows == len(tar) + len(non)
+
+
+def test_names_stay(tmp_path):
+    contents = read(tmp_path, "ann x 1.5\nann y 2\n", "bob x -1\n")
+    assert names_of(contents.key.trials) == [("ann", "x"), ("ann", "y"), ("bob", "x")]
+    assert contents.label_counts == f"2 target ({tmp_path / 'tar.txt'}) · 1 non-target ({tmp_path / 'non.txt'})"
+    assert contents.scores.trials.origin.where(2) == f"{tmp_path / 'non.txt'}:1"
+
+
+def test_two_formats_and_two_shapes(tmp_path):
+    np.save(tmp_path / "tar.npy", np.array([2.5, 1.0]))
+    (tmp_path / "non.csv").write_text("score\n-1\n0.5\n-2\n")
+    contents = read_two_files(recognize(TwoFiles(tmp_path / "tar.npy", tmp_path / "non.csv"))).contents
+    assert contents.scores.score.tolist() == [2.5, 1.0, -1.0, 0.5, -2.0]
+    assert (contents.key.n_tar, contents.key.n_non) == (2, 3)
+
+
+def test_conditions_go_with_their_trials(tmp_path):
+    contents = read(tmp_path, "score,room\n1,a\n2,b\n", "score,room\n-1,c\n")
+    assert contents.key.trials.condition("room").to_pylist() == ["a", "b", "c"]
+    assert contents.key.keep(where={"room": ["b", "c"]}).is_target.tolist() == [True, False]
+
+
+def test_common_logarithms(tmp_path):
+    contents = read(tmp_path, "1\n2\n", "-1\n", log10=True)
+    assert contents.scores.nats == pytest.approx(np.log(10) * np.array([1.0, 2.0, -1.0]))
+
+
+@pytest.mark.parametrize(
+    ("tar", "non", "error", "message"),
+    [
+        ("ann x 1.5\n", "2\n", KeyMismatchError, "tar.txt names its trials, .*non.txt does not"),
+        ("1.5\n", "ann x 2\n", KeyMismatchError, "non.txt names its trials, .*tar.txt does not"),
+        ("ann x 1.5\n", "utt1 2\n", InputError, "identifies a trial by"),
+        ("# none\n", "2\n", FormatError, "tar.txt: the file is empty"),
+        ("1\n", "", FormatError, "non.txt: the file is empty"),
+        (
+            "label,score\n1,2\n0,1\n",
+            "label,score\n0,1\n",
+            KeyMismatchError,
+            "tar.txt:3: is labelled non-target .1 of 2",
+        ),
+        ("label,score\n1,2\n", "label,score\n1,1\n", KeyMismatchError, "non.txt:2: is labelled target .*swapped"),
+        ("label,score\n1,2\n", "1\n", FormatError, "Files that are read as one must be alike"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(tmp_path, tar, non, error, message):
+    with pytest.raises(error, match=message):
+        read(tmp_path, tar, non)
+
+
+def test_one_input_is_not_two(tmp_path):
+    (tmp_path / "one.txt").write_text("1\n")
+    with pytest.raises(InputError, match=r"one\.txt: one input"):
+        read_two_files(recognize(tmp_path / "one.txt"))
+
+
+@pytest.mark.parametrize(
+    ("tar", "non", "name"),
+    [
+        ("plda_tar.txt", "plda_non.txt", "plda"),
+        ("tar-plda.v2.npy", "non-plda.v2.npy", "plda.v2"),
+        ("lab/A.same.2.txt", "lab/A.different.2.txt", "A.2"),
+        ("targets.txt", "nontargets.txt", "targets + nontargets"),
+        ("a/x.txt", "b/x.txt", "x"),
+        ("a_b.txt", "a.txt", "a"),
+    ],
+)
+def test_the_system_is_called_by_the_words_that_both_names_share(tar, non, name):
+    assert name_of_both(TwoFiles(tar, non)) == name
