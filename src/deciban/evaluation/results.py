@@ -15,13 +15,13 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
-from deciban.messages import Message
+from deciban.messages import Message, as_objects
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials import JoinReport
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON layout; it changes when a name or a meaning does."""
 
 CONVENTIONS = {
@@ -260,6 +260,7 @@ class Evaluation(OneSystem):
         del fields["curves"], fields["is_weighted"]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
+        fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         numbers: dict[str, Any] = plain({"kind": self.kind, **fields})
         return numbers
@@ -324,6 +325,7 @@ class Results(Shown, Generic[E]):
             "systems": [system.to_dict() for system in self.systems],
             **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
             "join": None if self.join is None else dataclasses.asdict(self.join),
+            "messages": as_objects(self.messages),
             "inputs": list(self.message_lines),
             "conventions": dict(self.conventions),
         }

@@ -142,6 +142,7 @@ class Trained(Jsonable):
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "selection": None if self.selection is None else self.selection.to_dict(),
             "join": of_dev["join"],
+            "messages": of_dev["messages"],
             "inputs": of_dev["inputs"],
             "conventions": of_dev["conventions"],
             **self._former_names(of_dev["systems"], others),
