@@ -153,6 +153,8 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
+    if done.renamed is not None:
+        read["names"] = done.renamed
     known = None if request.apply_to else done.cross_validated_scores
     source = done.files(request.apply_to or request.scores)
     quality = request.extra.get("test_quality") if request.apply_to else None
