@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -17,6 +18,7 @@ class Message:
     origin : str
         The file that it is about; empty if it is about no file.
     text : str
+        All that there is to say, however long a list in it is.
 
     Examples
     --------
@@ -30,9 +32,51 @@ class Message:
     origin: str
     text: str
 
+    def to_dict(self) -> dict[str, str]:
+        """Return what JSON says of it: ``kind``, ``source`` and ``text``."""
+        return {"kind": self.kind, "source": self.origin, "text": self.text}
+
     def __str__(self) -> str:
-        """The line that a terminal shows."""
-        return f"{self.kind:<4}  " + (f"{self.origin}   {self.text}" if self.origin else self.text)
+        """The line that a terminal shows; long lists in it are cut, with the number of what is left out."""
+        text = shortened(self.text)
+        return f"{self.kind:<4}  " + (f"{self.origin}   {text}" if self.origin else text)
+
+
+_MOST = 20
+"""So many entries of a list are shown all."""
+
+_SHOWN = 10
+"""So many are shown of a longer one."""
+
+_SEPARATORS = (" · ", ", ")
+
+
+def shortened(line: str) -> str:
+    """A line whose lists of more than 20 entries end after 10, with the number of the others.
+
+    Examples
+    --------
+    >>> shortened(" · ".join(f"51 lang{k}" for k in range(1000)))  # doctest: +ELLIPSIS
+    '51 lang0 · 51 lang1 · ... · 51 lang9 · 990 more'
+    >>> shortened("a, b, c")
+    'a, b, c'
+    """
+    for separator in _SEPARATORS:
+        parts = line.split(separator)
+        if len(parts) > _MOST:
+            line = separator.join([*parts[:_SHOWN], f"{len(parts) - _SHOWN:,} more"])
+    return line
+
+
+def as_objects(messages: Iterable[object]) -> list[dict[str, str]]:
+    """What JSON says of messages; lines of text are notes about no file.
+
+    Examples
+    --------
+    >>> as_objects([Message("read", "a.txt", "60 trials"), "by hand"])
+    [{'kind': 'read', 'source': 'a.txt', 'text': '60 trials'}, {'kind': 'note', 'source': '', 'text': 'by hand'}]
+    """
+    return [(one if isinstance(one, Message) else Message("note", "", str(one))).to_dict() for one in messages]
 
 
 def counted(n: int, noun: str) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,24 +104,50 @@ class RuleWeighting:
 
     def __str__(self) -> str:
         """Return the numbers as a text table."""
-        lines = [
+        lines = list(self.lines)
+        if self.points:
+            widths = [max(map(len, column)) for column in zip(self.headings, *self.rows, strict=True)]
+            lines += ["", *(_aligned(row, widths) for row in (self.headings, *self.rows))]
+        return "\n".join(lines)
+
+    headings: ClassVar[tuple[str, ...]] = (
+        "operating point",
+        "threshold",
+        "of the greatest density",
+        "weight within 1 nat",
+        "below",
+    )
+    """What stands above `rows`."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """What is to be said of each operating point, as texts."""
+        return tuple(
+            (
+                str(weight.point),
+                f"{weight.threshold:.2f}",
+                _percent(weight.relative_density),
+                _percent(weight.near),
+                _percent(weight.below),
+            )
+            for weight in self.points
+        )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is to be said of the thresholds, a line each."""
+        return (
             f"rule (alpha, beta) = ({self.alpha:g}, {self.beta:g}), prior of the objective {self.prior}",
             f"most weight at threshold  {self.mode:8.2f} nats",
             f"50 % of the weight within {self.half[0]:8.2f} to {self.half[1]:.2f} nats",
             f"90 % of the weight within {self.most[0]:8.2f} to {self.most[1]:.2f} nats",
-        ]
-        if self.points:
-            width = max(len("operating point"), *(len(str(weight.point)) for weight in self.points))
-            lines += [
-                "",
-                f"{'operating point':{width}}  threshold  of the greatest density  weight within 1 nat  below",
-            ]
-            lines += [
-                f"{weight.point!s:{width}}  {weight.threshold:9.2f}  {_percent(weight.relative_density):>23}"
-                f"  {_percent(weight.near):>19}  {_percent(weight.below):>5}"
-                for weight in self.points
-            ]
-        return "\n".join(lines)
+        )
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    """A line of a table: a name, and what is aligned to the right."""
+    cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+    return "  ".join(cells)
 
 
 _CURVE = ("threshold", "density")

@@ -17,14 +17,14 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.messages import Message
+from deciban.messages import Message, as_objects
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials import JoinReport
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON layout; it changes when a name or a meaning does."""
 
 CONVENTIONS = {
@@ -284,6 +284,7 @@ class Evaluation(OneSystem):
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
+        fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
         numbers: dict[str, Any] = plain({"kind": self.kind, **fields, **self.requested.to_dict()})
@@ -349,6 +350,7 @@ class Results(Shown, Generic[E]):
             "systems": [system.to_dict() for system in self.systems],
             **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
             "join": None if self.join is None else dataclasses.asdict(self.join),
+            "messages": as_objects(self.messages),
             "inputs": list(self.message_lines),
             "conventions": dict(self.conventions),
         }

@@ -12,7 +12,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.reader import read_contents, text_faults
 from deciban.io.source import PathLike, require_one_stream
-from deciban.messages import counted
+from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import IntArray
@@ -24,8 +24,13 @@ _SHOWN = 5
 class Validation:
     """What was read, and what is wrong with it: for every kind of fault how many there are, and the first of them."""
 
-    lines: tuple[str, ...]
+    messages: tuple[Message, ...]
     faults: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was read, a line each."""
+        return tuple(map(str, self.messages))
 
     @property
     def is_valid(self) -> bool:
@@ -71,17 +76,21 @@ def validate(
     require_one_stream([submission, trials])
     index = read_contents(trials, need="index", format=trials_format, columns=trials_columns, labels=labels).index
     assert index is not None  # noqa: S101  # an index was asked for
-    lines = [f"trials  {index.trials.origin.name}   {index.trials.origin.reading}   {counted(len(index), 'trial')}"]
+    messages = [_read("trials", index.trials, "")]
     try:
         contents = read_contents(submission, need="scores", format=format, columns=columns, labels=labels)
     except FormatError as error:
         found = islice(text_faults(submission, format=format, columns=columns, labels=labels), _SHOWN)
-        return Validation(tuple(lines), tuple(map(str, found)) or (str(error),))
+        return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
     # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
     given, names = contents.systems[0].trials, [system.name for system in contents.systems]
     several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
-    lines.append(f"scores  {given.origin.name}   {given.origin.reading}   {counted(len(given), 'trial')}{several}")
-    return Validation(tuple(lines), tuple(_faults(given, index.trials, any_order=any_order)))
+    messages.append(_read("scores", given, several))
+    return Validation(tuple(messages), tuple(_faults(given, index.trials, any_order=any_order)))
+
+
+def _read(kind: str, trials: Trials, more: str) -> Message:
+    return Message(kind, trials.origin.name, f"{trials.origin.reading}   {counted(len(trials), 'trial')}{more}")
 
 
 def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:

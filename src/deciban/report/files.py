@@ -172,7 +172,7 @@ def write_report(
         opened = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
-        train = evaluate_model(model, opened, None, chosen, **how)
+        train = evaluate_model(model, opened, None, chosen.of_systems(test.renamed), **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion and chosen.kind == "two-class":

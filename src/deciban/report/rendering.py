@@ -30,6 +30,12 @@ class Page:
     figures: FusionFigures | None = None
     selection: Selection | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
+        sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
+        more = {name: [one.to_dict() for one in shown.systems] for name, shown in sets.items() if shown is not None}
+        return {**self.results.to_dict(), **more}
+
 
 def render(
     results: Any,

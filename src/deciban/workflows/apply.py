@@ -44,6 +44,7 @@ from deciban.workflows.quality import (
     quality_paths,
     read_measures,
 )
+from deciban.workflows.system_names import known_by, renamed
 from deciban.workflows.system_trials import naming_scores
 
 
@@ -232,7 +233,8 @@ def _applied(
     list of Message
     """
     kind = kind_called(model.scores_kind)
-    systems = named_apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    apart = named_apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
+    systems, renaming = renamed(apart, reading.names)
     if not model.is_fusion and len(systems) > 1:
         _ = inputs[0].contents.scores  # which says how to choose one of several
     messages = [kind.read_message(system) for system in systems]
@@ -240,7 +242,9 @@ def _applied(
     order, notes = list(range(len(systems))), list[Message]()
     if model.is_fusion:
         trained = () if model.training_ is None else model.training_.systems
-        order, notes = order_of_training([system.name for system in systems], trained, model.n_systems_)
+        order, notes = order_of_training(
+            known_by([system.name for system in systems], renaming, trained), trained, model.n_systems_
+        )
     shared = on_shared_trials(model, kind, inputs, systems, order, reading)
     columns = list[Any]()
     kind.require_model(model, reading, kind.classes_of(shared.systems[0]))

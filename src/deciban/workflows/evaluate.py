@@ -16,6 +16,7 @@ from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
+from deciban.workflows.system_names import Renamed
 from deciban.workflows.two_files import named_scores
 
 
@@ -122,10 +123,13 @@ class ModelEvaluation:
         Of what the model makes; ``before`` holds those of the systems, in the order of training.
     trials : SystemTrials or None
         What it was made of; None without a model.
+    renamed : Renamed, optional
+        What systems were called before they were given names.
     """
 
     results: Results[Any]
     trials: Any = None
+    renamed: Renamed | None = None
 
 
 def evaluate_model(
@@ -148,7 +152,8 @@ def evaluate_model(
         As in `evaluate_files`.
     """
     if model is None:
-        return ModelEvaluation(evaluate_joined(read_joined(scores, key, options, progress=progress), options, progress))
+        joined = read_joined(scores, key, options, progress=progress)
+        return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import combination_messages, read_measures
     from deciban.workflows.system_trials import SystemTrials
@@ -182,7 +187,7 @@ def evaluate_model(
     found += trials.seen_before(model, of_training=of_training)
     report = trials.joined.report
     untouched = Results(tuple(before), report, tuple(found))
-    return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials)
+    return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials, trials.joined.renamed)
 
 
 def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:

@@ -23,6 +23,7 @@ from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.options import Options, Reading
+from deciban.workflows.system_names import Renamed, renamed
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""
@@ -95,6 +96,8 @@ class JoinedScores:
         What was read and assumed, without how trials met.
     weight : (n_trials,) array, optional
         How much each trial counts; None if all count alike.
+    renamed : Renamed, optional
+        What systems were called before they were given names.
     """
 
     kind: AnyKind
@@ -104,6 +107,7 @@ class JoinedScores:
     key: AnyKey
     messages: tuple[Message, ...]
     weight: CountArray | None = None
+    renamed: Renamed | None = None
 
     @property
     def truth(self) -> AnyArray:
@@ -173,6 +177,7 @@ def read_joined(
     contents = [kind.read(one, reading, say).contents for one in files.scores]
     _require_same_rows(files.scores, contents)
     systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
+    systems, called = renamed(systems, reading.names)
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
     truth = _truth(kind, source, systems[0], reading, files)
@@ -184,7 +189,7 @@ def read_joined(
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
     messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
+    return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight, called)
 
 
 def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, files: ScoreFiles) -> AnyKey:

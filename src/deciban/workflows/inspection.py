@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,11 @@ class Inspection:
     name: str
     properties: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        properties = [{"name": name, "value": value} for name, value in self.properties]
+        return {"path": self.name, "properties": properties, "remarks": list(self.remarks)}
 
 
 def inspect_file(

@@ -12,6 +12,7 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
 from deciban.trials.joining.matching import Duplicates, Missing
+from deciban.workflows.system_names import Names, Renamed
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
 """Values of condition columns of a key: only such trials are used."""
@@ -57,6 +58,9 @@ class Reading:
     from_classes : bool
         Two classes: a file with a score for each of two named classes is taken, too, as the score of the target class
         minus that of the other one. Asked for by ``kind="two-class"``.
+    names : sequence of str, or mapping of str to str, optional
+        What systems are called: in their order, or by what they are called without it, that is by the names of their
+        files without the ending.
     """
 
     missing: Missing = "error"
@@ -75,6 +79,7 @@ class Reading:
     posterior_prior: Prior | None = None
     detection_llr: bool = False
     from_classes: bool = False
+    names: Names | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +171,10 @@ class Options:
         """The same as keyword arguments, of which `of` makes it again."""
         parts = (self.reading, self.figures)
         return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {"kind": self.kind}
+
+    def of_systems(self, known: Renamed | None) -> Options:
+        """The same for other trials of systems that were given names."""
+        return self if known is None else replace(self, reading=replace(self.reading, names=known))
 
     def lenient(self) -> Options:
         """The same for other trials, whose key may lack the column of weights."""

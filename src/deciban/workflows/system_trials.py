@@ -24,6 +24,7 @@ from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import Measured, measures_of
+from deciban.workflows.system_names import known_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +184,7 @@ class SystemTrials:
         InputError
             As in `order_of_training`.
         """
-        order, messages = order_of_training(self.systems, trained, n_systems)
+        order, messages = order_of_training(known_by(self.systems, self.joined.renamed, trained), trained, n_systems)
         chosen = self.choose(order)
         return replace(chosen, messages=(*chosen.messages, *messages))
 

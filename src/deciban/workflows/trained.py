@@ -14,6 +14,7 @@ from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials.joining.matching import JoinReport
 from deciban.workflows.kinds import AnyScores, kind_called
+from deciban.workflows.system_names import Renamed
 
 _NOTHING = 0.0005
 """Share of an objective that is shown as 0.0 %."""
@@ -42,6 +43,8 @@ class Trained(Jsonable):
         How the trials of training met.
     messages : tuple of Message
         What was read and assumed.
+    renamed : Renamed, optional
+        What systems were called before they were given names.
     """
 
     model: ScoreModel
@@ -52,6 +55,7 @@ class Trained(Jsonable):
     cross_validated_scores: AnyScores | None
     report: JoinReport
     messages: tuple[Message, ...]
+    renamed: Renamed | None = None
 
     @property
     def kind(self) -> str:
@@ -142,6 +146,7 @@ class Trained(Jsonable):
             "analysis": None if self.analysis is None else self.analysis.to_dict(),
             "selection": None if self.selection is None else self.selection.to_dict(),
             "join": of_dev["join"],
+            "messages": of_dev["messages"],
             "inputs": of_dev["inputs"],
             "conventions": of_dev["conventions"],
             **self._former_names(of_dev["systems"], others),

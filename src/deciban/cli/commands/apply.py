@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from deciban.cli.shared.envelope import print_json, require_own_stream
 from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell, working
 
 
 @click.command("apply", cls=SectionedCommand)
 @click.argument("model", metavar="MODEL.json")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
-@options("apply", "by-order", "missing-of-files", "duplicates", "classes", "reading", "quiet", "llrs")
-def apply_command(model: str, scores: tuple[str, ...], *, output: str, quiet: bool, **given: Any) -> None:
+@options("apply", "by-order", "missing-of-files", "duplicates", "classes", "reading", "quiet", "llrs", "json")
+def apply_command(model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.
 
     Lines of text come out as they came in, but for the score; other formats with all that they hold. Several SCORES are
@@ -32,11 +34,19 @@ def apply_command(model: str, scores: tuple[str, ...], *, output: str, quiet: bo
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import apply_files
     from deciban.workflows.model_files import LoadedModel
+    from deciban.workflows.quality import quality_paths
 
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
+    require_own_stream(output, as_json=as_json)
     loaded = LoadedModel.of(model)
     refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
     with working() as say:
         messages = apply_files(loaded, list(scores), output, progress=say, **given)
     tell(messages, quiet=quiet)
+    if as_json:
+        own = loaded.model
+        found = {"kind": getattr(own, "scores_kind", None), "model": {"kind": own.kind}}
+        outputs = [Path(output) / Path(one).name for one in scores] if Path(output).is_dir() else [output]
+        files = {"model": [model], "scores": scores, "quality": quality_paths(given["quality"]), "output": outputs}
+        print_json(found, files=files, messages=messages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.commands.evaluate import ending_of, save_plot
-from deciban.cli.shared.options import options
+from deciban.cli.shared.envelope import print_json
+from deciban.cli.shared.options import SectionedCommand, options
 
 if TYPE_CHECKING:
     from deciban.calibration import Rule, RuleWeighting
 
 
-@click.command("design")
-@options("design", "json", "drawing")
+@click.command("design", cls=SectionedCommand)
+@options("design", "tables", "json", "drawing")
 def design_command(
     *,
     priors: tuple[float, float] | None,
     dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
     output: Path | None,
+    table_style: str,
     as_json: bool,
     **rule: tuple[float, ...],
 ) -> None:
@@ -62,9 +63,9 @@ def design_command(
         save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
     if as_json:
         found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
-        click.echo(json.dumps({"schema": 1, "rules": found}, indent=2))
+        print_json({"kind": "two-class", "rules": found}, files={"output": [output]})
     else:
-        _show(rules, weightings)
+        _show(rules, weightings, table_style)
     if output is not None:
         click.echo(f"wrote {display_name(output)}", err=True)
 
@@ -91,11 +92,19 @@ def _repeated(*given: tuple[float, ...]) -> list[tuple[float, ...]]:
     return list(zip(*(values * n if len(values) == 1 else values for values in given), strict=True))
 
 
-def _show(rules: list[Rule], weightings: list[RuleWeighting]) -> None:
+def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:
+    from deciban.cli.shared.tables import console, say, table
+
+    out = console(style)
     for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):
         if i:
-            click.echo()
+            out.print("")
         if rule.remark:
             options = f"--alpha {rule.alpha:g} --beta {rule.beta:g} --p-target {rule.p_target!r}"
-            click.echo(f"suggested: {options}\n{rule.remark}\n")
-        click.echo(str(weighting))
+            for line in (f"suggested: {options}", rule.remark, ""):
+                say(out, line)
+        for line in weighting.lines:
+            say(out, line)
+        if weighting.points:
+            out.print("")
+            out.print(table(weighting.headings, weighting.rows))

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from deciban.cli.shared.envelope import print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
 
@@ -19,8 +20,17 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
-@options("json")
-def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool) -> None:
+@options("all-classes", "tables", "json")
+def eval_command(
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: Asked,
+    quiet: bool,
+    all_classes: bool,
+    table_style: str,
+    as_json: bool,
+) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
     Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
@@ -46,20 +56,20 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
         results = evaluate_joined(joined, about, say)
     tell(results.messages, quiet=quiet)
     if as_json:
-        click.echo(results.to_json())
+        print_json(results.to_dict(), files={"scores": [one.path for one in files.scores], "key": [key]})
         return
-    from deciban.cli.shared.tables import print_results
+    from deciban.cli.shared.tables import console, print_results
 
-    print_results(results)
+    print_results(results, console(table_style), all_classes=all_classes)
 
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
-@options("plot")
+@options("plot", "json")
 def plot_command(
-    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path
+    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path, as_json: bool
 ) -> None:
     """Draw one plot of score files; all systems share it.
 
@@ -89,7 +99,9 @@ def plot_command(
     from deciban import plots
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
-    if not quiet:
+    if as_json:
+        print_json({"plot": plot, **results.to_dict()}, files={"scores": [one.path for one in files.scores], "key": [key], "output": [output]})
+    elif not quiet:
         click.echo(f"wrote {display_name(output)}")
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.options import options, tell, working
+from deciban.cli.shared.envelope import print_json, require_own_stream
+from deciban.cli.shared.options import SectionedCommand, options, tell, working
+
+if TYPE_CHECKING:
+    from deciban.io.formats import Format
 
 
-@click.command("convert")
+@click.command("convert", cls=SectionedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@options("convert", "reading", "quiet")
-def convert_command(source: str, target: str, *, quiet: bool, **given: Any) -> None:
+@options("convert", "reading", "quiet", "json")
+def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
 
     \b
@@ -24,14 +28,17 @@ def convert_command(source: str, target: str, *, quiet: bool, **given: Any) -> N
     from deciban.io.convert import convert
     from deciban.io.source import display_name
 
+    require_own_stream(target, as_json=as_json)
     with working(f"converting {display_name(source)}"):
         messages = convert(source, target, **given)
     tell(messages, quiet=quiet)
+    if as_json:
+        print_json({}, files={"input": [source], "key": [given["key"]], "output": [target]}, messages=messages)
 
 
-@click.command("validate")
+@click.command("validate", cls=SectionedCommand)
 @click.argument("submission", metavar="SUBMISSION")
-@options("validate", "reading", "quiet")
+@options("validate", "reading", "quiet", "json")
 @click.pass_context
 def validate_command(
     ctx: click.Context,
@@ -40,6 +47,7 @@ def validate_command(
     *,
     trials: str,
     quiet: bool,
+    as_json: bool,
     log10: bool,  # noqa: ARG001  # of no matter here
     **reading: Any,
 ) -> None:
@@ -54,7 +62,11 @@ def validate_command(
 
     with working(f"validating {submission}"):
         found = validate(submission, trials, **reading)
-    tell(found.lines, quiet=quiet)
+    tell(found.messages, quiet=quiet)
+    if as_json:
+        result = {"valid": found.is_valid, "faults": found.faults}
+        print_json(result, files={"submission": [submission], "trials": [trials]}, messages=found.messages)
+        ctx.exit(0 if found.is_valid else 2)
     for fault in found.faults:
         click.echo(fault)
     if not quiet:
@@ -62,48 +74,48 @@ def validate_command(
     ctx.exit(0 if found.is_valid else 2)
 
 
-@click.command("formats")
-def formats_command() -> None:
+@click.command("formats", cls=SectionedCommand)
+@options("tables", "json")
+def formats_command(*, table_style: str, as_json: bool) -> None:
     """List the file formats that are known: what each holds, and what is read and written."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from deciban.cli.shared.tables import console
     from deciban.io.formats import formats
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("format", "reads", "writes", "holds"):
-        table.add_column(heading, overflow="fold")
-    for name, one in formats().items():
-        summary = one.summary.replace("`", "") + ("" if one.verified else " (from memory, not verified)")
-        table.add_row(
-            Text(name, style="bold"), Text(" ".join(one.reads)), Text(" ".join(one.writes) or "-"), Text(summary)
-        )
-    console().print(table)
+    known = formats().items()
+    if as_json:
+        found = [
+            {"name": name, "reads": one.reads, "writes": one.writes, "holds": one.summary, "verified": one.verified}
+            for name, one in known
+        ]
+        print_json({"formats": found}, files={})
+        return
+    from deciban.cli.shared.tables import console, table
+
+    rows = [
+        (name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + _doubt(one))
+        for name, one in known
+    ]
+    console(table_style).print(table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
-@click.command("inspect")
+def _doubt(known: Format) -> str:
+    return "" if known.verified else " (from memory, not verified)"
+
+
+@click.command("inspect", cls=SectionedCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@options("reading")
-def inspect_command(files: tuple[str, ...], **reading: Any) -> None:
+@options("reading", "tables", "json")
+def inspect_command(files: tuple[str, ...], *, table_style: str, as_json: bool, **reading: Any) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from deciban.cli.shared.tables import console
     from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
 
     require_one_stream(files)
-    out = console()
+    if as_json:
+        found = [inspect_file(path, **reading).to_dict() for path in files]
+        print_json({"inspections": found}, files={"input": files})
+        return
+    from deciban.cli.shared.tables import console, print_inspection
+
+    out = console(table_style)
     for path in files:
-        inspection = inspect_file(path, **reading)
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(style="bold")
-        table.add_column(overflow="fold")
-        for what, value in inspection.properties:
-            table.add_row(what, Text(value))
-        out.print(Text(inspection.name, style="bold underline"))
-        out.print(table)
-        for remark in inspection.remarks:
-            out.print(Text(remark, style="yellow"))
+        print_inspection(inspect_file(path, **reading), out)

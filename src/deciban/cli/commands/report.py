@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.shared.envelope import print_json, require_own_stream
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
+
+if TYPE_CHECKING:
+    from deciban.report.files import ReportRequest
 
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
-@options("report")
+@options("report", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -24,6 +28,9 @@ def report_command(
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
+    all_classes: bool,
+    table_style: str,
+    as_json: bool,
     **given: Any,
 ) -> None:
     """Evaluate score files into one HTML page with tables and plots, readable offline.
@@ -50,6 +57,7 @@ def report_command(
     inputs = asked.inputs(scores, key)
     request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **given)
     require_writable(output)
+    require_own_stream(output, as_json=as_json)
     files = asked.files(inputs, key)
     about = asked.options_for(files)
     with working() as say:
@@ -57,6 +65,26 @@ def report_command(
     tell(done.results.messages, quiet=quiet)
     if done.train is not None:
         tell(("training", *done.train.messages), quiet=quiet)
-    if not quiet:
-        print_results(done.results, console(stderr=str(output) == "-"))
+    if as_json:
+        print_json(done.to_dict(), files=_files(request))
+    elif not quiet:
+        on = console(table_style, stderr=str(output) == "-")
+        print_results(done.results, on, all_classes=all_classes)
         click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
+
+
+def _files(request: ReportRequest) -> dict[str, list[Any]]:
+    """The files of a page, by role."""
+    from deciban.workflows.model_files import path_of_model
+    from deciban.workflows.quality import quality_paths
+
+    return {
+        "scores": list(request.scores),
+        "key": [request.key],
+        "model": [path_of_model(request.model)],
+        "quality": quality_paths(request.quality),
+        "train": list(request.train),
+        "train-key": [request.train_key],
+        "train-quality": quality_paths(request.train_quality),
+        "output": [request.output],
+    }

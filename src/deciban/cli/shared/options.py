@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from deciban.cli.shared.envelope import GIVEN
 from deciban.cli.shared.parsing import PARSERS
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ class SectionedCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what was typed; options of `joining_options` become one `Asked`."""
         left = super().parse_args(ctx, args)
+        ctx.meta[GIVEN] = dict(ctx.params)
+        if ctx.params.get("as_json") and ctx.params.get("table_style", "plain") != "plain":
+            raise click.UsageError("--json prints no tables, and --table is about them. Leave one of the two out.", ctx)
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
             ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})

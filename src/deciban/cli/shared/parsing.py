@@ -89,6 +89,21 @@ def parse_measures(given: Sequence[str]) -> Any:
     return chosen
 
 
+def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
+    """Turn several ``NAME``, or several ``SYSTEM=NAME``, into names of systems.
+
+    >>> parse_names(["A", "B"]), parse_names(["sysA=Baseline"])
+    (['A', 'B'], {'sysA': 'Baseline'})
+    """
+    pairs = [text.partition("=") for text in given]
+    if not any(equals for _, equals, _ in pairs):
+        return list(given)
+    named = {system: name for system, _, name in pairs}
+    if not all(equals for _, equals, _ in pairs) or len(named) < len(pairs):
+        raise click.BadParameter("write NAME for every system, in order, or SYSTEM=NAME, once for each.")
+    return named
+
+
 def parse_classes(text: str) -> list[str]:
     """Turn ``NAME,NAME,...`` into names of classes."""
     names = [name.strip() for name in text.split(",")]
@@ -193,6 +208,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     "labels": parse_labels,
     "quality": parse_quality,
     "measures": parse_measures,
+    "names": parse_names,
     "classes": parse_classes,
     "groups": parse_groups,
     "prior": parse_prior,

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
+
+from deciban.cli.shared.table_writers import WRITERS, Table
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
+    from deciban.workflows.inspection import Inspection
 
-_WIDTH = 500
-"""Wider than any table: a narrow terminal wraps lines, and no name and no digit is cut off."""
+_UNLIMITED = 100_000
+"""Width of what is no terminal: every row is one line."""
+
+_MOST_CLASSES, _SHOWN_CLASSES = 30, 10
+"""Of more classes than the first number, tables have those with the greatest error rates: the second number."""
 
 _CONFUSIONS = 5
 """Frequent confusions to name."""
@@ -23,16 +29,46 @@ Columns: TypeAlias = dict[str, Callable[[Any], str]]
 """Headings of a table, and what stands below them about an evaluation."""
 
 
-class _Console(Console):
-    """A console that leaves it to the command what becomes of output that nobody reads."""
+class TableConsole(Console):
+    """What tables, and sentences about them, are printed on: as wide as the window, or in a style for programs.
+
+    What is no terminal has no width (but that of the variable ``COLUMNS``, if it is set). Who stops reading ends the
+    command, not the console.
+    """
+
+    def __init__(self, style: str = "plain", **how: Any) -> None:
+        super().__init__(highlight=False, **how)
+        self.writer = WRITERS.get(style)
+        self._printed: bool | None = None  # whether that was a table
+        if how.get("width") is None and not self.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+            self.width = _UNLIMITED
+
+    @property
+    def wraps(self) -> bool:
+        """Whether lines end at the edge of a window."""
+        return self.writer is None and self.width < _UNLIMITED
 
     def on_broken_pipe(self) -> None:
+        """Leave it to the command what becomes of output that nobody reads."""
         raise BrokenPipeError
 
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print tables, or a text."""
+        if self.writer is None:
+            super().print(*objects, **how)
+            return
+        for one in objects:
+            is_table = isinstance(one, Table)
+            text = self.writer.table(one) if is_table else self.writer.line(str(one))
+            if text.strip():
+                self.file.write("\n" * (self._printed is not None and (self.writer.apart or is_table or self._printed)))
+                self.file.write(text)
+                self._printed = is_table
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console that never shortens what it prints."""
-    return _Console(width=_WIDTH, highlight=False, stderr=stderr)
+
+def console(style: str = "plain", *, stderr: bool = False) -> TableConsole:
+    """Return a console that shortens nothing: tables fit the window, or are written in one of the styles."""
+    return TableConsole(style, stderr=stderr)
 
 
 def print_results(
@@ -42,6 +78,7 @@ def print_results(
     order: Sequence[str] = (),
     with_trials: bool = False,
     with_classes: bool = True,
+    all_classes: bool = False,
 ) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output or another console.
 
@@ -56,10 +93,12 @@ def print_results(
         Two classes: whether each row says how many trials it is of, or of what weight.
     with_classes : bool
         Many classes: whether the classes have tables, too.
+    all_classes : bool
+        Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
     """
     to = out or console()
     if results.kind == "classes":
-        _print_multiclass(results.systems, to, order, with_classes=with_classes)
+        _print_multiclass(results.systems, to, order, with_classes=with_classes, most=None if all_classes else _SHOWN_CLASSES)
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
     for system in results.systems:
@@ -67,23 +106,35 @@ def print_results(
             say(to, f"{system.name}: {note}", "yellow")
 
 
+def print_inspection(found: Inspection, out: Console) -> None:
+    """Print what a file holds, and what in it looks wrong."""
+    say(out, found.name, "bold underline")
+    out.print(Table(("", ""), found.properties, prose=(1,), has_headings=False))
+    for remark in found.remarks:
+        say(out, remark, "yellow")
+
+
 def say(out: Console, line: str, style: str = "") -> None:
-    """Print one line of text, which only the terminal wraps."""
-    out.print(Text(line, style=style), soft_wrap=True)
+    """Print one line of text, wrapped between words where there is a window."""
+    text = Text(line, style=style)
+    if not (isinstance(out, TableConsole) and out.wraps):
+        out.print(text, soft_wrap=True)
+        return
+    for part in text.wrap(out, out.width):
+        part.rstrip()
+        out.print(part)
 
 
 def table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, caption: str | None = None
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    n_left: int = 1,
+    caption: str | None = None,
+    prose: Sequence[int] = (),
 ) -> Table:
-    """A table whose first columns hold names, and the others numbers."""
-    found = Table(box=None, pad_edge=False, header_style="bold", caption=caption, caption_justify="left")
-    for heading in headings[:n_left]:
-        found.add_column(Text(heading), overflow="fold")
-    for heading in headings[n_left:]:
-        found.add_column(Text(heading), justify="right", no_wrap=True)
-    for name, *cells in rows:
-        found.add_row(Text(name), *cells)
-    return found
+    """A table whose first columns hold names, and the others numbers, or sentences where ``prose`` says so."""
+    return Table(tuple(headings), tuple(map(tuple, rows)), n_left, caption or "", tuple(prose))
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -148,7 +199,7 @@ def _points(systems: Sequence[Evaluation]) -> Table:
 
 
 def _print_multiclass(
-    systems: Sequence[ClassEvaluation], out: Console, order: Sequence[str], *, with_classes: bool
+    systems: Sequence[ClassEvaluation], out: Console, order: Sequence[str], *, with_classes: bool, most: int | None
 ) -> None:
     first = systems[0]
     columns = {**_LOSSES, "information": lambda one: number(one.information)}
@@ -165,15 +216,16 @@ def _print_multiclass(
     if not with_classes:
         return
     out.print("")
+    shown, left_out = _shown_classes(systems, most)
     if len(systems) == 1:
-        out.print(_of_one(first))
+        out.print(_of_one(first, shown))
         at = f"{first.points[0].p_target:g}"
-        say(out, f"detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV", "dim")
+        say(out, f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV", "dim")
         for line in _remarks(first):
             say(out, line)
     else:
-        out.print(_of_many(systems))
-        say(out, "error rate, and Cllr of detection against the rest in bits (its minimum by PAV)", "dim")
+        out.print(_of_many(systems, shown))
+        say(out, f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)", "dim")
 
 
 def _caption(first: ClassEvaluation) -> str:
@@ -197,21 +249,34 @@ def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
     return table(["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"], rows)
 
 
-def _of_one(one: ClassEvaluation) -> Table:
+def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
+    """Which classes stand in tables, and words about the others: of very many those with the most errors, these first.
+
+    By the mean error rate of the systems, in a tie the first ones.
+    """
+    n_classes = systems[0].n_classes
+    if most is None or n_classes <= _MOST_CLASSES:
+        return list(range(n_classes)), ""
+    rates = [math.fsum(float(one.class_error_rates[k]) for one in systems) for k in range(n_classes)]
+    worst = sorted(range(n_classes), key=lambda k: -rates[k])[:most]
+    return worst, f"{most} classes with the greatest error rates, of {n_classes:,} (--all-classes shows all); "
+
+
+def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
     """Figures of each class, those as a target against the rest as well."""
     digits = {"cost": 4, "min_cost": 4, "cllr": 3, "min_cllr": 3, "calibration_loss": 3}
     rows, detectors = list[Sequence[str]](), one.detectors
-    for name, n, rate in zip(one.classes, one.counts, one.class_error_rates, strict=True):
+    for name, n, rate in ((one.classes[k], one.counts[k], one.class_error_rates[k]) for k in shown):
         figures = detectors.get(name, {})
         cells = [number(figures[which], digits[which]) for which in digits if which in figures]
         rows.append((name, f"{n:,.6g}", percent(rate), *cells))
     return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
 
 
-def _of_many(systems: Sequence[ClassEvaluation]) -> Table:
+def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
     """Error rate and Cllr of the detection of each class, side by side."""
     rows, detectors = list[Sequence[str]](), [one.detectors for one in systems]
-    for k, name in enumerate(systems[0].classes):
+    for k, name in ((k, systems[0].classes[k]) for k in shown):
         cells = [percent(one.class_error_rates[k]) for one in systems]
         if name in detectors[0]:
             costs = [(found[name]["cllr"], found[name]["min_cllr"]) for found in detectors]

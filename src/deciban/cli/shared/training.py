@@ -10,10 +10,12 @@ import click
 from rich.console import Console
 
 from deciban.analysis import FigureRow, Selection
+from deciban.cli.shared.envelope import print_json
 from deciban.cli.shared.options import Asked, tell, working
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.tables import console, number, print_results, say, table
 from deciban.evaluation import Results
+from deciban.messages import as_objects
 
 if TYPE_CHECKING:
     from deciban.io.source import PathLike, TwoFiles
@@ -44,6 +46,8 @@ class TrainingRequest:
         Other scores that they are of.
     apply_key : str or None
     quiet, as_json : bool
+    table_style : str
+        How tables are written.
     extra : dict
         More arguments of `deciban.train_files`.
     """
@@ -58,7 +62,25 @@ class TrainingRequest:
     apply_key: str | None = None
     quiet: bool = False
     as_json: bool = False
+    table_style: str = "plain"
     extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[str, list[Any]]:
+        """All files by role."""
+        from deciban.workflows.quality import quality_paths
+
+        return {
+            "scores": [*self.scores],
+            "key": [self.key],
+            "quality": quality_paths(self.extra.get("quality")),
+            "combine": quality_paths(self.extra.get("combine")),
+            "other-scores": [*self.apply_to],
+            "other-key": [self.apply_key],
+            "other-quality": quality_paths(self.extra.get("test_quality")),
+            "model": [self.output],
+            "llrs": [self.llrs],
+        }
 
     def check(self) -> None:
         """Refuse outputs that would mix, are inputs, or have nowhere to go; before anything is read.
@@ -123,9 +145,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
                 messages += [one for one in _write_llrs(request, done, options, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.as_json:
-        click.echo(done.to_json())
+        print_json({**done.to_dict(), "messages": as_objects(messages)}, files=request.files)
         return
-    _print_trained(done, console(stderr="-" in (request.output, request.llrs)))
+    _print_trained(done, console(request.table_style, stderr="-" in (request.output, request.llrs)))
 
 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
@@ -134,6 +156,8 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
+    if done.renamed is not None:
+        read["names"] = done.renamed
     known = None if request.apply_to else done.cross_validated_scores
     source = done.files(request.apply_to or request.scores)
     quality = request.extra.get("test_quality") if request.apply_to else None

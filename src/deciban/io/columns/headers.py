@@ -16,7 +16,7 @@ IGNORED = "-"
 CONDITION = "="
 """A role that begins with this sign is a condition column of the name that follows."""
 
-_SHOWN = 24
+_MOST, _SHOWN = 24, 10
 
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -132,10 +132,10 @@ def some_of(words: Sequence[str], separator: str = " ") -> str:
 
     Examples
     --------
-    >>> some_of([f"c{i}" for i in range(10_000)])[-30:]
-    'c20 c21 c22 c23 and 9,976 more'
+    >>> some_of([f"c{i}" for i in range(10_000)])[-26:]
+    'c6 c7 c8 c9 and 9,990 more'
     """
-    if len(words) <= _SHOWN:
+    if len(words) <= _MOST:
         return separator.join(words)
     return f"{separator.join(words[:_SHOWN])} and {len(words) - _SHOWN:,} more"
 

@@ -30,9 +30,6 @@ from deciban.workflows.kinds.class_units import (
 )
 from deciban.workflows.options import Figures, Reading
 
-_MOST_NAMED = 20
-"""Classes that are counted one by one."""
-
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     """Segments are of one of many classes; a system gives each a log-likelihood for each class."""
@@ -139,9 +136,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def counts(self, contents: Contents, key: ClassKey) -> str:  # noqa: ARG002
         """How many segments there are of each class."""
         counts = np.bincount(key.label, minlength=len(key.classes)).tolist()
-        shown = [f"{n:,} {name}" for name, n in zip(key.classes, counts, strict=True) if n]
-        more = f" · {len(shown) - _MOST_NAMED} more classes" if len(shown) > _MOST_NAMED else ""
-        return " · ".join(shown[:_MOST_NAMED]) + more
+        return " · ".join(f"{n:,} {name}" for name, n in zip(key.classes, counts, strict=True) if n)
 
     def counts_in_words(self, counts: Mapping[str, int]) -> str:
         """How many segments and classes a model was trained on."""

@@ -1,0 +1,323 @@
+"""One table, written for a terminal, as CSV, Markdown or LaTeX: the same figures in each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
+from rich.table import Table as Grid
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STYLES = ("plain", "csv", "markdown", "latex")
+"""How tables can be written; the first is for people."""
+
+_GAP = 2
+"""Blanks between two columns."""
+
+_NARROW = 12
+"""A column of names is folded rather than made narrower than this, and a long word of a heading at this."""
+
+_CAPTION = 60
+"""A caption of a narrow table may be this wide."""
+
+_PROSE = 100
+"""Sentences are wrapped here where there is room for longer lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Texts in rows and columns, and what is to be known of them.
+
+    Attributes
+    ----------
+    headings : tuple of str
+    rows : tuple of tuple of str
+        Cells as people read them; a row may end early.
+    n_left : int
+        How many columns hold names, which stand first and are aligned to the left; the others hold figures.
+    caption : str
+        What the figures are: units, operating points.
+    prose : tuple of int
+        Columns of sentences or lists of words, that may be wrapped.
+    has_headings : bool
+        Whether people see the headings.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_left: int = 1
+    caption: str = ""
+    prose: tuple[int, ...] = ()
+    has_headings: bool = True
+
+    def cells(self, row: Sequence[str]) -> tuple[str, ...]:
+        """A row with all of its columns."""
+        return (*row, *[""] * (len(self.headings) - len(row)))
+
+    def column(self, k: int) -> list[str]:
+        """All cells of a column."""
+        return [self.cells(row)[k] for row in self.rows]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Fit the table into the window."""
+        width = 0
+        for number, grid in enumerate(grids(self, options.max_width)):
+            if number:
+                yield Segment.line()
+            for line in console.render_lines(grid, options, pad=False):
+                shown = _without_blanks(line)
+                width = max(width, sum(segment.cell_length for segment in shown))
+                yield from (*shown, Segment.line())
+        if self.caption:
+            wide = min(options.max_width, max(width, _CAPTION))
+            caption = Text(self.caption, style="table.caption")
+            for line in console.render_lines(caption, options.update(width=wide), pad=False):
+                yield from (*_without_blanks(line), Segment.line())
+
+
+def _without_blanks(line: list[Segment]) -> list[Segment]:
+    """A line without the blanks at its end."""
+    kept = list(line)
+    while kept:
+        text, style, control = kept.pop()
+        if text.rstrip():
+            return [*kept, Segment(text.rstrip(), style, control)]
+    return []
+
+
+def grids(table: Table, width: int) -> Iterator[Grid]:
+    """The blocks in which a table fits a window, each with the names in front.
+
+    As many columns stand in one block as have room: first headings are put on several lines, then long names are
+    folded, and what does not fit then follows below. No figure is left out or cut.
+    """
+    if table.prose:
+        yield _grid(table, range(len(table.headings)), _prose_widths(table, min(width, _PROSE)))
+        return
+    n_left, n_columns = table.n_left, len(table.headings)
+    held = [max(map(cell_len, table.column(k)), default=0) for k in range(n_columns)]
+    whole = [max(held[k], cell_len(table.headings[k])) for k in range(n_columns)]
+    wrapped = [max(held[k], min(_longest_word(table.headings[k]), max(_NARROW, held[k]))) for k in range(n_columns)]
+    for widths in (whole, wrapped):
+        if sum(widths) + _GAP * (n_columns - 1) <= width:
+            yield _grid(table, range(n_columns), dict(enumerate(widths)))
+            return
+    figures = wrapped[n_left:]
+    room = width - sum(figures) - _GAP * len(figures)
+    names = _folded(wrapped[:n_left], room)
+    if sum(names) + _GAP * (n_left - 1) > room:
+        names = _folded(wrapped[:n_left], max(width // 2, width - max(figures, default=0) - _GAP))
+        names = _folded(names, width // 2) if sum(figures) + _GAP * len(figures) > width // 2 else names
+    widths = [*names, *figures]
+    room = width - sum(names) - _GAP * (n_left - 1)
+    block = list[int]()
+    for k in range(n_left, n_columns):
+        if block and sum(widths[j] + _GAP for j in (*block, k)) > room:
+            yield _grid(table, [*range(n_left), *block], dict(enumerate(widths)))
+            block = []
+        block.append(k)
+    yield _grid(table, [*range(n_left), *block], dict(enumerate(widths)))
+
+
+def _prose_widths(table: Table, width: int) -> dict[int, int]:
+    """Widths of the columns of a table with sentences: the longest of these are wrapped, names only if nothing helps."""
+    shown = [*([[heading] for heading in table.headings] if table.has_headings else [[] for _ in table.headings])]
+    widths = [max(map(cell_len, [*shown[k], *table.column(k)]), default=0) for k in range(len(table.headings))]
+    excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    for columns in (table.prose, range(len(widths))):
+        while excess > 0 and max(widths[k] for k in columns) > _NARROW:
+            longest = max(columns, key=lambda k: widths[k])
+            widths[longest] -= 1
+            excess -= 1
+    return dict(enumerate(widths))
+
+
+def _longest_word(heading: str) -> int:
+    return max(map(cell_len, heading.split()), default=0)
+
+
+def _folded(widths: Sequence[int], room: int) -> list[int]:
+    """Widths of columns of names in so much room: the longest ones are folded, none below what is narrow."""
+    found = list(widths)
+    while sum(found) + _GAP * (len(found) - 1) > room and max(found) > _NARROW:
+        found[found.index(max(found))] -= 1
+    return found
+
+
+def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Grid:
+    """Some columns of a table, as rich shows it."""
+    grid = Grid(
+        box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_header=table.has_headings
+    )
+    for k in columns:
+        is_text = k < table.n_left or bool(table.prose)
+        name = Text(table.headings[k])
+        grid.add_column(name, justify="left" if is_text else "right", overflow="fold", width=widths[k])
+    for row in table.rows:
+        cells = table.cells(row)
+        grid.add_row(*(Text(cells[k]) for k in columns))
+    return grid
+
+
+_PERCENT = re.compile(r"-?[\d.e+-]+ %|inf %|-|")
+_NEGATIVE = re.compile(r"-[\d.]|-inf")
+_GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
+
+
+def bare(table: Table) -> Table:
+    """The same with numbers that programs read: percent in the heading, and no commas between thousands."""
+    headings, columns = list(table.headings), [table.column(k) for k in range(len(table.headings))]
+    for k in range(table.n_left, len(headings)):
+        cells = columns[k]
+        if any(cell.endswith(" %") for cell in cells) and all(map(_PERCENT.fullmatch, cells)):
+            headings[k] += " in %"
+            cells = [cell.removesuffix(" %") for cell in cells]
+        columns[k] = [cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in cells]
+    rows = tuple(zip(*columns, strict=True)) if table.rows else ()
+    return replace(table, headings=tuple(headings), rows=rows)
+
+
+def as_csv(table: Table) -> str:
+    """Write comma-separated values, the caption as a comment before them.
+
+    >>> print(as_csv(Table(("system", "EER"), (("a,b", "12.50 %"),), caption="of all trials")), end="")
+    # of all trials
+    system,EER in %
+    "a,b",12.50
+    """
+    found, out = bare(table), io.StringIO()
+    out.writelines(f"# {line}\n" for line in table.caption.splitlines())
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([found.headings, *map(found.cells, found.rows)])
+    return out.getvalue()
+
+
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&]")
+"""What Markdown may take for more than a letter."""
+
+
+def markdown_text(text: str) -> str:
+    r"""Write a text so that Markdown shows it as it is.
+
+    >>> print(markdown_text("a_b|c"))
+    a\_b\|c
+    """
+    return _MARKS.sub(r"\\\g<0>", text)
+
+
+def as_markdown(table: Table) -> str:
+    r"""Write a table of GitHub's Markdown, the caption as a paragraph below.
+
+    >>> print(as_markdown(Table(("system", "EER"), (("a_b", "12.50 %"),))), end="")
+    | system | EER |
+    |:---|---:|
+    | a\_b | 12.50 % |
+    """
+    rule = "".join(
+        "|:---" if k < table.n_left or table.prose else "|---:" for k in range(len(table.headings))
+    )
+    lines = [_markdown_row(table.headings), f"{rule}|", *(_markdown_row(table.cells(row)) for row in table.rows)]
+    lines += ["", markdown_text(table.caption)] if table.caption else []
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(markdown_text, cells))} |"
+
+
+_TEX = {
+    **{mark: rf"\{mark}" for mark in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "·": r"\textperiodcentered{}",
+}
+
+
+def latex_text(text: str) -> str:
+    r"""Write a text so that LaTeX shows it as it is.
+
+    >>> print(latex_text("50 % of a_b"))
+    50 \% of a\_b
+    """
+    return "".join(_TEX.get(letter, letter) for letter in text)
+
+
+def as_latex(table: Table) -> str:
+    r"""Write a table of LaTeX with the rules of booktabs.
+
+    >>> print(as_latex(Table(("system", "EER"), (("a_b", "12.50 %"),), caption="Cllr in bits")), end="")
+    \begin{table}  % \usepackage{booktabs}
+      \centering
+      \begin{tabular}{lr}
+        \toprule
+        system & EER in \% \\
+        \midrule
+        a\_b & 12.50 \\
+        \bottomrule
+      \end{tabular}
+      \caption{Cllr in bits}
+    \end{table}
+    """
+    found = bare(table)
+    kinds = "".join("l" if k < table.n_left or table.prose else "r" for k in range(len(table.headings)))
+    rows = [f"    {_latex_row(found.cells(row))}" for row in found.rows]
+    caption = [f"  \\caption{{{latex_text(table.caption)}}}"] if table.caption else []
+    lines = [
+        r"\begin{table}  % \usepackage{booktabs}",
+        r"  \centering",
+        f"  \\begin{{tabular}}{{{kinds}}}",
+        r"    \toprule",
+        f"    {_latex_row(found.headings)}",
+        r"    \midrule",
+        *rows,
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        *caption,
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_cell(cell: str) -> str:
+    """A text, or a number with a minus and not a hyphen."""
+    return f"$-${latex_text(cell[1:])}" if _NEGATIVE.match(cell) else latex_text(cell)
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(map(_latex_cell, cells)) + r" \\"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """How tables are written, and sentences between them."""
+
+    table: Callable[[Table], str]
+    line: Callable[[str], str]
+    apart: bool = False
+    """Whether sentences stand apart from each other."""
+
+
+def _commented(mark: str) -> Callable[[str], str]:
+    return lambda text: "".join(f"{mark} {line}\n" for line in text.splitlines())
+
+
+WRITERS: dict[str, Writer] = {
+    "csv": Writer(as_csv, _commented("#")),
+    "markdown": Writer(as_markdown, lambda text: f"{markdown_text(text)}\n" if text else "", apart=True),
+    "latex": Writer(as_latex, _commented("%")),
+}
+"""Writers of what is not for a terminal, by style."""
