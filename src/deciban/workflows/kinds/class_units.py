@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban._validate.classes import prior_of
+from deciban._validate.classes import Prior, prior_of
 from deciban.errors import InputError
+from deciban.io.units import prior_above_zero
 from deciban.messages import Message
 from deciban.multiclass import project_detection_llr
 from deciban.trials import ClassScores
@@ -42,14 +43,7 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
         with np.errstate(over="ignore"):
             score *= _LOG_10
     if reading.posterior_prior is not None:
-        prior = prior_of(reading.posterior_prior, classes, "posterior_prior")
-        zero = np.flatnonzero(prior == 0)
-        if len(zero):
-            raise InputError(
-                f"posterior_prior: that of {classes[int(zero[0])]!r} is 0, so that its posteriors say nothing. "
-                "Leave the class out (classes, --classes)."
-            )
-        score -= np.log(prior)
+        score -= np.log(prior_above_zero(reading.posterior_prior, classes, "posterior_prior"))
     return project_detection_llr(score) if reading.detection_llr else score
 
 
@@ -99,7 +93,12 @@ def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = 
     """
     if reading.posterior_prior is None:
         return None
-    prior = prior_of(reading.posterior_prior, classes)
+    return named_prior(reading.posterior_prior, classes, order)
+
+
+def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
+    """A prior by names, None if it is flat; see `prior_text`."""
+    prior = prior_of(given, classes)
     if np.ptp(prior) == 0.0:
         return None
     names = order or classes
