@@ -47,7 +47,7 @@ def target_prior(values: object, name: str) -> float:
     if isinstance(values, Iterable) and not isinstance(values, str | dict):
         listed = list(values)
         given = listed[0] if len(listed) == 1 else values
-    if not isinstance(given, Real) or isinstance(given, bool) or not 0.0 < float(given) < 1.0:
+    if not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
         raise InputError(
             f"{name}: got {values!r}. Of two classes it is the prior of a target that the probabilities were made "
             "with, one number inside (0, 1)."
@@ -101,7 +101,7 @@ def _refuse_outside(table: FloatArray, name: str) -> None:
     raise TrialError(
         f"{name}: {len(wrong):,} of {len(table):,} trials have scores outside [0, 1], the first ",
         int(wrong[0]),
-        f": {value:.6g}. These are no probabilities; leave --probabilities out (probabilities=) if they are logarithms.",
+        f": {value:.6g}. These are no probabilities: leave probabilities out (--probabilities) if they are logarithms.",
     )
 
 
@@ -117,22 +117,26 @@ def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
     return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest > 0.0
 
 
-def rows_like_probabilities(table: AnyArray) -> bool:
-    """Whether the scores of all trials lie in [0, 1] and sum to 1, about."""
-    if not len(table) or table.min() < 0.0 or table.max() > 1.0:
+def like_posteriors(table: AnyArray) -> bool:
+    """Whether scores of many classes lie in [0, 1] and sum to 1, about, in `FEWEST` trials or more.
+
+    >>> like_posteriors(np.full((10, 4), 0.25)), like_posteriors(np.full((10, 4), 0.5))
+    (True, False)
+    """
+    if len(table) < FEWEST or table.min() < 0.0 or table.max() > 1.0:
         return False
-    return bool(np.allclose(table.astype(np.float64, copy=False).sum(axis=1), 1.0, atol=ROUNDING))
+    return bool(np.allclose(table.sum(axis=1, dtype=np.float64), 1.0, rtol=0.0, atol=ROUNDING))
 
 
-def tell_of_two(tar: ArrayLike, non: ArrayLike) -> None:
-    """Warn if checked arguments of a metric that takes log-likelihood ratios look like probabilities."""
-    ends = [(values.min(), values.max(), values.size) for values in (np.asarray(tar), np.asarray(non))]
-    lowest, highest = min(low for low, _, _ in ends), max(high for _, high, _ in ends)
-    if like_probabilities(float(lowest), float(highest), sum(n for _, _, n in ends)):
+def tell_of_two(*sets: ArrayLike) -> None:
+    """Warn if checked arguments of a function that takes log-likelihood ratios look like probabilities."""
+    arrays = [one for one in map(np.asarray, sets) if one.size]
+    lowest, highest = min(float(one.min()) for one in arrays), max(float(one.max()) for one in arrays)
+    if like_probabilities(lowest, highest, sum(one.size for one in arrays)):
         warn(LIKE_PROBABILITIES)
 
 
 def tell_of_many(loglik: AnyArray) -> None:
     """Warn if checked log-likelihoods look like probabilities."""
-    if len(loglik) >= FEWEST and rows_like_probabilities(loglik):
+    if like_posteriors(loglik):
         warn(LIKE_POSTERIORS)

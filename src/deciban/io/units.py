@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,19 @@ from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.multiclass import detection_llrs
 from deciban.trials import ClassScores, Scores, Trials
+from deciban.trials.origins import Origin
 from deciban.types import FloatArray
+
+DETECTION_LLRS = (
+    "taken as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like this "
+    "and hold detection llrs: if this is one, all figures are wrong without --detection-llr (detection_llr=True)"
+)
+"""What is said of tables in the format of evaluations that ask for detection llrs."""
+
+
+def is_submission(origin: Origin) -> bool:
+    """Whether a table has the format of evaluations that ask for detection llrs."""
+    return re.search(r"\bnist-lre\b", origin.reading) is not None
 
 
 def llrs_of_probabilities(scores: Scores, prior: object) -> Scores:

@@ -62,9 +62,8 @@ def print_results(
         _print_multiclass(results.systems, to, order, with_classes=with_classes)
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
-    for system in results.systems:
-        for note in system.notes:
-            say(to, f"{system.name}: {note}", "yellow")
+    for line in results.note_lines:
+        say(to, line, "yellow")
 
 
 def say(out: Console, line: str, style: str = "") -> None:

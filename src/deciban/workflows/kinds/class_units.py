@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban._validate.classes import Prior, prior_of
 from deciban.errors import InputError
-from deciban.io.units import prior_above_zero
+from deciban.io.units import DETECTION_LLRS, is_submission, prior_above_zero
 from deciban.messages import Message
 from deciban.multiclass import project_detection_llr
 from deciban.trials import ClassScores
@@ -24,8 +24,6 @@ POSTERIOR_PRIOR = "posterior_prior"
 """Where the record of training says which prior was taken out of log posteriors."""
 
 _LOG_10 = math.log(10.0)
-_SUBMISSION = "nist-lre"
-"""Format of the submissions to evaluations that ask for detection llrs."""
 
 
 def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArray:
@@ -60,12 +58,9 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
     if reading.detection_llr:
         words = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
         found.append(Message("note", "", words))
-    elif any(_SUBMISSION in one.trials.origin.reading for one in systems):
-        words = (
-            "taken as log-likelihoods; submissions to the evaluations of 2017 and 2022 hold detection llrs: "
-            "--detection-llr"
-        )
-        found.append(Message("note", systems[0].trials.origin.name, words))
+    elif reading.probabilities is None:
+        submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
+        found += [Message("note", ", ".join(submitted), DETECTION_LLRS)] if submitted else []
     return found
 
 
