@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban._validate.probabilities import tell_of_many, tell_of_two
 from deciban.core.classes.counts import tally
 from deciban.decisions.actions import least_cost_actions
 from deciban.decisions.application import Application
@@ -244,6 +245,7 @@ def _class_scores(loglik: ArrayLike, application: Application) -> ScoreArray:
     table = _validate.array(loglik, "loglik")
     if table.ndim == 1:
         llr = _validate.scores(table, "loglik")
+        tell_of_two(llr)
         table = np.column_stack((llr, np.zeros_like(llr)))
     checked = _validate_classes.loglik(table)
     if checked.shape[1] != application.n_classes:
@@ -251,6 +253,7 @@ def _class_scores(loglik: ArrayLike, application: Application) -> ScoreArray:
             f"loglik: {checked.shape[1]} classes, but costs are given for {application.n_classes}. One column of both "
             "is a class."
         )
+    tell_of_many(checked)
     return checked
 
 

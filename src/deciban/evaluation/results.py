@@ -70,10 +70,11 @@ class Shown(Jsonable):
 
 
 class OneSystem(ByValue, Shown):
-    """What evaluations of both kinds have: a name, and a kind with its conventions."""
+    """What evaluations of both kinds have: a name, notes, and a kind with its conventions."""
 
     __slots__ = ()
     name: str
+    notes: tuple[str, ...]
     kind: ClassVar[str]
     conventions: ClassVar[Mapping[str, str]]
 
@@ -301,6 +302,26 @@ else:
     E = TypeVar("E")
 
 
+S = TypeVar("S", bound=OneSystem)
+
+
+def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
+    """The notes on systems, each once, with all systems that it is on.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> few = [evaluate([1.0], [-1.0], name=name) for name in "AB"]
+    >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
+    [(['A', 'B'], 'Rule of 30')]
+    """
+    found = dict[str, list[S]]()
+    for system in systems:
+        for note in system.notes:
+            found.setdefault(note, []).append(system)
+    return [(some, note) for note, some in found.items()]
+
+
 @dataclass(frozen=True)
 class Results(Shown, Generic[E]):
     """The evaluations of several systems on the same trials, and how the trials were found.
@@ -326,6 +347,12 @@ class Results(Shown, Generic[E]):
     def message_lines(self) -> tuple[str, ...]:
         """What was read and assumed, a line each."""
         return tuple(map(str, self.messages))
+
+    @property
+    def note_lines(self) -> tuple[str, ...]:
+        """What a reader must know of the systems, a line for each note, which names all systems that it is on."""
+        notes = shared_notes(self.systems)
+        return tuple(f"{', '.join(one.name for one in some)}: {note}" for some, note in notes)
 
     @property
     def kind(self) -> str:

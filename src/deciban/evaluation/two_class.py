@@ -16,6 +16,7 @@ from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.requested import misleading_in, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
+from deciban.evaluation.units import remark_on_llrs
 from deciban.metrics import SortedScores
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
 
@@ -28,34 +29,20 @@ _SHOWN = 4
 
 def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    auc = summary.table.auc()
-    notes = []
+    auc, dr30, notes = summary.table.auc(), summary.rocch.few_errors(FEW_ERRORS), list[str]()
+    no_llrs = ""
     if auc < 0.5:
         notes.append(
             f"Scores look reversed: only {auc:.1%} of target/non-target pairs have the target on top. Larger scores "
             "must favour target; flip the sign of the scores, or check which label means target."
         )
-    if not summary.n_infinite and summary.finite_range:
-        notes.extend(probabilities(*summary.finite_range))
+    elif no_llrs := remark_on_llrs(summary):
+        notes.append(no_llrs)
     notes.extend(_infinite(summary))
-    notes.extend(_few_errors(summary.rocch.few_errors(FEW_ERRORS), points))
-    notes.extend(_badly_calibrated(points, curves))
+    if not no_llrs:
+        notes.extend(_badly_calibrated(points, curves))
+    notes.extend(_few_errors(dr30, points, are_llrs=not no_llrs))
     return tuple(notes)
-
-
-def probabilities(lowest: float, highest: float) -> list[str]:
-    """Say that scores look like probabilities if all lie in [0, 1]; never more than a remark.
-
-    Examples
-    --------
-    >>> probabilities(0.02, 0.97)
-    ['All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats.']
-    >>> probabilities(-0.2, 0.97)
-    []
-    """
-    if not 0.0 <= lowest <= highest <= 1.0:
-        return []
-    return ["All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats."]
 
 
 def _infinite(summary: Summary) -> list[str]:
@@ -65,26 +52,38 @@ def _infinite(summary: Summary) -> list[str]:
     return [f"{n_infinite:,} scores are infinite; all are on the right side."] if n_infinite else []
 
 
-def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult]) -> list[str]:
-    """Which errors are few, counted at the actual threshold, as tables show them, and at the best one."""
+def _few_errors(dr30: tuple[float, float], points: Sequence[PointResult], *, are_llrs: bool) -> list[str]:
+    """Which errors are few, counted at the actual threshold, as tables show them, and at the best one.
+
+    Where scores are no llrs, the actual threshold is of no interest. Points of which the same is to be said share a
+    sentence.
+    """
     false_alarms, misses = dr30
     if false_alarms > misses:
         neither = f"{FEW_ERRORS} misses and {FEW_ERRORS} false alarms"
         return [f"Rule of {FEW_ERRORS}: at no prior are there {neither}; all figures are rough."]
-    notes = []
+    few, said = f"fewer than {FEW_ERRORS}", dict[str, list[str]]()
     for point in points:
-        actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS)
+        actual = _kinds(point.n_fa < FEW_ERRORS, point.n_miss < FEW_ERRORS) if are_llrs else ""
         best = _kinds(-point.threshold < false_alarms, -point.threshold > misses)
-        where = f"effective prior {prior_name(-point.threshold)}"
-        few = f"fewer than {FEW_ERRORS}"
+        prior = prior_name(-point.threshold)
         if actual and best and actual != best:
-            notes.append(f"at {where}, {few} {actual} at the actual and {few} {best} at the best threshold.")
+            words = f"at {{}}, {few} {actual} at the actual and {few} {best} at the best threshold."
         elif actual or best:
             thresholds = " and ".join(name for name, kinds in (("the actual", actual), ("the best", best)) if kinds)
-            notes.append(f"{few} {actual or best} at {where}, at {thresholds} threshold.")
-    left = len(notes) - _SHOWN
-    notes = notes[:_SHOWN] + ([f"the same at {left} more points."] if left > 0 else [])
-    return [f"Rule of {FEW_ERRORS}: {note}" for note in notes]
+            words = f"{few} {actual or best} at {{}}, at {thresholds} threshold."
+        else:
+            continue
+        said.setdefault(words, []).append(prior)
+    return [f"Rule of {FEW_ERRORS}: {words.format(_priors(priors))}" for words, priors in said.items()]
+
+
+def _priors(names: Sequence[str]) -> str:
+    """Effective priors, by name."""
+    named = _first(list(dict.fromkeys(names)), "points")
+    if len(named) == 1:
+        return f"effective prior {named[0]}"
+    return f"effective priors {', '.join(named[:-1])} and {named[-1]}"
 
 
 def _kinds(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # two answers, in the order of words

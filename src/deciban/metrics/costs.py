@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.metrics.scores import CountedScores, SortedScores
 from deciban.types import FloatArray, Weights
@@ -52,6 +53,12 @@ def act_dcf(
         If a class is empty or holds NaN, not exactly one prior is given or it is out of
         range, or a cost is negative.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> act_dcf([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5)
@@ -60,6 +67,7 @@ def act_dcf(
     array([0.2437, 0.3333])
     """
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
     return scores.act_dcf(
         p_target=p_target, prior_log_odds=prior_log_odds, c_miss=c_miss, c_fa=c_fa, normalize=normalize
     )
@@ -149,12 +157,19 @@ def bayes_error(
         If a class is empty or holds NaN, or not exactly one prior is given or it is out of
         range.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(bayes_error([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
     0.3333
     """
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
     return scores.act_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
 
 
@@ -237,12 +252,19 @@ def calibration_loss(
         If a class is empty or holds NaN, or not exactly one prior is given or it is out of
         range.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(calibration_loss([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 4)
     0.1667
     """
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
     actual = scores.act_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
     minimum = scores.rocch.min_dcf(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
     loss = np.maximum(actual - minimum, 0.0)  # rounding alone can put the minimum an ulp above

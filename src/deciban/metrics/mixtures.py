@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
 from deciban.metrics.scores import CountedScores, SortedScores
@@ -98,12 +99,19 @@ def point_mass_cost(
     The parametric members of the family are limits of such sums: with the density of `threshold_weighting` as masses
     on a fine grid, this is `scoring_rule_cost` up to the constant factor by which ``Omega`` is normalized.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(point_mass_cost([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], thresholds=[0.0, 1.5]), 4)
     0.8705
     """
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
     places, mass = _checked(thresholds, masses)
     return _actual(scores, places, mass * (1.0 + np.exp(-np.abs(places))))
 
@@ -181,12 +189,19 @@ def c_primary(
     InputError
         If a class is empty or holds NaN, there is no operating point, one has a cost of 0, or the weights do not fit.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(c_primary([1.0, 9.0, 2.0], [0.0, 1.0, -1.0]), 6)
     0.666667
     """
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
     return _actual(scores, *_points(operating_points, weights))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.rules.proper import threshold_density
 from deciban.metrics.scores import ScoredTrials, SortedScores
 from deciban.types import FloatArray, Weights
@@ -32,6 +33,12 @@ def cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_wei
     InputError
         If a class is empty or holds NaN.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(cllr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]), 6)
@@ -39,7 +46,9 @@ def cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_wei
     >>> cllr([0.0], [0.0])
     1.0
     """
-    return ScoredTrials.of(tar, non, tar_weights, non_weights).cllr()
+    trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
+    tell_of_two(tar, non)
+    return trials.cllr()
 
 
 def min_cllr(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None, non_weights: Weights = None) -> float:
@@ -105,12 +114,19 @@ def cross_entropy(
         If a class is empty or holds NaN, or not exactly one prior is given or it is out of
         range.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(cross_entropy([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.1), 6)
     0.224617
     """
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
+    tell_of_two(tar, non)
     return trials.cross_entropy(p_target=p_target, prior_log_odds=prior_log_odds, normalize=normalize)
 
 
@@ -195,12 +211,19 @@ def scoring_rule_cost(
         If a class is empty or holds NaN, a parameter is out of range, or not exactly one prior
         is given.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(scoring_rule_cost([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], alpha=2, beta=2, p_target=0.5), 6)
     0.478762
     """
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
+    tell_of_two(tar, non)
     return trials.scoring_rule_cost(alpha, beta, p_target=p_target, prior_log_odds=prior_log_odds)
 
 

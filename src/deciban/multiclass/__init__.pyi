@@ -20,6 +20,7 @@ from deciban.multiclass.derived import pairwise_llr as pairwise_llr
 from deciban.multiclass.derived import partition as partition
 from deciban.multiclass.derived import posterior as posterior
 from deciban.multiclass.derived import project_detection_llr as project_detection_llr
+from deciban.multiclass.posteriors import loglik_from_posterior as loglik_from_posterior
 from deciban.multiclass.recalibration import ClassCalibration as ClassCalibration
 from deciban.multiclass.recalibration import calibration_analysis as calibration_analysis
 from deciban.multiclass.recalibration import min_cllr as min_cllr

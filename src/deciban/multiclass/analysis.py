@@ -167,7 +167,7 @@ def detection_analysis(
     >>> found.min_cllr.round(4)
     array([0., 0., 0.])
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     log_odds = _validate.prior_log_odds(p_target, None)
     if log_odds.ndim > 1:
@@ -234,7 +234,7 @@ def pairwise_analysis(
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     trials.require()
     return PairwiseAnalysis(trials.classes, *Pairs.of(trials).cllr())
 
@@ -341,7 +341,7 @@ def subset_c_avg(loglik: ArrayLike, label: ArrayLike, *, p_target: float = 0.5, 
     >>> costs.of([0, 2])
     0.25
     """
-    return subset_c_avg_of(ScoredClasses.of(loglik, label, None, classes), p_target)
+    return subset_c_avg_of(ScoredClasses.of_metric(loglik, label, None, classes), p_target)
 
 
 def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:

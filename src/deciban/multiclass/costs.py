@@ -49,7 +49,7 @@ def cross_entropy(
     >>> round(cross_entropy(loglik, [0, 1, 2], prior=[0.5, 0.25, 0.25]), 6)
     0.379082
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     return expected_surprise(trials, trials.prior(prior))
 
 
@@ -112,7 +112,7 @@ def cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, 
     >>> round(cllr(loglik, [0, 1, 2]), 6)
     0.570182
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     return expected_surprise(trials, trials.prior(None)) / math.log(2)
 
 
@@ -150,7 +150,7 @@ def brier(
     >>> round(brier([[2.0, 0.0], [0.0, 1.0]], [0, 1]), 6)
     0.086539
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     return mixed(quadratic_costs(trials, checked), checked)
 
@@ -220,6 +220,6 @@ def information_delivered(
     >>> round(information_delivered(loglik, [0, 1, 2]), 6)
     1.014781
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     return (entropy(checked) - expected_surprise(trials, checked)) / math.log(2)

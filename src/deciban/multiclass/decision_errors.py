@@ -55,7 +55,7 @@ def error_rate(
     >>> error_rate([[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.4], [0.0, 0.5, 1.0]], [0, 1, 2, 2], prior=None)
     0.16666666666666666
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     possible = checked > 0
     return float(checked[possible] @ rates_of(confusion_of(trials, checked))[possible])
@@ -94,7 +94,7 @@ def class_error_rates(
     >>> class_error_rates([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [0, 1, 1])
     array([0. , 0.5])
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     return rates_of(confusion_of(trials, trials.prior(prior)))
 
 
@@ -139,7 +139,7 @@ def confusion(
     array([[1, 0],
            [1, 1]])
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     return confusion_of(trials, trials.prior(prior))
 
 
@@ -207,7 +207,7 @@ def c_avg(
     >>> round(c_avg(loglik, [0, 1, 2, 2], p_out_of_set=0.2), 6)
     0.05
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     trials.require()
     log_odds = _validate.prior_log_odds(p_target, None)
     if p_out_of_set is None:

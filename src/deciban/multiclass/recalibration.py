@@ -105,7 +105,7 @@ def min_cllr(loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = No
     >>> round(min_cllr(loglik, [0, 1, 2, 2]), 4)
     0.7201
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     prior = trials.prior(None)
     return CalibrationLimits.of(trials, prior, expected_surprise(trials, prior)).least().cost / math.log(2)
 
@@ -149,7 +149,7 @@ def calibration_analysis(
     >>> round(found.scale, 1), found.loss > found.scale_loss > found.offset_loss > 0
     (0.5, True)
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked = trials.prior(prior)
     return calibration_analysis_of(trials, checked, expected_surprise(trials, checked))
 

@@ -71,7 +71,7 @@ def eta_cost(
     >>> round(eta_cost(loglik, [0, 1, 2, 2], eta=[0.2, 0.4, 0.4]), 6)
     0.208333
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked, point = trials.prior(prior), _meeting_point(eta, trials.n_classes)
     weighted = checked / point
     wrong = chosen(trials.loglik, weighted / weighted.sum()) != trials.label
@@ -162,7 +162,7 @@ def dirichlet_cost(
     >>> round(dirichlet_cost(loglik, [0, 1, 2], concentration=[2, 1, 1]), 6)
     0.409916
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     checked, shapes = trials.prior(prior), _concentration(concentration, trials.n_classes)
     columns = np.flatnonzero(checked > 0)
     log_prior = log_weights(checked[columns])[:, None]

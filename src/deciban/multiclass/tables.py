@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban._validate.probabilities import tell_of_many
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import Problems, cllrs, min_cllrs, ordered_by_class, tally
 from deciban.core.ranks.counts import SortedClass
@@ -38,12 +39,21 @@ class ScoredClasses:
     def of(
         cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
     ) -> ScoredClasses:
-        """Check the arguments of a metric."""
+        """Check log-likelihoods, labels and weights of the same trials."""
         matrix = _validate_classes.loglik(loglik)
         n_trials, n_classes = matrix.shape
         names = _validate_classes.names(classes, n_classes)
         truth = _validate_classes.label(label, n_trials, n_classes, names)
         return cls(matrix, truth, _validate.weights(sample_weight, n_trials, "sample_weight"), names)
+
+    @classmethod
+    def of_metric(
+        cls, loglik: ArrayLike, label: ArrayLike, sample_weight: Weights = None, classes: Names = None
+    ) -> ScoredClasses:
+        """Check the arguments of a metric, which has no notes: warn if log-likelihoods look like probabilities."""
+        found = cls.of(loglik, label, sample_weight, classes)
+        tell_of_many(found.loglik)
+        return found
 
     @property
     def n_classes(self) -> int:

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
+from deciban.evaluation.results import shared_notes
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.rendering import Page
@@ -65,7 +66,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (count, number, percent, scarce_errors, typeset):
+    for write in (count, notes_by_systems, number, percent, scarce_errors, typeset):
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:
@@ -81,6 +82,16 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         version=__version__,
         **own,
     )
+
+
+def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
+    """The notes on the same systems together; these come with their colours."""
+    of_all = shared_notes([one for one, _ in systems])
+    found = dict[tuple[int, ...], list[str]]()
+    for some, note in of_all:
+        places = tuple(k for k, (one, _) in enumerate(systems) if any(one is other for other in some))
+        found.setdefault(places, []).append(note)
+    return [([systems[k] for k in places], notes) for places, notes in found.items()]
 
 
 def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:

@@ -11,12 +11,13 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
-from deciban.evaluation.two_class import probabilities
+from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike
-from deciban.metrics import auc, cllr, min_cllr
-from deciban.trials import Key, Scores, SegmentQuality, Trials
+from deciban.io.units import DETECTION_LLRS, is_submission
+from deciban.metrics import SortedScores
+from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
 
@@ -82,6 +83,8 @@ def inspect_file(
         properties.append(("labels", contents.label_counts))
     for scores in contents.systems:
         _describe_scores(scores, contents, properties, remarks)
+    if contents.class_scores is not None:
+        remarks += _class_remarks(contents.class_scores)
     _describe_rest(contents, properties)
     return Inspection(contents.origin.name, tuple(properties), tuple(remarks))
 
@@ -138,8 +141,8 @@ def _score_remarks(score: ScoreArray, different: int) -> list[str]:
         )
     if _like_labels(score, different):
         remarks.append(f"All scores are whole numbers, {different} different ones: may these be labels?")
-    else:
-        remarks.extend(probabilities(score.min(), score.max()))
+    elif like_probabilities(float(score.min()), float(score.max()), len(score)):
+        remarks.append(LIKE_PROBABILITIES)
     return remarks
 
 
@@ -154,15 +157,24 @@ def _decimals(score: ScoreArray) -> int | None:
     return next((n for n in range(7) if np.array_equal(finite, np.round(finite, n))), None)
 
 
+def _class_remarks(scores: ClassScores) -> list[str]:
+    """What scores of many classes look like that are no log-likelihoods, or are not called so."""
+    if like_posteriors(scores.score):
+        return [LIKE_POSTERIORS]
+    return [DETECTION_LLRS] if is_submission(scores.trials.origin) else []
+
+
 def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     remarks = []
     tar, non = scores.score[key.is_target], scores.score[~key.is_target]
-    ordered = auc(tar, non)
+    sorted_scores = SortedScores(tar, non)
+    ordered = sorted_scores.table.auc()
     if ordered < 0.5:
         remarks.append(f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?")
     elif not scores.log10 and min(len(tar), len(non)) >= _ENOUGH:
-        loss, as_log10 = cllr(tar, non), cllr(tar * math.log(10), non * math.log(10))
-        best = min_cllr(tar, non)
+        loss = sorted_scores.trials.cllr()
+        as_log10 = SortedScores(tar * math.log(10), non * math.log(10)).trials.cllr()
+        best = sorted_scores.recalibrated.cllr()
         # Well calibrated when read as common logarithms, and clearly not when read as natural ones.
         if math.isfinite(as_log10) and as_log10 - best < 0.25 * (loss - best):
             remarks.append(

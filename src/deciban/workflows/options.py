@@ -52,6 +52,9 @@ class Reading:
         Many classes: names of the columns of a matrix, in order; of a table, the columns that are scores of classes.
     posterior_prior : prior, optional
         Many classes: the scores are log posteriors by this prior, whose logarithm is subtracted.
+    probabilities : float or prior, optional
+        The scores are probabilities by this prior, that of a target or that of the classes: they become log-likelihood
+        ratios, or log-likelihoods.
     detection_llr : bool
         Many classes: the scores are log-likelihood ratios of detecting each class against the others, by a flat prior
         of these, as the language recognition evaluations of NIST from 2017 ask for.
@@ -77,6 +80,7 @@ class Reading:
     weights_required: bool = True
     classes: Sequence[str] | None = None
     posterior_prior: Prior | None = None
+    probabilities: float | Prior | None = None
     detection_llr: bool = False
     from_classes: bool = False
     names: Names | None = None
@@ -155,12 +159,9 @@ class Options:
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
-        asked = {"from_classes": kind == "two-class"}
-        reading = Reading(**asked | {name: value for name, value in given.items() if name in reads})
-        if reading.detection_llr and reading.posterior_prior is not None:
-            raise InputError(
-                "detection_llr, posterior_prior: scores are detection llrs or log posteriors, not both. Leave one out."
-            )
+        read: dict[str, Any] = {name: value for name, value in given.items() if name in reads}
+        reading = Reading(**{"from_classes": kind == "two-class"} | read)
+        _refuse_two_units(reading)
         figures = Figures(**{name: value for name, value in given.items() if name in shows})
         if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):
             figures = replace(figures, operating_points=list(figures.operating_points))
@@ -179,3 +180,25 @@ class Options:
     def lenient(self) -> Options:
         """The same for other trials, whose key may lack the column of weights."""
         return replace(self, reading=replace(self.reading, weights_required=False))
+
+
+_UNITS = {
+    "detection_llr": "detection llrs",
+    "posterior_prior": "log posteriors",
+    "probabilities": "probabilities",
+    "log10": "logarithms to base 10",
+}
+"""What attributes of `Reading` say that scores are."""
+
+
+def _refuse_two_units(reading: Reading) -> None:
+    """Refuse scores that are said to be two things; log posteriors alone may be of either base.
+
+    Raises
+    ------
+    InputError
+    """
+    given = [name for name in _UNITS if getattr(reading, name) not in (None, False)]
+    if len(given) > 1 and given not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
+        what = " or ".join(_UNITS[name] for name in given)
+        raise InputError(f"{', '.join(given)}: scores are {what}, not both. Leave one out.")

@@ -101,9 +101,8 @@ def print_results(
         _print_multiclass(results.systems, to, order, with_classes=with_classes, most=None if all_classes else _SHOWN_CLASSES)
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
-    for system in results.systems:
-        for note in system.notes:
-            say(to, f"{system.name}: {note}", "yellow")
+    for line in results.note_lines:
+        say(to, line, "yellow")
 
 
 def print_inspection(found: Inspection, out: Console) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, prior_of
+from deciban._validate.probabilities import LIKE_POSTERIORS
 from deciban.core.classes.counts import tally
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
@@ -18,6 +19,7 @@ from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WE
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks, detection_costs
 from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis, Partition
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.decision_errors import confusion_of, rates_of
@@ -31,42 +33,56 @@ _ROUNDING = 1e-12
 
 def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
     """Return the notes for one system, the most serious first."""
-    says_nothing = checks.alike is not None
-    notes = [*_units(checks), *_infinite(found, checks)]
+    says_nothing, has_more_errors = checks.alike is not None, found.error_rate > found.default_error_rate
+    notes, no_logliks = list[str](), _no_log_likelihoods(found, checks)
     if says_nothing:
         notes.append(
             "All trials have the same scores, but for what is added to all classes of a trial: they say nothing of the "
             "class. Is this the right file, and are these the right columns?"
         )
-    if math.isfinite(found.cllr) and found.cllr > found.reference:
-        notes.append(
-            f"Badly calibrated: Cllr is above {found.reference:.4g} bits, that of scores that say nothing. Whoever "
-            "takes these posteriors at their word is better off without."
-        )
-    notes.extend(
-        f"At target prior {point.p_target:g}, actual detection decisions are worse than none (C_avg {point.c_avg:.4g}, "
-        f"{point.default_cost:.4g} without scores)."
-        for point in found.points
-        if point.normalized > 1.0
-    )
-    if found.error_rate > found.default_error_rate and not says_nothing:
+    elif has_more_errors:
         notes.append(
             "More errors than the prior alone makes: is the order of the classes that of the columns, and do larger "
             "scores favour the class?"
         )
+    notes += [*no_logliks, *_infinite(found, checks)]
+    if not no_logliks:
+        notes += _badly_calibrated(found)
+    if checks.are_log_posteriors:
+        words = "These look like log posteriors. They are log-likelihoods only if the prior that is in them was flat:"
+        notes.append(f"{words} otherwise name it (--posterior-prior, posterior_prior).")
     if math.isnan(found.min_cllr):
         notes.append("Trials were summed up in parts: what calibration would gain is not known, it needs all at once.")
     return (*notes, *_few(found))
 
 
-def _units(checks: ScoreChecks) -> list[str]:
-    """What scores look like that are not meant as log-likelihoods; never more than a remark."""
+def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
+    """What is to be said of scores that are no log-likelihoods: probabilities, or of quite another scale."""
     if checks.are_probabilities:
-        return ["Scores lie in [0, 1] and sum to 1: probabilities? Take their logarithms."]
-    if checks.are_log_posteriors:
-        words = "These look like log posteriors. They are log-likelihoods only if the prior that is in them was flat:"
-        return [f"{words} otherwise name it (--posterior-prior, posterior_prior)."]
-    return []
+        return [LIKE_POSTERIORS]
+    analysis, n_least = found.calibration, found.counts.min().item()
+    if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or found.n_infinite:
+        return []
+    if not far_off(analysis.total, analysis.minimum, analysis.reference, n_least, found.n_classes):
+        return []
+    why = beyond(analysis.scale)
+    return [no_log_likelihoods("log-likelihoods", why)] if why else []
+
+
+def _badly_calibrated(found: ClassEvaluation) -> list[str]:
+    notes = []
+    if math.isfinite(found.cllr) and found.cllr > found.reference:
+        notes.append(
+            f"Badly calibrated: Cllr is above {found.reference:.4g} bits, that of scores that say nothing. Whoever "
+            "takes these posteriors at their word is better off without."
+        )
+    bad = [point for point in found.points if point.normalized > 1.0]
+    if bad:
+        costs = ", ".join(
+            f"{point.p_target:g} (C_avg {point.c_avg:.4g}, {point.default_cost:.4g} without scores)" for point in bad
+        )
+        notes.append(f"Actual detection decisions are worse than none at target prior {costs}.")
+    return notes
 
 
 def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:

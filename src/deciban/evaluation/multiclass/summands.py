@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp
 
 from deciban._validate.arrays import all_finite
+from deciban._validate.probabilities import like_posteriors
 from deciban.core.classes.certainty import ruled_out
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
@@ -73,7 +74,7 @@ class ScoreChecks:
 
 def _units(loglik: ScoreArray) -> tuple[bool, bool]:
     some: AnyArray = loglik[:: max(len(loglik) // _LOOKED_AT, 1)].astype(np.float64)
-    if some.min() >= 0.0 and some.max() <= 1.0 and np.allclose(some.sum(axis=1), 1.0, atol=1e-3):
+    if like_posteriors(some):
         return True, False
     return False, bool(np.all(some <= 1e-6) and np.allclose(logsumexp(some, axis=1), 0.0, atol=1e-3))
 

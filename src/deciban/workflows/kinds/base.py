@@ -23,6 +23,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
+from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same, told
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 AnyScores: TypeAlias = Scores | ClassScores
@@ -81,7 +82,13 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
-        """The scores of each system that an input holds."""
+        """The scores of each system that an input holds; what the user says are probabilities is so no more.
+
+        Raises
+        ------
+        FormatError, InputError
+            If they are none, or not by a prior.
+        """
 
     @abstractmethod
     def key_of(self, contents: Contents, reading: Reading, first: S) -> K:
@@ -137,9 +144,18 @@ class Kind(ABC, Generic[S, K, A]):
         """Scores with the classes in the order of other trials, if they are the same classes."""
         return systems
 
-    def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:  # noqa: ARG002
+    @abstractmethod
+    def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
+        """The prior by which scores are probabilities, as the record of training has it and the command line takes it.
+
+        ``classes`` says whose probabilities these are, ``order`` in which order the text has them.
+        """
+
+    def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:
         """What was done to the units of scores."""
-        return []
+        if reading.probabilities is None or not systems:
+            return []
+        return told(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""
@@ -180,10 +196,17 @@ class Kind(ABC, Generic[S, K, A]):
 
     def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
         """Refuse a model for scores in other units than those of training."""
+        given = None
+        if reading.probabilities is not None:
+            order = getattr(model, "classes_", None) or classes
+            given = self.prior_of_probabilities(reading, classes, order)
+        require_same(model, given)
 
     def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
         """What the record of training says besides, so that other scores are read in the same way."""
-        return {}
+        if reading.probabilities is None:
+            return {}
+        return {PROBABILITIES: self.prior_of_probabilities(reading, classes)}
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban._validate.classes import prior_of
+from deciban._validate.classes import Prior, prior_of
 from deciban.errors import InputError
+from deciban.io.units import DETECTION_LLRS, is_submission, prior_above_zero
 from deciban.messages import Message
 from deciban.multiclass import project_detection_llr
 from deciban.trials import ClassScores
@@ -23,8 +24,6 @@ POSTERIOR_PRIOR = "posterior_prior"
 """Where the record of training says which prior was taken out of log posteriors."""
 
 _LOG_10 = math.log(10.0)
-_SUBMISSION = "nist-lre"
-"""Format of the submissions to evaluations that ask for detection llrs."""
 
 
 def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArray:
@@ -42,14 +41,7 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
         with np.errstate(over="ignore"):
             score *= _LOG_10
     if reading.posterior_prior is not None:
-        prior = prior_of(reading.posterior_prior, classes, "posterior_prior")
-        zero = np.flatnonzero(prior == 0)
-        if len(zero):
-            raise InputError(
-                f"posterior_prior: that of {classes[int(zero[0])]!r} is 0, so that its posteriors say nothing. "
-                "Leave the class out (classes, --classes)."
-            )
-        score -= np.log(prior)
+        score -= np.log(prior_above_zero(reading.posterior_prior, classes, "posterior_prior"))
     return project_detection_llr(score) if reading.detection_llr else score
 
 
@@ -66,12 +58,9 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
     if reading.detection_llr:
         words = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
         found.append(Message("note", "", words))
-    elif any(_SUBMISSION in one.trials.origin.reading for one in systems):
-        words = (
-            "taken as log-likelihoods; submissions to the evaluations of 2017 and 2022 hold detection llrs: "
-            "--detection-llr"
-        )
-        found.append(Message("note", systems[0].trials.origin.name, words))
+    elif reading.probabilities is None:
+        submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
+        found += [Message("note", ", ".join(submitted), DETECTION_LLRS)] if submitted else []
     return found
 
 
@@ -99,7 +88,12 @@ def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = 
     """
     if reading.posterior_prior is None:
         return None
-    prior = prior_of(reading.posterior_prior, classes)
+    return named_prior(reading.posterior_prior, classes, order)
+
+
+def named_prior(given: Prior, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:
+    """A prior by names, None if it is flat; see `prior_text`."""
+    prior = prior_of(given, classes)
     if np.ptp(prior) == 0.0:
         return None
     names = order or classes

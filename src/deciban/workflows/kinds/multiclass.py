@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from deciban._validate.classes import Prior
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
+from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
@@ -24,6 +27,7 @@ from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
     in_nats,
+    named_prior,
     prior_text,
     require_same_posteriors,
     unit_messages,
@@ -47,7 +51,12 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        return [_named(scores, reading.classes)]
+        named = _named(scores, reading.classes)
+        return [named if reading.probabilities is None else logliks_of_probabilities(named, _prior(reading))]
+
+    def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
+        """The prior of the classes, by their names."""
+        return named_prior(_prior(reading), classes, order) or "flat"
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Scores of the same classes with these in another order; those of other classes are left as they are."""
@@ -144,7 +153,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""
-        return unit_messages(systems, reading)
+        return [*super().unit_messages(systems, reading), *unit_messages(systems, reading)]
 
     def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no segment is of, in words of files."""
@@ -159,12 +168,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
         """Refuse a model for scores with another prior in them than those of training."""
+        super().require_model(model, reading, classes)
         require_same_posteriors(model, reading, classes)
 
-    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
+    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:
         """The prior that was taken out of the scores, so that it is taken out of others as well."""
         text = prior_text(reading, classes)
-        return {} if text is None else {POSTERIOR_PRIOR: text}
+        return super().record(model, reading, classes) | ({} if text is None else {POSTERIOR_PRIOR: text})
 
     def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
         """Scores with the classes in the order of training, and what is to be said about it.
@@ -204,6 +214,23 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
         return [*messages, *write_rescored_classes(found, scores, target, to=to)]
+
+
+def _prior(reading: Reading) -> Prior:
+    """The prior by which scores are probabilities; a number, which is that of a target, says nothing of classes.
+
+    Raises
+    ------
+    InputError
+    """
+    given: Any = reading.probabilities
+    if isinstance(given, Real):
+        raise InputError(
+            f"probabilities: got {given!r}, but of many classes the prior has a probability for each of them: 'flat', "
+            "[0.2, 0.3, 0.5] in the order of the classes, or by their names."
+        )
+    prior: Prior = given
+    return prior
 
 
 def _are_numbers(classes: Sequence[str]) -> bool:

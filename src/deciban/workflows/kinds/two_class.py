@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from deciban._arrow import compute as pc
+from deciban._validate.probabilities import target_prior
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
@@ -17,6 +18,7 @@ from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike
+from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
@@ -53,9 +55,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             found = read_two_classes(file)
         return super().read(file, reading, say, need) if found is None else found
 
-    def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
-        """The scores of each system that an input holds."""
-        return list(contents.systems)
+    def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:
+        """The scores of each system that an input holds, probabilities as llrs."""
+        if reading.probabilities is None:
+            return list(contents.systems)
+        return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
+
+    def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:  # noqa: ARG002
+        """The prior of a target."""
+        return repr(target_prior(reading.probabilities, "probabilities"))
 
     def key_of(self, contents: Contents, reading: Reading, first: Scores) -> Key:  # noqa: ARG002
         """The truth that an input holds."""

@@ -1,0 +1,142 @@
+"""Probabilities: those that are given as such are checked, and those that are given as logarithms are noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban._validate import arrays as _validate
+from deciban.errors import InputError, TrialError, warn
+from deciban.types import AnyArray, FloatArray, ScoreArray
+
+ROUNDING = 1e-3
+"""How far from 1 the probabilities of all classes may sum up to: what four decimals of twenty classes lose."""
+
+FEWEST = 10
+"""Trials from which on scores that all look like probabilities are noticed."""
+
+WAY_OUT = "if they are probabilities, say so (--probabilities PRIOR, {}), else calibrate (deciban calibrate)"
+_OF_TWO, _OF_MANY = "decisions.llr_from_probability", "multiclass.loglik_from_posterior"
+
+LIKE_PROBABILITIES = (
+    "All scores lie in [0, 1]: they are no log-likelihood ratios, so actual costs and Cllr mean nothing; "
+    f"{WAY_OUT.format(_OF_TWO)}."
+)
+"""What is said of scores of two classes that look like probabilities."""
+
+LIKE_POSTERIORS = (
+    "Scores lie in [0, 1] and sum to 1: they are no log-likelihoods, so Cllr and costs mean nothing; "
+    f"{WAY_OUT.format(_OF_MANY)}."
+)
+"""What is said of scores of many classes that look like probabilities."""
+
+
+def target_prior(values: object, name: str) -> float:
+    """Return the prior of a target: one number inside (0, 1), also in a list of one; ``"flat"`` is 0.5.
+
+    Raises
+    ------
+    InputError
+    """
+    given = values
+    if isinstance(values, str) and values == "flat":
+        return 0.5
+    if isinstance(values, Iterable) and not isinstance(values, str | dict):
+        listed = list(values)
+        given = listed[0] if len(listed) == 1 else values
+    if not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
+        raise InputError(
+            f"{name}: got {values!r}. Of two classes it is the prior of a target that the probabilities were made "
+            "with, one number inside (0, 1)."
+        )
+    return float(given)
+
+
+def of_target(values: ArrayLike, name: str) -> FloatArray:
+    """Return probabilities of targets as float64.
+
+    Raises
+    ------
+    TrialError
+        If one is outside [0, 1].
+    InputError
+        If there is none, or they are no numbers.
+    """
+    checked: FloatArray = _validate.scores(values, name).astype(np.float64, copy=False)
+    _refuse_outside(checked[:, None], name)
+    return checked
+
+
+def of_classes(table: ScoreArray, name: str) -> FloatArray:
+    """Return a checked matrix of probabilities of classes as float64.
+
+    Raises
+    ------
+    TrialError
+        If one is outside [0, 1], or those of a trial do not sum to 1.
+    """
+    checked: FloatArray = table.astype(np.float64, copy=False)
+    _refuse_outside(checked, name)
+    total = checked.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(total - 1.0) > ROUNDING)
+    if len(wrong):
+        raise TrialError(
+            f"{name}: those of {len(wrong):,} of {len(checked):,} trials do not sum to 1, the first ",
+            int(wrong[0]),
+            f" to {total[wrong[0]]:.6g}. Probabilities are of all classes together: name every class, and no other "
+            "column.",
+        )
+    return checked
+
+
+def _refuse_outside(table: FloatArray, name: str) -> None:
+    wrong = np.flatnonzero(~((table >= 0.0) & (table <= 1.0)).all(axis=1))
+    if not len(wrong):
+        return
+    row = table[wrong[0]]
+    value = row[~((row >= 0.0) & (row <= 1.0))][0]
+    raise TrialError(
+        f"{name}: {len(wrong):,} of {len(table):,} trials have scores outside [0, 1], the first ",
+        int(wrong[0]),
+        f": {value:.6g}. These are no probabilities: leave probabilities out (--probabilities) if they are logarithms.",
+    )
+
+
+def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
+    """Whether scores look like probabilities, by the least and the greatest of them.
+
+    Log-likelihood ratios have both signs: the mean of ``exp(-llr)`` over targets is 1 if they mean what they say. So
+    `FEWEST` of them that all lie in [0, 1] are none, unless they are all 0.
+
+    >>> like_probabilities(0.02, 0.97, 100), like_probabilities(-0.2, 0.97, 100), like_probabilities(0.0, 0.0, 100)
+    (True, False, False)
+    """
+    return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest > 0.0
+
+
+def like_posteriors(table: AnyArray) -> bool:
+    """Whether scores of many classes lie in [0, 1] and sum to 1, about, in `FEWEST` trials or more.
+
+    >>> like_posteriors(np.full((10, 4), 0.25)), like_posteriors(np.full((10, 4), 0.5))
+    (True, False)
+    """
+    if len(table) < FEWEST or table.min() < 0.0 or table.max() > 1.0:
+        return False
+    return bool(np.allclose(table.sum(axis=1, dtype=np.float64), 1.0, rtol=0.0, atol=ROUNDING))
+
+
+def tell_of_two(*sets: ArrayLike) -> None:
+    """Warn if checked arguments of a function that takes log-likelihood ratios look like probabilities."""
+    arrays = [one for one in map(np.asarray, sets) if one.size]
+    lowest, highest = min(float(one.min()) for one in arrays), max(float(one.max()) for one in arrays)
+    if like_probabilities(lowest, highest, sum(one.size for one in arrays)):
+        warn(LIKE_PROBABILITIES)
+
+
+def tell_of_many(loglik: AnyArray) -> None:
+    """Warn if checked log-likelihoods look like probabilities."""
+    if like_posteriors(loglik):
+        warn(LIKE_POSTERIORS)

@@ -1,0 +1,123 @@
+"""Whether scores can be log-likelihoods or their ratios at all, where they are so far off that figures mean nothing.
+
+Badly calibrated scores are not yet something else, and a few that are wrong and certain do not make all others so. Four
+things together do: the best scale is above 4 or below 1/4, or all scores have one sign; with the best scale and offset
+the scores tell most of what any increasing map could make of them; as they are they tell less than half of that; and
+all that is no matter of chance, by the likelihood ratio of 30 trials or more of each class.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from deciban._validate.probabilities import LIKE_PROBABILITIES, like_probabilities
+from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.errors import InputError
+from deciban.evaluation.summary import Summary
+from deciban.types import FloatArray
+
+FARTHEST = 4.0
+"""By how much scores may be multiplied, or divided, by their best calibration and still be log-likelihood ratios."""
+
+_TOLD = 0.5
+"""Share of what the scores hold that they must tell as they are."""
+
+_CHANCE = 20.0
+"""Twice the logarithm of a likelihood ratio: exceeded by chance in one of 20,000 sets (two parameters)."""
+
+_MENDED = 0.75
+"""Share of what the scores hold that the best scale and offset make them tell."""
+
+_RIDGE = 1e-3
+"""Penalty on the scale, so that there is a best one for classes that do not overlap."""
+
+_SHOWN = 4096
+"""Scores of a class that stand for all of them, at equal distances in their order."""
+
+
+def remark_on_llrs(summary: Summary) -> str:
+    """What is to be said of scores of two classes that are no log-likelihood ratios; empty if they may be some.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of scores that favour targets.
+    """
+    if summary.n_infinite or summary.finite_range is None:
+        return ""
+    lowest, highest = summary.finite_range
+    if like_probabilities(lowest, highest, summary.n_tar + summary.n_non):
+        return LIKE_PROBABILITIES
+    n_least, least = min(summary.n_tar, summary.n_non), summary.recalibrated.cllr()
+    if not far_off(summary.cllr, least, 1.0, n_least, 2):
+        return ""  # no scale and offset can do better than the best increasing map
+    scale, mended = _best_scale(summary.ranks.tar, summary.ranks.non)
+    if 1.0 - mended < _MENDED * (1.0 - least) or not far_off(summary.cllr, mended, 1.0, n_least, 2):
+        return ""
+    why = beyond(scale)
+    if not why and (lowest >= 0.0 or highest <= 0.0):
+        why = "none is negative" if lowest >= 0.0 else "none is positive"
+    return no_log_likelihoods("log-likelihood ratios", why) if why else ""
+
+
+def beyond(scale: float) -> str:
+    """Why a best scale is not that of log-likelihoods; empty if it may be.
+
+    >>> beyond(10.0), beyond(0.4)
+    ('calibration would multiply them by more than 4', '')
+    """
+    times = "multiply" if scale > FARTHEST else "divide" if scale < 1 / FARTHEST else ""
+    return f"calibration would {times} them by more than {FARTHEST:g}" if times else ""
+
+
+def no_log_likelihoods(what: str, why: str) -> str:
+    """The sentence on scores that are none."""
+    return f"These are no {what} ({why}): actual costs and Cllr mean nothing, calibrate first (deciban calibrate)."
+
+
+def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes: int) -> bool:
+    """Whether scores tell less than half of what they hold, and not by chance.
+
+    Parameters
+    ----------
+    cllr, mended, silent : float
+        Bits of the scores as they are, after a calibration, and of scores that say nothing.
+    n_least : int or float
+        Trials of the rarest class.
+    n_classes : int
+
+    Examples
+    --------
+    >>> far_off(0.9, 0.2, 1.0, 100, 2), far_off(0.3, 0.2, 1.0, 100, 2), far_off(0.99, 0.97, 1.0, 30, 2)
+    (True, False, False)
+    """
+    if n_least < FEW_ERRORS or not silent - cllr < _TOLD * (silent - mended):
+        return False
+    return 2.0 * n_classes * n_least * (cllr - mended) * math.log(2) > _CHANCE
+
+
+def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
+    """The best scale of scores, with an offset, and Cllr after both; nothing is gained where there is no best one."""
+    from deciban.core.training.linear_training import train  # evaluations of llrs need none of it
+
+    (of_tar, w_tar), (of_non, w_non) = _thinned(tar), _thinned(non)
+    is_target = np.arange(len(of_tar) + len(of_non)) < len(of_tar)
+    rule: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "log_odds": 0.0, "ridge": _RIDGE}
+    try:
+        found = train([np.append(of_tar, of_non)], is_target, weights=np.append(w_tar, w_non), **rule)
+    except InputError:
+        return 1.0, math.inf
+    return float(found.weights[0]), found.objective / math.log(2)
+
+
+def _thinned(one: SortedClass) -> tuple[FloatArray, FloatArray]:
+    scores = one.scores.astype(np.float64, copy=False)
+    if one.weights is not None:
+        return scores, one.weights.astype(np.float64)
+    n = min(len(scores), _SHOWN)
+    rows = ((np.arange(n) + 0.5) * len(scores) / n).astype(np.int64)
+    return scores[rows], np.ones(n)
