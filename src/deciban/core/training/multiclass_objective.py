@@ -127,7 +127,9 @@ class ClassObjective:
         seconds = None
         if known is None:
             scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
-            seconds = SecondDerivatives(scales.shape[0] * bool(scales.any()), len(offsets) * bool(offsets.any()), self.dtype)
+            seconds = SecondDerivatives(
+                scales.shape[0] * bool(scales.any()), len(offsets) * bool(offsets.any()), self.dtype
+            )
         sums = [self._block(raw, rows, seconds) for rows in self.blocks()]
         total = np.sum([block[1:] for block in sums], axis=0)
         value, gradient = float(total[0]), self.basis.T @ total[1:]
