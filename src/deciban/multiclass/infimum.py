@@ -17,8 +17,9 @@ import numpy as np
 from deciban._validate.arrays import all_finite
 from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.training.multiclass_training import train_classes
+from deciban.core.training.multiclass_training import train_counted
 from deciban.core.training.separation import Escape
+from deciban.core.training.survey import Survey
 from deciban.errors import InputError
 from deciban.multiclass.costs import entropy, expected_surprise
 from deciban.multiclass.tables import ScoredClasses
@@ -55,8 +56,10 @@ class CalibrationLimits:
 
     Attributes
     ----------
-    trials : ScoredClasses
+    counted : CountedTrials
         Those that count, by the classes of positive prior.
+    trials : ScoredClasses
+        The same.
     prior : (n_possible,) array
         Positive.
     place : (n_possible,) int array
@@ -71,6 +74,7 @@ class CalibrationLimits:
         Whether infinite log-likelihoods rule out a true class; whether there are any.
     """
 
+    counted: CountedTrials
     trials: ScoredClasses
     prior: FloatArray
     place: IntArray
@@ -88,6 +92,7 @@ class CalibrationLimits:
         few = counted.trials
         has_infinite = not all_finite(few.systems)
         return cls(
+            counted=replace(counted, is_possible=np.ones(len(counted.prior), np.bool_)),
             trials=ScoredClasses(few.systems[:, 0], few.label, few.weights, None),
             prior=counted.prior,
             place=counted.possible,
@@ -117,6 +122,10 @@ class CalibrationLimits:
         offsets = nothing.copy()
         offsets[self.place] = found.offset - found.offset.mean()
         return Best(found.cost, found.scale, offsets)
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return Survey(self.counted.trials)
 
     @cached_property
     def _leads(self) -> FloatArray:
@@ -186,17 +195,29 @@ class CalibrationLimits:
         return found if found.scale > 0.0 and found.cost < at_zero.cost else at_zero
 
     def _trained(self, trials: ScoredClasses, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
-        if not scale and np.all(np.count_nonzero(trials.loglik[self.is_open] > -np.inf, axis=1) == 1):
-            return Best(expected_surprise(trials, self.prior), 1.0, np.zeros(len(self.prior)))  # no rival is left
-        weights = None if trials.weights is None else trials.weights.astype(np.float64)
+        if not scale and self._has_no_rivals(trials):
+            return Best(expected_surprise(trials, self.prior), 1.0, np.zeros(len(self.prior)))
         form: dict[str, Any] = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
         try:
-            fit = train_classes(trials.loglik, trials.label, prior=self.prior, weights=weights, **form)
+            fit = train_counted(*self._counted(trials), **form)
         except InputError:
             if ridge > 0.0 or not scale:
                 raise
             return self._trained(trials, scale=scale, offset=offset, ridge=_RIDGE)
         return Best(fit.objective, float(fit.weights[0]), fit.offsets)
+
+    def _has_no_rivals(self, trials: ScoredClasses) -> bool:
+        """Whether infinite log-likelihoods leave one class in every open trial."""
+        if len(self.prior) > 1 and all_finite(trials.loglik):
+            return False
+        return bool(np.all(np.count_nonzero(trials.loglik[self.is_open] > -np.inf, axis=1) == 1))
+
+    def _counted(self, trials: ScoredClasses) -> tuple[CountedTrials, Survey | None]:
+        """Trials to train on; what is known of all trials serves several maps."""
+        if trials is self.trials:
+            return self.counted, self._survey
+        weights = None if trials.weights is None else trials.weights.astype(np.float64)
+        return CountedTrials.of(trials.loglik[:, None, :], trials.label, self.prior, weights), None
 
     def _at_zero(self, trials: ScoredClasses, *, offset: bool) -> Best:
         """The limit for small scales: only what is excluded still counts."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 from deciban.core.training import multiclass_training as class_training
+from deciban.core.training import survey
 from deciban.core.training.linear_training import train
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
@@ -199,7 +200,7 @@ def test_the_way_through_samples_leads_to_the_same_optimum(monkeypatch, weighted
     systems, label = problem(70_000, n_systems)
     weights = np.random.default_rng(2).uniform(0.2, 3.0, 70_000) if weighted else None
     quick = train_classes(systems, label, prior=PRIOR, weights=weights)
-    monkeypatch.setattr(class_training, "sample", lambda trials: trials)
+    monkeypatch.setattr(survey, "sample", lambda trials: trials)
     monkeypatch.setattr(class_training, "LARGE", 1 << 40)
     direct = train_classes(systems, label, prior=PRIOR, weights=weights)
     np.testing.assert_allclose(quick.weights, direct.weights, atol=1e-6)

@@ -26,16 +26,21 @@ class CountedTrials:
     trials : ClassTrials
     prior : (n_possible,) array
         Positive.
-    possible : (n_possible,) int array
-        The classes of positive prior, by the positions that the user knows.
+    is_possible : (n_classes,) bool array
+        Which classes have a positive prior.
     numbers : (n_counted,) int array, optional
         The trials, by the indices that the user knows; None if these are all.
     """
 
     trials: ClassTrials
     prior: FloatArray
-    possible: IntArray
+    is_possible: BoolArray
     numbers: IntArray | None
+
+    @property
+    def possible(self) -> IntArray:
+        """The classes of positive prior, (n_possible,), by the positions that the user knows."""
+        return np.flatnonzero(self.is_possible)
 
     @classmethod
     def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:
@@ -49,7 +54,7 @@ class CountedTrials:
         if not possible.all():
             systems, label, prior = systems[:, :, possible], (np.cumsum(possible) - 1)[label], prior[possible]
         trials = ClassTrials(systems, label, np.zeros(len(prior)), weights)
-        return cls(replace(trials, class_weights=prior / trials.amounts), prior, np.flatnonzero(possible), numbers)
+        return cls(replace(trials, class_weights=prior / trials.amounts), prior, possible, numbers)
 
 
 def decided(trials: ClassTrials) -> tuple[BoolArray, BoolArray]:

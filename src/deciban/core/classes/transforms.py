@@ -21,8 +21,8 @@ from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.training.descent import Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import ClassTrials, Errors, farthest_move
-from deciban.core.training.multiclass_training import sample
 from deciban.core.training.separation import refuse_infinite
+from deciban.core.training.survey import sample
 from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray

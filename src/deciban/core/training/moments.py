@@ -10,11 +10,10 @@ import numpy as np
 
 from deciban._validate.arrays import all_finite
 from deciban.core.classes.loglik import are_alike
-from deciban.core.training.blocks import length_bound
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.errors import InputError, TrialError
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 _BLOCK = 1 << 15
 
@@ -126,6 +125,8 @@ def _means(trials: Trials, middle: FloatArray, size: FloatArray, *, power: int) 
 
 _CLASS_BLOCK = 1 << 12
 
+_CLASS_CELLS = 1 << 17
+
 
 def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
     """Center of each system's classes, and width: the root of the mean variance of pairwise log-likelihood ratios.
@@ -148,8 +149,11 @@ def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
                 center[k] = size * mean
 
                 def squares(scores: FloatArray, size: float = size, mean: FloatArray = mean) -> FloatArray:
-                    deviation = scores / size - mean
-                    return np.asarray((deviation - deviation.mean(axis=1, keepdims=True)) ** 2)
+                    deviation = scores / size
+                    deviation -= mean
+                    deviation -= deviation.mean(axis=1, keepdims=True)
+                    deviation *= deviation
+                    return deviation
 
                 if not is_constant:
                     width[k] = size * np.sqrt(2.0 * _mean(trials, k, squares).sum() / (n_classes - 1))
@@ -158,13 +162,20 @@ def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
     return center, width
 
 
+def _class_blocks(trials: ClassTrials) -> Iterator[slice]:
+    """Some trials at a time: so few that their scores for many classes stay in cache."""
+    n_classes = trials.systems.shape[2]
+    size = min(_CLASS_BLOCK, max(_CLASS_CELLS // n_classes, 64))
+    for i in range(0, len(trials), size):
+        yield slice(i, i + size)
+
+
 def _compared(trials: ClassTrials, k: int) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Blocks of scores of a system against the largest of each trial, 0 for what is -inf, and weights of trials."""
-    for i in range(0, len(trials), _CLASS_BLOCK):
-        rows = slice(i, i + _CLASS_BLOCK)
+    for rows in _class_blocks(trials):
         scores = np.array(trials.systems[rows, k], np.float64)
         scores -= scores.max(axis=1, keepdims=True)
-        scores[np.isneginf(scores)] = 0.0
+        scores[scores == -np.inf] = 0.0
         yield scores, trials.weight(rows)
 
 
@@ -173,12 +184,6 @@ def _mean(trials: ClassTrials, k: int, function: Callable[[FloatArray], FloatArr
     parts = [(weight @ function(scores), weight.sum()) for scores, weight in _compared(trials, k)]
     total = np.sum([part for part, _ in parts], axis=0)
     return np.asarray(total / sum(amount for _, amount in parts))
-
-
-def reach_in_widths(systems: ScoreArray, width: FloatArray) -> float:
-    """A bound of the size of all scores, in units of the least width."""
-    least = float(np.min(width[width > 0.0], initial=np.inf))
-    return length_bound(systems.reshape(len(systems), -1)) / least if least < np.inf else np.inf
 
 
 def require_scales(scales: FloatArray, name: str) -> None:
@@ -230,12 +235,20 @@ _NEAR = 50.0
 """Spreads of most trials to which far scores are drawn near."""
 
 
-def typical_spreads(trials: ClassTrials, width: FloatArray) -> FloatArray:
-    """The range of the scores of most trials in each system whose width is that of a few; ``width`` in all others."""
-    systems = np.asarray(trials.systems, np.float64)
-    low = np.where(np.isneginf(systems), np.inf, systems).min(axis=2)
+def spreads(trials: ClassTrials) -> FloatArray:
+    """The range of the scores of most trials in each system, (n_systems,)."""
+    found = np.empty(trials.systems.shape[:2])
+    for rows in _class_blocks(trials):
+        systems = np.asarray(trials.systems[rows], np.float64)
+        low = np.min(systems, axis=2, where=systems > -np.inf, initial=np.inf)
+        with np.errstate(over="ignore"):
+            found[rows] = systems.max(axis=2) - low
+    return np.asarray(np.quantile(found, 0.75, axis=0, method="higher"))
+
+
+def typical_spreads(spread: FloatArray, width: FloatArray) -> FloatArray:
+    """The spread of most trials in each system whose width is that of a few; ``width`` in all others."""
     with np.errstate(over="ignore"):
-        spread = np.quantile(systems.max(axis=2) - low, 0.75, axis=0, method="higher")
         return np.where((spread > 0.0) & (width > _FAR * spread), spread, width)
 
 

@@ -14,12 +14,12 @@ from scipy.linalg import helmert
 
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
-from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
-from deciban.core.training.moments import drawn_near, reach_in_widths, require_scales, standardization, typical_spreads
+from deciban.core.training.moments import drawn_near, require_scales, standardization
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.samples import SAMPLE
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
+from deciban.core.training.survey import Survey
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
@@ -91,31 +91,46 @@ def train_classes(
     """
     systems = systems[:, None, :] if systems.ndim == 2 else systems
     counted = CountedTrials.of(systems, label, prior, weights)
+    return train_counted(counted, ridge=ridge, scale=scale, offset=offset, has_optimum=has_optimum, classes=classes)
+
+
+def train_counted(
+    counted: CountedTrials,
+    survey: Survey | None = None,
+    *,
+    ridge: float = 0.0,
+    scale: bool = True,
+    offset: bool = True,
+    has_optimum: bool = False,
+    classes: Names = None,
+) -> ClassFit:
+    """`train_classes` of the trials that count; ``survey`` tells of these what maps of the same trials share."""
     possible, prior = counted.possible, counted.prior
     trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
-    few = sample(trials)
-    center, width = _standard(trials, few, ridge)
+    if survey is None or survey.trials is not trials:
+        survey = Survey(trials)
+    center, width = survey.standard if ridge == 0.0 else standardization(trials)
     if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
         width = np.ptp(center, axis=1)
-    unit = typical_spreads(few, width) if scale and ridge == 0.0 else width  # a penalty counts widths
+    unit = survey.typical_spreads(width) if scale and ridge == 0.0 else width  # a penalty counts widths
     factor = _moderate(unit) if scale else np.ones(len(width))
     if np.any(factor != 1.0):
-        trials = replace(trials, systems=trials.systems * factor[:, None])
-        few, width, unit = sample(trials), width * factor, unit * factor
+        survey = Survey(replace(trials, systems=trials.systems * factor[:, None]))
+        width, unit = width * factor, unit * factor
     form = {"ridge": ridge, "scale": scale, "offset": offset}
-    objective, found = _searched(trials, few, prior, width, unit, **form)
+    objective, found = _searched(survey, prior, width, unit, **form)
     if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
-        objective, found = _searched(trials, few, prior, width, width, **form)
+        objective, found = _searched(survey, prior, width, width, **form)
     if not has_optimum:
         found = _require_finite(objective, found)
-    n_systems = systems.shape[1]
+    n_systems, n_classes = len(width), len(counted.is_possible)
     if ridge == 0.0 and np.ptp(prior) > 0.0:
-        width = np.where(width > 0.0, standardization(few)[1], 0.0)
+        width = np.where(width > 0.0, standardization(survey.few)[1], 0.0)
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor
     require_scales(scales, "loglik")
-    offsets = np.zeros(systems.shape[2])
+    offsets = np.zeros(n_classes)
     offsets[possible] = raw[n_systems:] - raw[n_systems:].mean()
     return ClassFit(
         weights=scales,
@@ -127,37 +142,18 @@ def train_classes(
     )
 
 
-def _standard(trials: ClassTrials, few: ClassTrials, ridge: float) -> tuple[FloatArray, FloatArray]:
-    """Center and width of each system: those that a penalty refers to, otherwise of a sample with equal classes.
-
-    With the prior, the width could be next to nothing where one class is probable and nearly always scored the same.
-    """
-    if ridge > 0.0:
-        return standardization(trials)
-    center, width = standardization(_equal_classes(few))
-    if few is trials or np.all(width > 0.0):
-        return center, width
-    return standardization(_equal_classes(trials))  # what is constant in a sample need not be so in all trials
-
-
-def _equal_classes(trials: ClassTrials) -> ClassTrials:
-    """The trials at the flat prior."""
-    amounts = trials.amounts
-    return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
-
-
 def _searched(
-    trials: ClassTrials, few: ClassTrials, prior: FloatArray, width: FloatArray, unit: FloatArray, **form: Any
+    survey: Survey, prior: FloatArray, width: FloatArray, unit: FloatArray, **form: Any
 ) -> tuple[ClassObjective, Minimum]:
     """The objective by scores divided by their unit, and where its search ended: on samples first, then on all trials.
 
     Far scores are drawn near at first, if there are such.
     """
-    reach = reach_in_widths(trials.systems, unit)
+    trials, reach = survey.trials, survey.reach_in_widths(unit)
     all_of_them = replace(trials, reach=reach)
-    few = all_of_them if few is trials else replace(few, reach=reach)
+    few = all_of_them if survey.few is trials else replace(survey.few, reach=reach)
     near = drawn_near(few, unit) if np.any(unit != width) else None
-    center = standardization(few if near is None else near)[0]
+    center = survey.center if near is None else standardization(near)[0]
     objective = _objective(all_of_them, prior, center, unit, **form)
     is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
     rough, n = replace(objective, dtype=np.float32) if is_rough else objective, len(trials)
@@ -176,26 +172,6 @@ def _moderate(width: FloatArray) -> FloatArray:
     extreme = (width > 0.0) & ((width < 1.0 / _EXTREME) | (width > _EXTREME))
     exponents = -np.round(np.log2(np.where(extreme, width, 1.0)))
     return np.asarray(2.0 ** np.clip(exponents, -1022.0, 1022.0), np.float64)
-
-
-def sample(trials: ClassTrials) -> ClassTrials:
-    """About ``SAMPLE`` trials of each kind, evenly spread, with as many of each class as there may be."""
-    n, n_classes = len(trials), len(trials.class_weights)
-    size = max(SAMPLE, 40 * n_classes)
-    if n < 4 * size:
-        return trials
-    order = ordered_by_class(trials.label, n_classes)
-    ends = np.cumsum(np.bincount(trials.label, minlength=n_classes))
-    share = max(size // n_classes, 1)
-    own = (order[begin:end] for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True))
-    rows = np.sort(np.concatenate([some[:: max(len(some) // share, 1)] for some in own]))
-    few = trials.take(rows)
-    everything, amounts = trials.amounts, few.amounts
-    if np.any((amounts == 0.0) & (everything > 0.0)):
-        return trials
-    # Infinite scores may decide all trials of a class, so that none are left of it.
-    stand_for = np.divide(everything, amounts, out=np.ones(n_classes), where=amounts > 0.0)
-    return replace(few, class_weights=trials.class_weights * stand_for)
 
 
 def _objective(

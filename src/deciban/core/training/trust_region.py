@@ -297,7 +297,7 @@ class _Spectrum:
         return self.vectors @ step, -float(slopes @ step + 0.5 * (eigenvalues * step) @ step)
 
     def way_back(self, point: FloatArray, limit: float) -> tuple[FloatArray, int]:
-        """The step along flat directions to the point closest to 0, and how many of them seem to be flat all the way."""
+        """The step along flat directions to the point closest to 0, and how many of them look flat all the way."""
         along = self.vectors.T @ point
         loss = np.abs(self.slopes * along) + 0.5 * np.abs(self.eigenvalues) * along**2
         flat = self.flat & (loss <= limit)
