@@ -12,7 +12,7 @@ from deciban.cli.shared.options import options, tell, working
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@options("convert", "reading", "quiet")
+@options("convert", "reading", "probabilities", "detection", "llrs", "quiet")
 def convert_command(source: str, target: str, *, quiet: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
 

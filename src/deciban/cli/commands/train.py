@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("scores", metavar="SCORES")
 @options("model", "methods", "calibrate")
 @joining_options(figures="training")
-@options("json")
+@options("llrs", "json")
 def calibrate_command(
     scores: str, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
@@ -44,7 +44,7 @@ def calibrate_command(
     """
     from deciban.cli.shared.training import TrainingRequest, train
 
-    own = ("output", "cross_validate", "llrs", "to", "quiet", "as_json")
+    own = ("output", "cross_validate", "llrs", "to", "write_as", "quiet", "as_json")
     request = TrainingRequest(
         scores=[scores], key=key, apply_to=[apply_to] if apply_to else [], **{name: given.pop(name) for name in own}
     )
@@ -61,7 +61,7 @@ def calibrate_command(
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @options("model", "fuse")
 @joining_options(missing="missing-or-subset", figures="training")
-@options("offsets", "json")
+@options("offsets", "llrs", "json")
 def fuse_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, apply_to: tuple[str, ...], **given: Any
 ) -> None:
@@ -87,7 +87,7 @@ def fuse_command(
 
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
-    own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json")
+    own = ("output", "cross_validate", "llrs", "to", "write_as", "apply_key", "quiet", "as_json")
     extra = _quality(given)
     request = TrainingRequest(
         scores=list(scores), key=key, apply_to=list(apply_to), extra=extra, **{name: given.pop(name) for name in own}
