@@ -16,6 +16,7 @@ FROM_ABOVE = {
     "calibration/test_cross.py": ["calibration/folds.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
     "core/training/test_linear_training.py": ["core/training/linear_objective.py"],
+    "decisions/test_probabilities.py": ["_validate/probabilities.py", "core/posteriors.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
     "fusion/test_linear.py": ["models/score_model.py", "models/two_class.py"],
     "fusion/test_subset.py": ["fusion/subsets.py"],

@@ -183,7 +183,7 @@ def test_inspect_describes_scores_and_keys(run, files):
 def test_inspect_sees_what_looks_wrong(run, tmp_path):
     (tmp_path / "p.txt").write_text("".join(f"t{i} {i % 10 / 10} {i % 10 < 5:d}\n" for i in range(2000)))
     out = " ".join(run("inspect", tmp_path / "p.txt").out.split())
-    assert "probabilities?" in out
+    assert "--probabilities PRIOR" in out
     assert "is the sign flipped?" in out
     assert "probably from rounding" in out
 

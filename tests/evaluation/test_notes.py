@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
+from deciban._validate.probabilities import LIKE_PROBABILITIES
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import notes_on
 from deciban.workflows.inspection import inspect_file
@@ -65,7 +66,7 @@ def many(*runs):
 
 def test_few_errors_name_the_threshold_that_they_were_counted_at():
     """The threshold of 4.6 misses 10 targets, the best one, between 10 and 20, misses 50."""
-    tar, non = many((-30, 10), (5, 40), (20, 400)), many((-20, 4000), (10, 1000), (30, 40))
+    tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
     result = evaluate(tar, non, operating_points=[0.01])
     assert result.operating_points[0].n_miss == 10
     (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
@@ -83,10 +84,27 @@ def test_notes_on_few_errors_judge_the_counts_that_tables_show(p_target):
     assert ("false alarms" in actual and "at the actual" in said) == (point.n_fa < 30)
 
 
+def test_points_of_which_the_same_is_to_be_said_share_a_sentence():
+    tar, non = many((-8, 10), (5, 40), (20, 400)), many((-20, 40_000), (10, 100), (30, 40))
+    result = evaluate(tar, non, operating_points=[0.01, 0.02, 0.01, (0.01, 2, 1)])
+    (note,) = [note for note in result.notes if note.startswith("Rule of 30")]
+    assert note == "Rule of 30: fewer than 30 misses at effective priors 0.01 and 0.02, at the actual threshold."
+
+
+def test_what_matters_most_comes_first():
+    rng = np.random.default_rng(1)
+    tar, non = rng.normal(3, 1, 400), 3 * rng.normal(-1, 1.5, 4000)
+    notes = evaluate(np.append(tar, np.inf), np.append(non, -np.inf), operating_points=[0.0001, 0.9]).notes
+    starts = "2 scores are infinite", "Badly calibrated", "Rule of 30"
+    found = [next(k for k, start in enumerate(starts) if note.startswith(start)) for note in notes]
+    assert found == sorted(found)
+    assert set(found) == {0, 1, 2}
+
+
 def test_probabilities_are_called_so_in_the_same_words_everywhere(tmp_path):
     rng = np.random.default_rng(3)
     tar, non = rng.beta(5, 2, 200), rng.beta(2, 5, 200)
-    words = "All scores lie in [0, 1]: probabilities? Costs and Cllr take log-likelihood ratios in nats."
+    words = LIKE_PROBABILITIES
     assert words in evaluate(tar, non).notes
     assert not any("probabilities" in note for note in evaluate(np.append(tar, 1.01), non).notes)
     assert not any("probabilities" in note for note in evaluate(np.append(tar, np.inf), non).notes)

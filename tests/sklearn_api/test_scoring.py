@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils.class_weight import compute_sample_weight
 
 from deciban import metrics
-from deciban.errors import InputError
+from deciban.errors import DecibanWarning, InputError
 from deciban.sklearn import cllr_score, cllr_scorer, dcf, min_cllr_score, min_cllr_scorer, scorer
 
 
@@ -68,7 +68,39 @@ def test_labels_of_any_kind(trials, metric):
     assert metric(np.where(y, "tar", "non"), llr) == expected
     spoofing = np.where(y, "bonafide", "spoof").tolist()
     assert metric(spoofing, llr, pos_label="bonafide") == expected
-    assert metric(spoofing, llr) == metric(1 - y, llr) > expected
+    assert metric(spoofing, llr, pos_label="spoof") == metric(1 - y, llr) > expected
+
+
+@pytest.mark.parametrize(
+    ("target", "non_target", "words"),
+    [
+        ("bonafide", "spoof", "'bonafide' is that of targets, but in the order of scikit-learn 'spoof' is"),
+        ("cat", "dog", "nothing says which of them is that of targets"),
+        ("target", "other", "nothing says which of them is that of targets"),
+    ],
+)
+def test_words_say_which_label_is_that_of_targets_or_the_user_does(trials, target, non_target, words):
+    y, llr, _ = trials
+    label = np.where(y, target, non_target)
+    for metric in (cllr_score, min_cllr_score):
+        with pytest.raises(InputError, match=words):
+            metric(label, llr)
+        assert metric(label, llr, pos_label=target) == metric(y, llr)
+        assert metric(np.where(y, "Target", "NONTARGET"), llr) == metric(y, llr)
+    with pytest.raises(InputError, match=f"pos_label={target!r}"):
+        dcf(label, llr, p_target=0.1)
+
+
+def test_probabilities_are_noticed():
+    rng = np.random.default_rng(4)
+    y = np.arange(100) % 2
+    probability = np.clip(0.3 + 0.4 * y + rng.normal(0, 0.2, 100), 0.01, 0.99)
+    for figure in (cllr_score, lambda *given: dcf(*given, p_target=0.1)):
+        with pytest.warns(DecibanWarning, match="llr_from_probability") as told:
+            figure(y, probability)
+        assert len(told) == 1
+        assert told[0].filename == __file__
+    min_cllr_score(y, probability)  # takes any scores
 
 
 @pytest.mark.parametrize(

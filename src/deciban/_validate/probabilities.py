@@ -120,12 +120,15 @@ def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
 def like_posteriors(table: AnyArray) -> bool:
     """Whether scores of many classes lie in [0, 1] and sum to 1, about, in `FEWEST` trials or more.
 
+    Those that are 0 and 1 alone are decisions.
+
     >>> like_posteriors(np.full((10, 4), 0.25)), like_posteriors(np.full((10, 4), 0.5))
     (True, False)
     """
     if len(table) < FEWEST or table.min() < 0.0 or table.max() > 1.0:
         return False
-    return bool(np.allclose(table.sum(axis=1, dtype=np.float64), 1.0, rtol=0.0, atol=ROUNDING))
+    sums_to_one = np.allclose(table.sum(axis=1, dtype=np.float64), 1.0, rtol=0.0, atol=ROUNDING)
+    return bool(sums_to_one and not np.isin(table, (0.0, 1.0)).all())
 
 
 def tell_of_two(*sets: ArrayLike) -> None:

@@ -352,7 +352,7 @@ class Results(Shown, Generic[E]):
     def note_lines(self) -> tuple[str, ...]:
         """What a reader must know of the systems, a line for each note, which names all systems that it is on."""
         notes = shared_notes(self.systems)
-        return tuple(f"{', '.join(one.name for one in some)}: {note}" for some, note in notes)
+        return tuple(f"{' · '.join(one.name for one in some)}: {note}" for some, note in notes)
 
     @property
     def kind(self) -> str:

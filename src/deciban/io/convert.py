@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from deciban._validate.classes import Prior
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, require_one_stream
+from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
 from deciban.io.writing import put, refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.trials import Key
@@ -31,6 +33,9 @@ def convert(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
+    probabilities: float | Prior | None = None,
+    detection_llr: bool = False,
+    write_as: str = "loglik",
     key_format: str | None = None,
     key_columns: Columns | None = None,
 ) -> tuple[Message, ...]:
@@ -50,6 +55,14 @@ def convert(
         every trial of the source, and agree with the labels that are there already.
     format, columns, labels, log10 : optional
         See `deciban.read_scores`, for the source; the labels for the key, too.
+    probabilities : float or prior, optional
+        The scores are probabilities by this prior, that of a target or that of the classes: llrs or log-likelihoods in
+        nats are written.
+    detection_llr : bool
+        Class scores are log-likelihood ratios of each class against the others: log-likelihoods are written.
+    write_as : {"loglik", "detection-llr"}
+        Class scores are log-likelihoods, or what becomes such, and are written as log-likelihoods or as log-likelihood
+        ratios of each class against the others, by a flat prior.
     key_format, key_columns : optional
         The same for the key.
 
@@ -72,18 +85,23 @@ def convert(
     >>> [message.kind for message in convert(path, path.with_suffix(".h5"))]
     ['read', 'wrote']
     """
+    require_class_units(write_as)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
     own, contents = contents.key, contents if what is None else _only(contents, what)
     messages = [_read("read", contents, _counts(contents)), *_notes(contents)]
+    contents, changed = in_other_units(contents, probabilities, detection_llr=detection_llr, write_as=write_as)
+    messages += changed
     needed: list[ContentKind] = [] if what is None else [what]
     if key is not None:
         truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
         contents, met = _with_key(contents, own, truth.key)
         messages += [_read("key", truth, truth.label_counts), *_notes(truth), met]
         needed.append("key")
-    return (*messages, *put_and_tell(contents, target, to, needed))
+    told = put_and_tell(contents, target, to, needed)
+    is_known = is_submission(contents.origin) and not changed  # written as it was
+    return (*messages, *told, *([] if is_known else notes_on_submissions(told, write_as)))
 
 
 def _read(kind: str, contents: Contents, counts: str) -> Message:

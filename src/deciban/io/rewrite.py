@@ -21,6 +21,7 @@ from deciban.io.reader import Input
 from deciban.io.source import PathLike, Source
 from deciban.io.text.plain_lines import plain_fields, with_fields
 from deciban.io.text.reader import Layout
+from deciban.io.units import notes_on_submissions, written_as
 from deciban.io.writing import opened, target_name
 from deciban.messages import Message
 from deciban.trials import ClassScores, Scores
@@ -76,7 +77,7 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
 
 
 def write_rescored_classes(
-    found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None
+    found: Input, scores: ClassScores, target: PathLike, *, to: str | None = None, write_as: str = "loglik"
 ) -> tuple[Message, ...]:
     """Write an input again with other class scores; everything is written that the format has room for.
 
@@ -90,6 +91,8 @@ def write_rescored_classes(
         See `deciban.write`.
     to : str, optional
         As in `write_rescored`.
+    write_as : {"loglik", "detection-llr"}
+        What is written.
 
     Returns
     -------
@@ -102,8 +105,10 @@ def write_rescored_classes(
         As in `deciban.write`.
     """
     chosen, _ = _chosen(found, target, to)
-    contents = replace(found.contents, class_scores=scores, systems=(), key=None)
-    return put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
+    made, messages = written_as(scores, write_as)
+    contents = replace(found.contents, class_scores=made, systems=(), key=None)
+    told = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
+    return (*messages, *told, *notes_on_submissions(told, write_as))
 
 
 def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | None, bool]:

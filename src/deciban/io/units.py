@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from deciban._validate import probabilities as _validate
 from deciban._validate.classes import Prior, prior_of
 from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
-from deciban.multiclass import detection_llrs
+from deciban.io.contents import Contents
+from deciban.messages import Message, counted
+from deciban.multiclass import detection_llrs, project_detection_llr
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.origins import Origin
 from deciban.types import FloatArray
@@ -25,9 +28,12 @@ DETECTION_LLRS = (
 """What is said of tables in the format of evaluations that ask for detection llrs."""
 
 
+_SUBMISSION = "nist-lre"
+
+
 def is_submission(origin: Origin) -> bool:
     """Whether a table has the format of evaluations that ask for detection llrs."""
-    return re.search(r"\bnist-lre\b", origin.reading) is not None
+    return re.search(rf"\b{_SUBMISSION}\b", origin.reading) is not None
 
 
 def llrs_of_probabilities(scores: Scores, prior: object) -> Scores:
@@ -93,6 +99,29 @@ def logliks_of_probabilities(scores: ClassScores, prior: Prior) -> ClassScores:
         return replace(scores, score=posteriors.loglik(_validate.of_classes(scores.score, "probabilities"), given))
 
 
+def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: str) -> list[Message]:
+    """Say that scores were probabilities, and how many of them were certain.
+
+    Parameters
+    ----------
+    systems : sequence of Scores or ClassScores
+        As logarithms.
+    prior : str
+        In words.
+    noun : str
+        What a trial is called.
+    """
+    what = "log-likelihoods" if systems[0].score.ndim > 1 else "log-likelihood ratios"
+    found = [Message("note", "", f"scores are probabilities by the prior {prior}, and became {what} in nats")]
+    for one in systems:
+        infinite = np.isinf(one.score)
+        n = int(np.count_nonzero(infinite.any(axis=1) if infinite.ndim > 1 else infinite))
+        if n:
+            words = f"{counted(n, noun)} with a probability of exactly 0 or 1, which is an infinite logarithm"
+            found.append(Message("note", one.trials.origin.name, words))
+    return found
+
+
 def prior_above_zero(prior: Prior, classes: Sequence[str], name: str) -> FloatArray:
     """A prior of classes, in their order.
 
@@ -111,16 +140,95 @@ def prior_above_zero(prior: Prior, classes: Sequence[str], name: str) -> FloatAr
     return given
 
 
-def as_detection_llrs(scores: ClassScores) -> ClassScores:
-    """Log-likelihood ratios of each class against the others, by a flat prior of these, of log-likelihoods.
+def require_class_units(write_as: str) -> None:
+    """Refuse what scores of many classes are not written as.
+
+    Raises
+    ------
+    InputError
+    """
+    if write_as not in ("loglik", "detection-llr"):
+        raise InputError(f"write_as: got {write_as!r}. It is 'loglik' or 'detection-llr'.")
+
+
+def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Message]]:
+    """Log-likelihoods as they are to be written, and what is to be said about it.
 
     Examples
     --------
     >>> scores = ClassScores.of({"trial": ["a"]}, ["cat", "dog"], [[1.0, -1.0]])
-    >>> as_detection_llrs(scores).score
+    >>> written_as(scores, "detection-llr")[0].score
     array([[ 2., -2.]])
     """
-    return replace(scores, score=detection_llrs(scores.score))
+    if write_as == "loglik":
+        return scores, []
+    words = "written as detection llrs: of each class against the others, by a flat prior"
+    return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]
+
+
+def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message]:
+    """Say that log-likelihoods were written in the format of evaluations that ask for detection llrs."""
+    words = (
+        "holds log-likelihoods; the language recognition evaluations of 2017 and 2022 take detection llrs, which "
+        '--as detection-llr writes (write_as="detection-llr")'
+    )
+    as_submission = [one for one in told if one.kind == "wrote" and one.text == f"as {_SUBMISSION}"]
+    return [Message("note", one.origin, words) for one in as_submission if write_as == "loglik"]
+
+
+def in_other_units(
+    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str
+) -> tuple[Contents, list[Message]]:
+    """Contents with their scores as logarithms or as detection llrs, and what is to be said about it.
+
+    Parameters
+    ----------
+    contents : Contents
+    probabilities : float or prior, optional
+        The prior that scores are probabilities by.
+    detection_llr : bool
+        Whether class scores are detection llrs.
+    write_as : {"loglik", "detection-llr"}
+
+    Raises
+    ------
+    FormatError, InputError
+        If scores are no probabilities, or there are none that this could be said of.
+    """
+    systems, classes, told = contents.systems, contents.class_scores, list[Message]()
+    if probabilities is not None and detection_llr:
+        raise InputError("probabilities, detection_llr: scores are one of them, not both. Leave one out.")
+    if classes is None and (detection_llr or write_as == "detection-llr"):
+        name = "detection_llr" if detection_llr else "write_as"
+        raise InputError(f"{name}: {contents.origin.name} holds no scores of many classes. Leave it out.")
+    if probabilities is not None and classes is not None:
+        classes = logliks_of_probabilities(classes, probabilities)
+        told += of_probabilities([classes], str(probabilities), "segment")
+    elif probabilities is not None:
+        if not systems:
+            raise InputError(f"probabilities: {contents.origin.name} holds no scores. Leave it out.")
+        systems = tuple(llrs_of_probabilities(one, probabilities) for one in systems)
+        told += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
+    elif detection_llr and classes is not None:
+        classes = replace(classes, score=project_detection_llr(classes.score))
+        told.append(Message("note", "", "scores are detection llrs, and were projected to log-likelihoods"))
+    if classes is not None:
+        classes, more = written_as(classes, write_as)
+        told += more
+    return replace(contents, systems=systems, class_scores=classes), told
+
+
+def sums_of_posteriors(scores: ClassScores) -> tuple[float, float]:
+    """Least and greatest sum of the posteriors that detection llrs say, at the flat prior: 1 if they agree.
+
+    Examples
+    --------
+    >>> scores = ClassScores.of({"trial": ["a", "b"]}, ["cat", "dog"], [[2.0, -2.0], [0.0, 50.0]])
+    >>> sums_of_posteriors(scores)
+    (1.0, 1.5)
+    """
+    sums = np.exp(project_detection_llr(scores.score)).sum(axis=1)
+    return float(sums.min()), float(sums.max())
 
 
 @contextmanager

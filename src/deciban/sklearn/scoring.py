@@ -62,7 +62,8 @@ def cllr_score(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour; the larger label if not given, as in ``classes_``.
+        The label of targets, which large scores favour. Left out, it is the larger number, or the larger word if that
+        is known for targets and the other one for non-targets (``"non"``, ``"tar"``).
 
     Returns
     -------
@@ -72,7 +73,8 @@ def cllr_score(
     Raises
     ------
     InputError
-        If there are not exactly two labels, lengths differ, or a score is NaN.
+        If there are not exactly two labels, words do not say which is that of targets, lengths differ, or a score is
+        NaN.
 
     Examples
     --------
@@ -96,7 +98,8 @@ def min_cllr_score(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour; the larger label if not given, as in ``classes_``.
+        The label of targets, which large scores favour. Left out, it is the larger number, or the larger word if that
+        is known for targets and the other one for non-targets (``"non"``, ``"tar"``).
 
     Returns
     -------
@@ -106,7 +109,8 @@ def min_cllr_score(
     Raises
     ------
     InputError
-        If there are not exactly two labels, lengths differ, or a score is NaN.
+        If there are not exactly two labels, words do not say which is that of targets, lengths differ, or a score is
+        NaN.
 
     Examples
     --------
@@ -144,7 +148,8 @@ def dcf(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour; the larger label if not given, as in ``classes_``.
+        The label of targets, which large scores favour. Left out, it is the larger number, or the larger word if that
+        is known for targets and the other one for non-targets (``"non"``, ``"tar"``).
 
     Returns
     -------
@@ -154,7 +159,8 @@ def dcf(
     Raises
     ------
     InputError
-        If there are not exactly two labels, lengths differ, a score is NaN, or the operating point is none.
+        If there are not exactly two labels, words do not say which is that of targets, lengths differ, a score is
+        NaN, or the operating point is none.
 
     Examples
     --------
@@ -184,6 +190,9 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
 
     Notes
     -----
+    Large values of a decision function favour ``classes_[1]``, so that scorers take the larger label for that of
+    targets, even if it is a word for non-targets; ``pos_label`` turns both round.
+
     `cllr_score` and `dcf` take the values of ``decision_function`` for log-likelihood ratios. Those of the calibrators
     are; those of a `LogisticRegression` are log posterior odds at the proportions of its training data.
 
@@ -195,14 +204,8 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
     >>> round(scorer(dcf, p_target=0.1)(ShiftCalibrator().fit(X, y), X, y), 3)
     -1.0
     """
-    return make_scorer(metric, response_method="decision_function", greater_is_better=False, **options)
-
-
-cllr_scorer = scorer(cllr_score)
-"""Minus `cllr_score` of a decision function that is a log-likelihood ratio."""
-
-min_cllr_scorer = scorer(min_cllr_score)
-"""Minus `min_cllr_score` of any decision function."""
+    of_scores = _OfDecisionFunction(metric)
+    return make_scorer(of_scores, response_method="decision_function", greater_is_better=False, **options)
 
 
 def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> dict[str, Any]:
@@ -216,6 +219,53 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | No
     known = two_classes(label, "y_true")
     if pos_label is not None and pos_label not in known:
         raise InputError(f"pos_label: {pos_label!r} is neither of the labels {listed(known)}.")
+    if pos_label is None and known.dtype.kind not in "biuf":
+        _require_known_words(known)
     is_target = label == (known[1] if pos_label is None else pos_label)
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
     return Labelled(scores, is_target, weight).as_sets(scores)
+
+
+def _require_known_words(known: AnyArray) -> None:
+    """Refuse to take the larger one of two words for that of targets, unless it is known to be.
+
+    Raises
+    ------
+    InputError
+    """
+    from deciban.io.columns.headers import Vocabulary
+
+    listed_words = [str(word) for word in known.tolist()]
+    words = Vocabulary.of(None).within(listed_words)
+    meant = [words.meaning(word) for word in listed_words]
+    if meant != [False, True]:
+        smaller, larger = known.tolist()
+        why = (
+            f"{smaller!r} is that of targets, but in the order of scikit-learn {larger!r} is"
+            if meant == [True, False]
+            else "nothing says which of them is that of targets"
+        )
+        raise InputError(
+            f"y_true: the labels are {smaller!r} and {larger!r}, and {why}. Name the label that large scores favour: "
+            f"pos_label={smaller!r}, or pos_label={larger!r}."
+        )
+
+
+class _OfDecisionFunction:
+    """A metric for scorers: large values of a decision function favour the larger label, whatever it is called."""
+
+    def __init__(self, metric: Callable[..., float]) -> None:
+        self.metric = metric
+        self.__name__ = metric.__name__
+
+    def __call__(self, y_true: ArrayLike, score: ArrayLike, *, pos_label: Any = None, **options: Any) -> float:
+        """The figure of a decision function, by default for ``classes_[1]``."""
+        positive = two_classes(y_true, "y_true")[1] if pos_label is None else pos_label
+        return self.metric(y_true, score, pos_label=positive, **options)
+
+
+cllr_scorer = scorer(cllr_score)
+"""Minus `cllr_score` of a decision function that is a log-likelihood ratio."""
+
+min_cllr_scorer = scorer(min_cllr_score)
+"""Minus `min_cllr_score` of any decision function."""

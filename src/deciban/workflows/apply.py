@@ -15,6 +15,7 @@ from deciban.errors import InputError
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
+from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -154,12 +155,7 @@ def apply_files(
         final, notes = (
             (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
         )
-        if write_as == "detection-llr":
-            from deciban.multiclass import detection_llrs  # most outputs need none of it
-
-            words = "written as detection llrs: of each class against the others, by a flat prior"
-            final, notes = replace(final, score=detection_llrs(final.score)), [*notes, Message("note", "", words)]
-        messages += [*notes, *kind.written(found, final, target, to)]
+        messages += [*notes, *kind.written(found, final, target, to, write_as=write_as)]
     return tuple(messages)
 
 
@@ -200,8 +196,7 @@ def _is_folder(out: PathLike) -> bool:
 
 def _refuse_other_options(model: ScoreModel, options: Options, *, quality: QualityFiles | None, write_as: str) -> None:
     """Refuse arguments that a model would overlook; ``by_order`` may be about known scores."""
-    if write_as not in ("loglik", "detection-llr"):
-        raise InputError(f"write_as: got {write_as!r}. It is 'loglik' or 'detection-llr'.")
+    require_class_units(write_as)
     if write_as == "detection-llr" and model.scores_kind != "classes":
         raise InputError("write_as: detection llrs are of many classes, and the model is for two. Leave it out.")
     reading = options.reading
@@ -258,6 +253,7 @@ def _applied(
         values = values[:, [trained_classes.index(name) for name in classes]]
     result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
     messages += [*notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
+    messages += kind.messages_of_application(systems)
     return shared.written, result, [*messages, *combination_messages(model, measured)]
 
 

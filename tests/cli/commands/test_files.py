@@ -89,7 +89,7 @@ def test_formats_are_listed(run):
     [
         ("".join(f"m{i} s {i % 7 / 10}\n" for i in range(2000)), "rounding to 1 decimals"),
         (f"{'n' * 100} s 1.25\nb s 2.5\n", "exactly 100 characters"),
-        ("a s 0.5\nb s 0.75\n", "lie in [0, 1]"),
+        ("".join(f"a{i} s 0.{i}\n" for i in range(1, 11)), "lie in [0, 1]"),
         ("a s 1.5\na s 1.5\n", "1 rows repeat a trial"),
         ("a -5.5 target\nb 6.5 nontarget\n", "is the sign flipped?"),
     ],

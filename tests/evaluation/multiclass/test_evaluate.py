@@ -178,9 +178,10 @@ def test_notes_on_what_looks_wrong():
     loglik, label = trials(n=300)
     probability = np.exp(loglik) / np.exp(loglik).sum(axis=1, keepdims=True)
     for values, words in (
-        (probability, "probabilities? Take their logarithms"),
+        (probability, "they are no log-likelihoods"),
         (np.log(probability), "look like log posteriors"),
-        (loglik * 20, "Badly calibrated"),
+        (loglik * 3, "Badly calibrated"),
+        (loglik * 20, "calibration would divide them by more than 4"),
         (-loglik, "More errors than the prior alone makes"),
     ):
         notes = " ".join(deciban.evaluate_classes(values, label).notes)

@@ -98,7 +98,13 @@ def test_submissions_to_evaluations_are_told_to_hold_detection_llrs(given, says,
     write_table(tmp_path / "lre.tsv", loglik, first="segmentid", delimiter="\t")
     write_key(tmp_path / "lre.key", label, header=("segmentid", "language_code"), delimiter="\t")
     facts = evaluate_files(tmp_path / "lre.tsv", tmp_path / "lre.key", **given).message_lines
-    assert any("hold detection llrs: --detection-llr" in fact for fact in facts) == says
+    assert (
+        any(
+            "hold detection llrs: if this is one, all figures are wrong without --detection-llr" in fact
+            for fact in facts
+        )
+        == says
+    )
     write_table(tmp_path / "plain.csv", loglik, called=names(len(label)))
     facts = evaluate_files(tmp_path / "plain.csv", tmp_path / "lre.key", **given).message_lines
     assert not any("hold detection llrs" in fact for fact in facts)

@@ -95,7 +95,7 @@ def plot_command(
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
         results = evaluate_joined(read_joined(files, None, about, progress=say), about, say)
-    tell(results.messages, quiet=quiet)
+    tell([*results.messages, *results.note_lines], quiet=quiet)
     from deciban import plots
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command("convert", cls=SectionedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@options("convert", "reading", "quiet", "json")
+@options("convert", "reading", "probabilities", "detection", "llrs", "quiet", "json")
 def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("scores", required=False, metavar="SCORES")
 @options("model", "methods", "calibrate")
 @joining_options(figures="training")
-@options("tables", "json")
+@options("llrs", "tables", "json")
 def calibrate_command(
     scores: str | None, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
@@ -46,7 +46,7 @@ def calibrate_command(
     from deciban.cli.shared.training import TrainingRequest, train
     from deciban.workflows.inputs import paths_of
 
-    own = ("output", "cross_validate", "llrs", "to", "quiet", "as_json", "table_style")
+    own = ("output", "cross_validate", "llrs", "to", "write_as", "quiet", "as_json", "table_style")
     named = {name: given.pop(name) for name in own}
     inputs = paths_of(asked.inputs([] if scores is None else [scores], key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
@@ -63,7 +63,7 @@ def calibrate_command(
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @options("model", "fuse")
 @joining_options(missing="missing-or-subset", figures="training")
-@options("offsets", "tables", "json")
+@options("offsets", "llrs", "tables", "json")
 def fuse_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, apply_to: tuple[str, ...], **given: Any
 ) -> None:
@@ -90,7 +90,7 @@ def fuse_command(
 
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
-    own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json", "table_style")
+    own = ("output", "cross_validate", "llrs", "to", "write_as", "apply_key", "quiet", "as_json", "table_style")
     extra, named, inputs = _quality(given), {name: given.pop(name) for name in own}, paths_of(asked.inputs(scores, key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))

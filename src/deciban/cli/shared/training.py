@@ -45,6 +45,8 @@ class TrainingRequest:
         What to hold out, as arguments.
     llrs, to : str or None
         Where llrs go, and in which format.
+    write_as : {"loglik", "detection-llr"}
+        Of many classes, what is written there.
     apply_to : list of str
         Other scores that they are of.
     apply_key : str or None
@@ -61,6 +63,7 @@ class TrainingRequest:
     cross_validate: dict[str, Any] | None = None
     llrs: str | None = None
     to: str | None = None
+    write_as: str = "loglik"
     apply_to: list[str] = field(default_factory=list)
     apply_key: str | None = None
     quiet: bool = False
@@ -102,8 +105,10 @@ class TrainingRequest:
             require_writable(output)
         if [*outputs, "-" if self.as_json else ""].count("-") > 1:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
-        if self.llrs is None and (self.to is not None or (self.apply_to and self.apply_key is None)):
-            raise click.UsageError("--apply-to and --to say what to write to --llrs OUT. Name it, or leave them out.")
+        of_output = self.to is not None or self.write_as != "loglik"
+        if self.llrs is None and (of_output or (self.apply_to and self.apply_key is None)):
+            words = "--apply-to, --to and --as say what to write to --llrs OUT. Name it, or leave them out."
+            raise click.UsageError(words)
         rereads = "-" in (self.apply_to or single_files(self.scores)) and (
             self.apply_key is not None or not self.apply_to
         )
@@ -165,6 +170,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     source = done.files(request.apply_to or request.scores)
     quality = request.extra.get("test_quality") if request.apply_to else None
     how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
+    how["write_as"] = request.write_as
     return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
 
 

@@ -18,12 +18,13 @@ from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
 from deciban.io.source import PathLike, display_name
 from deciban.io.text.ways import in_lines
 from deciban.io.two_files import read_two_files
+from deciban.io.units import of_probabilities
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same, told
+from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 AnyScores: TypeAlias = Scores | ClassScores
@@ -133,8 +134,10 @@ class Kind(ABC, Generic[S, K, A]):
         """Scores with their columns in the order of training, and what is to be said about it."""
 
     @abstractmethod
-    def written(self, found: Input, scores: S, target: PathLike, to: str | None) -> list[Message]:
-        """Write an input again with other scores."""
+    def written(
+        self, found: Input, scores: S, target: PathLike, to: str | None, *, write_as: str = "loglik"
+    ) -> list[Message]:
+        """Write an input again with other scores; of many classes as log-likelihoods or as detection llrs."""
 
     def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
         """An input with these of its trials, as far as what writes it does not find them itself."""
@@ -155,7 +158,20 @@ class Kind(ABC, Generic[S, K, A]):
         """What was done to the units of scores."""
         if reading.probabilities is None or not systems:
             return []
-        return told(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
+        return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
+
+    @abstractmethod
+    def look_like_probabilities(self, scores: S) -> bool:
+        """Whether scores that nobody said are probabilities look like some."""
+
+    def messages_of_application(self, systems: Sequence[S]) -> list[Message]:
+        """Say which scores, to which a model is applied, look like probabilities that nobody spoke of."""
+        found = [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
+        words = (
+            "look like probabilities, and the model takes them as they are: right if it was trained on such. "
+            "--probabilities PRIOR in training and here makes logarithms of them"
+        )
+        return [Message("note", ", ".join(dict.fromkeys(found)), words)] if found else []
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from deciban._validate.classes import Prior
+from deciban._validate.probabilities import like_posteriors
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -57,6 +58,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
         return named_prior(_prior(reading), classes, order) or "flat"
+
+    def look_like_probabilities(self, scores: ClassScores) -> bool:
+        """Whether all lie in [0, 1] and sum to 1."""
+        return like_posteriors(scores.score)
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Scores of the same classes with these in another order; those of other classes are left as they are."""
@@ -199,8 +204,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             f"on {n_classes} classes{known}. Name the columns to take (--classes)."
         )
 
-    def written(self, found: Input, scores: ClassScores, target: PathLike, to: str | None) -> list[Message]:
-        """Write an input again with log-likelihoods, under the names that the classes have there."""
+    def written(
+        self, found: Input, scores: ClassScores, target: PathLike, to: str | None, *, write_as: str = "loglik"
+    ) -> list[Message]:
+        """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores
         assert old is not None  # noqa: S101  # it was asked for
         messages = list[Message]()
@@ -213,7 +220,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
-        return [*messages, *write_rescored_classes(found, scores, target, to=to)]
+        return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=write_as)]
 
 
 def _prior(reading: Reading) -> Prior:

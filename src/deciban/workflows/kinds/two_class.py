@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from deciban._arrow import compute as pc
-from deciban._validate.probabilities import target_prior
+from deciban._validate.probabilities import like_probabilities, target_prior
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
@@ -72,6 +72,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
                 f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does (--key FILE)."
             )
         return contents.key
+
+    def look_like_probabilities(self, scores: Scores) -> bool:
+        """Whether all lie in [0, 1]."""
+        values = scores.score
+        return len(values) > 0 and like_probabilities(float(values.min()), float(values.max()), len(values))
 
     def align(
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
@@ -142,7 +147,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return found
         return as_table(found, contents if whole else of_trials(contents, scored, trials))
 
-    def written(self, found: Input, scores: Scores, target: PathLike, to: str | None) -> list[Message]:
+    def written(
+        self,
+        found: Input,
+        scores: Scores,
+        target: PathLike,
+        to: str | None,
+        *,
+        write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
+    ) -> list[Message]:
         """Write an input again with llrs."""
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 

@@ -1,0 +1,129 @@
+"""Scores that are no log-likelihood ratios are called so; those that are, badly calibrated or not, never."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from deciban import evaluate, evaluate_classes
+from deciban.evaluation.results import Results, shared_notes
+from deciban.evaluation.summary import merged, summarize
+from deciban.evaluation.two_class import evaluation_of
+
+SENTENCE = "actual costs and Cllr mean nothing"
+
+
+def remarks(result):
+    return [note for note in result.notes if SENTENCE in note]
+
+
+def llrs(rng, mean, n_tar, n_non):
+    """Calibrated Gaussian llrs: of variance twice their mean."""
+    spread = np.sqrt(2 * mean)
+    return rng.normal(mean, spread, n_tar), rng.normal(-mean, spread, n_non)
+
+
+def best_scale(tar, non):
+    """That of logistic regression with equal classes, without a penalty worth mentioning."""
+    model = LogisticRegression(C=1e8, class_weight="balanced")
+    return model.fit(np.append(tar, non)[:, None], np.arange(len(tar) + len(non)) < len(tar)).coef_[0, 0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_calibrated_llrs_are_called_anything_else(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        mean = 10 ** rng.uniform(-2.5, 1.3)
+        tar, non = llrs(rng, mean, rng.integers(10, 300), rng.integers(10, 600))
+        assert not remarks(evaluate(tar, non))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nor_are_those_whose_scale_is_off_by_less_than_4(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        tar, non = llrs(rng, 10 ** rng.uniform(-1, 1.3), rng.integers(30, 300), rng.integers(30, 600))
+        scale = np.exp(rng.uniform(-1, 1) * np.log(2.5))
+        assert not remarks(evaluate(scale * tar, scale * non))
+
+
+def test_nor_are_llrs_of_which_a_few_are_wrong_and_certain():
+    rng = np.random.default_rng(3)
+    tar, non = llrs(rng, 4.0, 400, 4000)
+    tar[:40] = -50.0
+    assert evaluate(tar, non).cllr > 1.0
+    assert not remarks(evaluate(tar, non))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cosines_are_called_what_they_are_once(seed):
+    rng = np.random.default_rng(seed)
+    tar, non = np.tanh(rng.normal(0.8, 0.2, 300)), np.tanh(rng.normal(0.0, 0.2, 3000))
+    assert best_scale(tar, non) > 4
+    result = evaluate(tar, non, operating_points=[0.01, 0.5])
+    (note,) = remarks(result)
+    assert "calibration would multiply them by more than 4" in note
+    assert "deciban calibrate" in note
+    assert result.notes[0] == note
+    assert not any("Badly" in one or "actual threshold" in one for one in result.notes)
+
+
+def test_large_scores_are_called_so_and_those_of_one_sign_that_are_only_shifted():
+    rng = np.random.default_rng(1)
+    tar, non = llrs(rng, 3.0, 400, 4000)
+    assert "divide them by more than 4" in remarks(evaluate(20 * tar, 20 * non))[0]
+    (note,) = remarks(evaluate(tar + 30, non + 30))
+    assert "none is negative" in note
+    assert "none is positive" in remarks(evaluate(tar - 30, non - 30))[0]
+    assert not remarks(evaluate(tar + 3, non + 3))  # of both signs: badly calibrated, no more
+
+
+@pytest.mark.parametrize("change", [lambda x: x, lambda x: x.astype(np.float32), lambda x: x[::-1]])
+def test_nothing_depends_on_order_type_or_parts(change):
+    rng = np.random.default_rng(0)
+    tar, non = np.tanh(rng.normal(0.8, 0.2, 9000)), np.tanh(rng.normal(0.0, 0.2, 9000))
+    assert remarks(evaluate(change(tar), change(non)))
+    parts = [summarize(change(tar[rows]), change(non[rows])) for rows in (slice(0, 50), slice(50, None))]
+    assert evaluation_of(merged(parts)).notes == evaluate(change(tar), change(non)).notes
+
+
+def test_weights_count_like_copies():
+    rng = np.random.default_rng(0)
+    tar, non = np.tanh(rng.normal(0.8, 0.2, 100)), np.tanh(rng.normal(0.0, 0.2, 100))
+    twice = evaluate(np.tile(tar, 2), np.tile(non, 2))
+    weighted = evaluate(tar, non, tar_weights=np.full(100, 2), non_weights=np.full(100, 2))
+    assert remarks(weighted) == remarks(twice) != []
+
+
+def test_hostile_scores_are_no_trouble():
+    for tar, non in (([1e300] * 40, [-1e300] * 40), ([5e-324] * 40, [0.0] * 40), ([3.0] * 40, [3.0] * 40)):
+        evaluate(tar, non)
+    evaluate([1e308, *range(40)], [-1e308, *range(40)])
+
+
+def test_probabilities_are_called_so_and_nothing_else_is_said_of_their_calibration():
+    rng = np.random.default_rng(3)
+    result = evaluate(rng.beta(5, 2, 200), rng.beta(2, 5, 200), operating_points=[0.5, 0.001])
+    assert result.notes[0].startswith("All scores lie in [0, 1]")
+    assert "--probabilities PRIOR" in result.notes[0]
+    assert not any("Badly" in note for note in result.notes)
+
+
+def test_many_classes_by_the_same_rule():
+    rng = np.random.default_rng(5)
+    label = np.arange(600) % 4
+    loglik = rng.normal(size=(600, 4)) * np.sqrt(3) + 3 * np.eye(4)[label]  # scale 1 is the best
+    for scale, words in ((0.05, "multiply them by more than 4"), (20.0, "divide them by more than 4")):
+        (note,) = remarks(evaluate_classes(scale * loglik, label))
+        assert f"These are no log-likelihoods (calibration would {words})" in note
+    for scale in (1.0, 0.4, 2.5):
+        assert not remarks(evaluate_classes(scale * loglik, label))
+
+
+def test_a_note_on_several_systems_names_them_all():
+    one, two = (evaluate([1.0], [-1.0], name=name) for name in ("one", "two"))
+    other = evaluate([1.0], [2.0], name="other")
+    (few,) = one.notes
+    found = {note: [system.name for system in some] for some, note in shared_notes([one, other, two])}
+    assert found == {few: ["one", "other", "two"]} | {note: ["other"] for note in other.notes if note != few}
+    assert len(found) > 1
+    assert Results((one, two)).note_lines == (f"one · two: {few}",)
