@@ -15,6 +15,7 @@ from deciban.plots.multiclass.simplex import simplex as simplex
 from deciban.plots.prior_curves import ape as ape
 from deciban.plots.prior_curves import bayes_error as bayes_error
 from deciban.plots.prior_curves import ece as ece
+from deciban.plots.reliability import reliability as reliability
 from deciban.plots.score_plots import histogram as histogram
 from deciban.plots.score_plots import pav as pav
 from deciban.plots.score_plots import tippett as tippett

@@ -10,8 +10,17 @@ import click
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
 
-_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
-_CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
+_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
+_CLASS_KINDS = (
+    "confusion",
+    "class-losses",
+    "pairwise-loss",
+    "class-ape",
+    "c-avg-curve",
+    "subset-c-avg",
+    "simplex",
+    "reliability",
+)
 """Plots of scores of many classes."""
 _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
@@ -19,8 +28,20 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @joining_options()
-@options("json")
-def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool) -> None:
+@options("eval-figures", "posteriors", "axis", "json")
+def eval_command(
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: Asked,
+    quiet: bool,
+    as_json: bool,
+    threshold_from: tuple[str, ...],
+    threshold_key: str | None,
+    thresholds: bool,
+    misleading: bool,
+    **figures: Any,
+) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
     Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
@@ -32,17 +53,26 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     \b
     deciban eval sysA.txt sysB.txt --key key.txt
     deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
+    deciban eval sysA.txt --key key.txt --threshold-from dev.txt --threshold-key dev.key
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
+    from deciban.io.source import require_one_stream
     from deciban.workflows.evaluate import evaluate_joined
     from deciban.workflows.inputs import read_joined
 
+    if threshold_key is not None and not threshold_from:
+        raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
+    require_one_stream([*scores, key, *threshold_from, threshold_key])
     files = asked.files(scores, key)
-    about = asked.options_for(files)
+    about = asked.options_for(files).with_figures(**figures)
     with working() as say:
-        joined = read_joined(files, None, about, progress=say)
-        results = evaluate_joined(joined, about, say)
+        joined, chosen = read_joined(files, None, about, progress=say), None
+        if threshold_from:
+            from deciban.workflows.thresholds import choose_thresholds
+
+            chosen = choose_thresholds(joined, threshold_from, threshold_key, about, progress=say)
+        results = evaluate_joined(joined, about, say, chosen=chosen)
     tell(results.messages, quiet=quiet)
     if as_json:
         click.echo(results.to_json())
@@ -50,15 +80,19 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
     from deciban.cli.shared.tables import print_results
 
     print_results(results)
+    if results.kind == "two-class":
+        from deciban.cli.shared.requested_tables import print_requested
+
+        print_requested(results, thresholds=thresholds, misleading=misleading)
 
 
 @click.command("plot", cls=SectionedCommand)
-@click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
+@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @joining_options()
-@options("plot")
+@options("plot", "reliability", "axis")
 def plot_command(
-    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path
+    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path, **figures: Any
 ) -> None:
     """Draw one plot of score files; all systems share it.
 
@@ -77,9 +111,9 @@ def plot_command(
     ending_of(output)
     refuse_overwriting([output], [*scores, key])
     files = asked.files(scores, key)
-    about = asked.options_for(files)
+    about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
-    if many != (plot in _CLASS_KINDS):
+    if plot not in (_CLASS_KINDS if many else _KINDS):
         held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:

@@ -14,7 +14,7 @@ from deciban.cli.shared.parsing import require_writable
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @joining_options()
-@options("report")
+@options("report", "reliability", "axis")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -24,6 +24,8 @@ def report_command(
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
+    posteriors_at: list[float] | None,
+    axis: str | None,
     **given: Any,
 ) -> None:
     """Evaluate score files into one HTML page with tables and plots, readable offline.
@@ -50,7 +52,7 @@ def report_command(
     request = ReportRequest(scores=list(scores), key=key, output=output, train=list(train), **given)
     require_writable(output)
     files = asked.files(scores, key)
-    about = asked.options_for(files)
+    about = asked.options_for(files).with_figures(posteriors_at=posteriors_at, axis=axis)
     with working() as say:
         done = write_report(request, about, say, files=files)
     tell(done.results.messages, quiet=quiet)

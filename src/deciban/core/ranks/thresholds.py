@@ -75,7 +75,7 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
         return ErrorsAt.of(tar, non, float(threshold)).gap >= 0
 
     both = [one.scores for one in (tar, non)]
-    firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]  # type: ignore[type-var, call-overload]
+    firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
     found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
     after = ErrorsAt.of(tar, non, min(found) + 0.0) if found else ErrorsAt(math.inf, tar.total, 0, tar.total, non.total)
     # The lowest score of all accepts everything, and has not crossed: there is always one below.
