@@ -232,7 +232,8 @@ FACADES = {
     *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.from_frames.scores_from"),
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
-    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.sklearn.scoring.dcf"),
+    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.thresholds.min_dcf_threshold"),
+    *("deciban.sklearn.scoring.dcf", "deciban.workflows.evaluate.evaluate_files"),
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
 }

@@ -30,17 +30,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @joining_options()
 @options("eval-figures", "posteriors", "axis", "json")
 def eval_command(
-    scores: tuple[str, ...],
-    *,
-    key: str | None,
-    asked: Asked,
-    quiet: bool,
-    as_json: bool,
-    threshold_from: tuple[str, ...],
-    threshold_key: str | None,
-    thresholds: bool,
-    misleading: bool,
-    **figures: Any,
+    scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool, **given: Any
 ) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
@@ -61,11 +51,13 @@ def eval_command(
     from deciban.workflows.evaluate import evaluate_joined
     from deciban.workflows.inputs import read_joined
 
+    threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
+    shown = {name: given.pop(name) for name in ("thresholds", "misleading")}
     if threshold_key is not None and not threshold_from:
         raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
     require_one_stream([*scores, key, *threshold_from, threshold_key])
     files = asked.files(scores, key)
-    about = asked.options_for(files).with_figures(**figures)
+    about = asked.options_for(files).with_figures(**given)
     with working() as say:
         joined, chosen = read_joined(files, None, about, progress=say), None
         if threshold_from:
@@ -83,7 +75,7 @@ def eval_command(
     if results.kind == "two-class":
         from deciban.cli.shared.requested_tables import print_requested
 
-        print_requested(results, thresholds=thresholds, misleading=misleading)
+        print_requested(results, **shown)
 
 
 @click.command("plot", cls=SectionedCommand)

@@ -24,8 +24,6 @@ def report_command(
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
-    posteriors_at: list[float] | None,
-    axis: str | None,
     **given: Any,
 ) -> None:
     """Evaluate score files into one HTML page with tables and plots, readable offline.
@@ -49,10 +47,11 @@ def report_command(
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     given |= cross_validate or {}
+    figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
     request = ReportRequest(scores=list(scores), key=key, output=output, train=list(train), **given)
     require_writable(output)
     files = asked.files(scores, key)
-    about = asked.options_for(files).with_figures(posteriors_at=posteriors_at, axis=axis)
+    about = asked.options_for(files).with_figures(**figures)
     with working() as say:
         done = write_report(request, about, say, files=files)
     tell(done.results.messages, quiet=quiet)

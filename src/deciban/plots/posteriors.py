@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
+from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.reliability import Reliability
 from deciban.plots.axes import THIN_WIDTH, Canvas, Drawable, Mark, Style, systems_of
@@ -71,7 +72,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, **line_kw: Any) -> 
         canvas.ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1.6)
     many = isinstance(systems[0], ClassEvaluation)
     canvas.explain("recognized rightly" if many else "target", linewidth=THIN_WIDTH)
-    canvas.explain("wrongly" if many else "non-target", linestyle="--")
+    canvas.explain("recognized wrongly" if many else "non-target", linestyle="--")
     canvas.ax.set_yticks(np.linspace(0.0, 1.0, 6))
     canvas.ax.set_xticks(np.linspace(0.0, 1.0, 6))
     label, what = _labels(systems[0], curves[0])
@@ -85,6 +86,11 @@ def _systems(result: AnyDrawable) -> tuple[Evaluation, ...] | tuple[ClassEvaluat
     members = [given] if single else list(getattr(given, "systems", given))
     if members and isinstance(members[0], ClassEvaluation):
         return class_systems_of(members)
+    if members and not isinstance(members[0], Evaluation):
+        raise InputError(
+            f"result: expected ClassEvaluations or Evaluations, got {type(members[0]).__name__}. "
+            "`deciban.evaluate(tar, non)` and `deciban.evaluate_classes(loglik, label)` make them."
+        )
     return systems_of(members, Evaluation)
 
 
