@@ -53,6 +53,7 @@ FROM_ABOVE = {
         "metrics/scores.py",
     ],
     "losses/test_rules.py": ["losses/terms.py"],
+    "metrics/test_thresholds.py": ["core/ranks/thresholds.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "errors.py"],
     "models/test_loading.py": ["_version.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],

@@ -10,6 +10,12 @@ from hypothesis import strategies as st
 from deciban import evaluate, metrics
 from support.strategies import classes, coarse, finite_classes, log_odds
 
+
+def _parts(tar, non, rule, **kw):
+    found = metrics.score_parts(tar, non, rule=rule, p_target=0.2, **kw)
+    return found.total, found.discrimination_loss
+
+
 RANKS = {
     "eer": metrics.eer,
     "uer": lambda tar, non, **kw: metrics.uer(tar, non, ratio=0.3, **kw),
@@ -21,8 +27,18 @@ RANKS = {
     "min_ece": lambda tar, non, **kw: metrics.min_cross_entropy(tar, non, p_target=0.1, normalize=True, **kw),
     "min_c_primary": metrics.min_c_primary,
     "min_points": lambda tar, non, **kw: metrics.min_point_mass_cost(tar, non, thresholds=[-1.0, 0.5, 3.0], **kw),
+    "interpolated": lambda tar, non, **kw: metrics.eer_conventions(tar, non, **kw)["interpolated"],
+    "brier_refined": lambda tar, non, **kw: _parts(tar, non, "brier", **kw)[1],
     "rocch_area": lambda tar, non, **kw: metrics.rocch(tar, non, **kw).area,
 }
+STEPS = {
+    "conventions": lambda tar, non, **kw: list(metrics.eer_conventions(tar, non, **kw).values()),
+    "fnmr": lambda tar, non, **kw: metrics.fnmr_at_fmr(tar, non, fmr=[0.0, 0.2, 0.5], **kw),
+    "fmr": lambda tar, non, **kw: metrics.fmr_at_fnmr(tar, non, fnmr=[0.0, 0.2, 0.5], **kw),
+    "eer_threshold": metrics.eer_threshold,
+    "min_dcf_threshold": lambda tar, non, **kw: metrics.min_dcf_threshold(tar, non, p_target=[0.1, 0.5], **kw),
+}
+"""They jump where one figure passes another, which the rounding of fractional weights may do."""
 COUNTS = {"prbep": metrics.prbep, "dr30": lambda tar, non, **kw: metrics.dr30(tar, non, n_errors=3, **kw)}
 LEVELS = {
     "cllr": metrics.cllr,
@@ -33,10 +49,16 @@ LEVELS = {
     "normalized": lambda tar, non, **kw: metrics.cross_entropy(tar, non, p_target=0.9, normalize=True, **kw),
     "brier": lambda tar, non, **kw: metrics.scoring_rule_cost(tar, non, alpha=2, beta=2, p_target=0.3, **kw),
     "rule": lambda tar, non, **kw: metrics.scoring_rule_cost(tar, non, alpha=0.7, beta=1.6, p_target=0.3, **kw),
+    "brier_score": lambda tar, non, **kw: metrics.brier(tar, non, p_target=[0.3, 0.5], **kw),
+    "log_parts": lambda tar, non, **kw: _parts(tar, non, "log", **kw),
+    "hter": lambda tar, non, **kw: metrics.hter(tar, non, threshold=0.5, **kw),
+    "misleading": lambda tar, non, **kw: [
+        (one.p_tar, one.p_non) for one in metrics.misleading_evidence(tar, non, **kw)
+    ],
     "c_primary": metrics.c_primary,
     "points": lambda tar, non, **kw: metrics.point_mass_cost(tar, non, thresholds=[-1.0, 0.5, 3.0], **kw),
 }
-ALL = {**RANKS, **COUNTS, **LEVELS}
+ALL = {**RANKS, **STEPS, **COUNTS, **LEVELS}
 RULES = [(1, 1), (2, 2), (0.5, 0.5), (2, 1), (0.3, 4.0)]
 
 

@@ -31,7 +31,7 @@ def legend_texts(ax):
 
 
 def test_kinds_are_the_public_plots():
-    assert plots.KINDS == ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc")
+    assert plots.KINDS == ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
     assert set(plots.KINDS) < set(plots.__all__)
 
 
@@ -114,6 +114,9 @@ def test_axes_name_their_units(kind, drawn):
     if kind in units:
         assert marks[units[kind][0]] in ax.get_xlabel()
         assert marks[units[kind][1]] in ax.get_ylabel()
+    elif kind == "reliability":
+        assert ax.get_xlabel() == "Posterior probability of a target, at prior 0.5"
+        assert ax.get_ylabel() == "Share of targets (after PAV)"
     else:
         assert ax.get_xlabel() == "Score"
         assert ("nats" if kind == "pav" else "per unit of score") in ax.get_ylabel()

@@ -84,7 +84,7 @@ def test_before_and_after_and_training_stand_side_by_side():
     assert (
         rows(page, f"{LOSSES}, Test")["sys, calibrated"][0] == "0.000"
     )  # nothing is left to calibrate on the same segments
-    assert page.count("<img ") == 10  # of three classes: a triangle for each system, too
+    assert page.count("<img ") == 11  # of three classes: a triangle for each system, too
 
 
 def test_many_classes_have_no_panels():
@@ -92,7 +92,7 @@ def test_many_classes_have_no_panels():
     loglik, label = rng.normal(size=(124, 31)), np.arange(124) % 31
     loglik[np.arange(124), label] += 2
     page = render_classes(ClassResults((deciban.evaluate_classes(loglik, label),)))
-    assert page.count("<img ") == 4
+    assert page.count("<img ") == 5
 
 
 @pytest.mark.usefixtures("sketches")

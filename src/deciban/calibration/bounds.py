@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -70,6 +71,10 @@ class BoundCalibrator(Calibrator):
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
 
+    def parameter_lines(self) -> list[str]:
+        """The bounds, in nats and as common logarithms."""
+        return [_in_both_units({"low": self.low, "high": self.high})]
+
 
 class ElubCalibrator(Calibrator):
     """Log-likelihood ratios clipped to the empirical bounds of their own training data (Vergeer et al. 2016).
@@ -128,6 +133,10 @@ class ElubCalibrator(Calibrator):
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, self.low_, self.high_))
+
+    def parameter_lines(self) -> list[str]:
+        """The bounds, in nats and as common logarithms."""
+        return [_in_both_units({"low": self.low_, "high": self.high_})]
 
 
 def elub_bounds(
@@ -206,6 +215,16 @@ def _upper(tar: SortedClass, non: SortedClass, amount: float) -> float:
         crossing = np.log(n_hit / (tar.total + amount)) - np.log((n_fa + amount) / (non.total + amount))
     first = int(np.argmax(crossing < ends))  # at the last end, infinity, it is always so
     return float(max(crossing[first], begins[first]))
+
+
+def _in_both_units(bounds: Mapping[str, float | None]) -> str:
+    """Bounds as forensic reports quote them, too.
+
+    >>> _in_both_units({"low": -2.302585092994046, "high": None})
+    'low -2.30259 nats (log10 LR -1)'
+    """
+    known = {name: value for name, value in bounds.items() if value is not None}
+    return ", ".join(f"{name} {value:.6g} nats (log10 LR {value / math.log(10):.4g})" for name, value in known.items())
 
 
 def _misleading(amount: float) -> float:

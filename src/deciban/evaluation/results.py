@@ -117,7 +117,8 @@ class PointResult:
 
     ``threshold`` is the Bayes threshold in nats; ``p_miss``, ``p_fa``, ``n_miss``, ``n_fa`` are the actual errors
     there (sums of weights if trials are weighted). ``min_threshold`` is the lowest score that is accepted where the
-    cost is ``min_dcf``, ``inf`` where that is rejecting all; see `deciban.metrics.min_dcf_threshold`.
+    cost is ``min_dcf``, ``inf`` where that is rejecting all; see `deciban.metrics.min_dcf_threshold`. ``min_p_miss``
+    and ``min_p_fa`` are the errors there.
     """
 
     p_target: float
@@ -132,6 +133,8 @@ class PointResult:
     n_miss: float
     n_fa: float
     min_threshold: float
+    min_p_miss: float
+    min_p_fa: float
 
     def __str__(self) -> str:
         """Name the operating point, as tables and legends call it."""
@@ -220,6 +223,8 @@ class Evaluation(OneSystem):
     curves : Curves
     eer_threshold : float
         Threshold that stands for the EER; see `deciban.metrics.eer_threshold`.
+    eer_p_miss, eer_p_fa : float
+        Fractions: errors at this threshold, which are mostly near the EER on both sides of it.
     misleading : tuple of MisleadingEvidence
         How often, and how strongly, llrs favour the wrong class.
     is_weighted : bool
@@ -245,6 +250,8 @@ class Evaluation(OneSystem):
     notes: tuple[str, ...]
     curves: Curves = dataclasses.field(repr=False)
     eer_threshold: float
+    eer_p_miss: float
+    eer_p_fa: float
     misleading: tuple[MisleadingEvidence, ...] = dataclasses.field(repr=False)
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
     requested: Requested = dataclasses.field(default=NOTHING, repr=False)

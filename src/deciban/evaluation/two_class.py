@@ -226,6 +226,7 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         if not total:
             raise InputError(f"summary: holds no {kind} trial. Evaluation needs at least one of each class.")
     rocch = summary.ranks.rocch
+    vertex = rocch.eer_vertex()
     points = _at_points(summary, rocch)
     curves = draw_curves(summary)
     return Evaluation(
@@ -243,7 +244,9 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         operating_points=points,
         notes=notes_on(summary, points, curves),
         curves=curves,
-        eer_threshold=float(summary.pav.thresholds[rocch.eer_vertex()]),
+        eer_threshold=float(summary.pav.thresholds[vertex]),
+        eer_p_miss=float(rocch.p_miss[vertex]),
+        eer_p_fa=float(rocch.p_fa[vertex]),
         misleading=misleading_in(summary),
         is_weighted=summary.is_weighted,
         requested=requested_of(summary),
@@ -274,9 +277,10 @@ def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:
     log_odds = effective_log_odds(logit(p_target), c_miss, c_fa)
     errors = summary.errors(-log_odds)
     act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
-    least = detection_cost(*rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=True)
+    best = rocch.best_rates(log_odds)
+    least = detection_cost(*best, log_odds, 1.0, 1.0, normalize=True)
     effective = [point.effective_prior for point in points]
-    best = summary.pav.thresholds[rocch.best_vertices(log_odds)]
-    found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa, best)
-    columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found))
+    place = summary.pav.thresholds[rocch.best_vertices(log_odds)]
+    found = (effective, -log_odds, act, least, errors.p_miss, errors.p_fa, errors.n_miss, errors.n_fa)
+    columns = (np.asarray(one).tolist() for one in (p_target, c_miss, c_fa, *found, place, *best))
     return tuple(PointResult(*row) for row in zip(*columns, strict=True))

@@ -161,7 +161,7 @@ class SortedScores(CountedScores):
     def roc(self) -> Roc:
         """Steppy ROC; see `deciban.metrics.roc`."""
         n_fa, n_miss = corners(self.table.n_tar, self.table.n_non)
-        return Roc(n_fa / n_fa[0], n_miss / n_miss[-1], self.table.corner_thresholds())
+        return Roc(n_fa / n_fa[0], n_miss / n_miss[-1], np.append(self.table.corner_scores(), np.inf))
 
 
 def checked(

@@ -29,7 +29,8 @@ def eer_threshold(tar: ArrayLike, non: ArrayLike, *, tar_weights: Weights = None
     Returns
     -------
     float
-        The lowest score that is accepted, in the unit of the scores; ``inf`` where all are rejected.
+        The lowest score that is accepted, in the unit of the scores, or the largest finite number if that is infinite;
+        ``inf`` where all are rejected, trials with infinite scores too.
 
     Raises
     ------
@@ -79,8 +80,9 @@ def min_dcf_threshold(
     Returns
     -------
     float, or array of the shape of the prior
-        The lowest score that is accepted, in the unit of the scores; ``inf`` where rejecting all costs the least,
-        trials with infinite scores too. Of thresholds of one cost that which accepts more.
+        The lowest score that is accepted, in the unit of the scores, or the largest finite number if that is infinite;
+        ``inf`` where rejecting all costs the least, trials with infinite scores too. Of thresholds of one cost that
+        which accepts more.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from deciban._lazy import late
 
 __getattr__, __dir__ = late(__name__)
 
-KINDS: tuple[str, ...] = ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc")
+KINDS: tuple[str, ...] = ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
 """Names of all plots that need nothing but results, in the order in which a report shows them."""
 
 CLASS_KINDS: tuple[str, ...] = (
@@ -32,6 +32,7 @@ CLASS_KINDS: tuple[str, ...] = (
     "c_avg_curve",
     "subset_c_avg",
     "simplex",
+    "reliability",
 )
 """The same for results of many classes. Confusions, pairs, APE curves and the simplex show one system, the last one of
 three classes."""

@@ -22,6 +22,7 @@ from matplotlib.transforms import ScaledTranslation
 from deciban.errors import InputError
 from deciban.evaluation import Curves, Evaluation, Results
 from deciban.plots.files import families_for
+from deciban.plots.units import write_in_log10
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
@@ -215,7 +216,15 @@ class Drawing(Canvas):
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]
         self.curves = [one.curves for one in evaluations]
         self.thresholds = {point.threshold for one in evaluations for point in one.operating_points}
+        self.in_log10 = all(one.axis == "log10" for one in evaluations)
         self.reach = max(float(curves.prior_log_odds[-1]) for curves in self.curves)
+
+    def finish(self, x: str, y: str) -> Axes:
+        """Label both axes, in log10 where the systems are, and draw the legend; see `Canvas.finish`."""
+        super().finish(x, y)
+        for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
+            write_in_log10(axis, label)
+        return self.ax
 
 
 def in_percent(value: float, _position: float | None = None) -> str:

@@ -62,7 +62,7 @@ def _figures(systems: Sequence[ClassEvaluation]) -> list[dict[str, str]]:
     each.append(("pairwise_loss", paired, {"top": darkest or None}))
     if systems[0].n_classes == 3:
         each.append(("simplex", systems, {}))
-    together = ["class_losses", "c_avg_curve"]
+    together = ["class_losses", "c_avg_curve", "reliability"]
     if all(one.subsets is not None for one in systems):
         together.append("subset_c_avg")
     figures = [

@@ -17,6 +17,7 @@ from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 from deciban.workflows.system_names import Renamed
+from deciban.workflows.thresholds import Chosen, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
 
 
@@ -27,6 +28,8 @@ def evaluate_files(
     model: PathLike | Model | None = None,
     quality: Any = None,
     of_training: bool = False,
+    threshold_from: Paths | None = None,
+    threshold_key: PathLike | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Results[Any]:
@@ -45,6 +48,12 @@ def evaluate_files(
     of_training : bool
         Whether these should be the trials that the model was trained on: a message tells if they are and should not
         be, or the reverse.
+    threshold_from : sequence of paths, or one path, optional
+        Two classes: scores of the same systems, in the same order, on other trials, such as a development set.
+        ``requested.at_thresholds`` of each evaluation then holds the errors and the half total error rate at the
+        thresholds that are best there: that of the EER, and that of the least cost at each operating point.
+    threshold_key : path, optional
+        Key of these trials, if they do not say themselves which are targets.
     progress : function, optional
         Called with a few words at every step.
     **options
@@ -54,7 +63,8 @@ def evaluate_files(
 
         ``kind`` (``"two-class"`` or ``"classes"``; left out, the files decide), how files are read and joined (the
         attributes of `deciban.workflows.Reading`), and which figures are wanted (those of
-        `deciban.workflows.Figures`: ``operating_points`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
+        `deciban.workflows.Figures`: ``operating_points``, ``eer_conventions``, ``fnmr_at``, ``fmr_at``,
+        ``at_thresholds``, ``posteriors_at``, ``axis`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
         ``subsets``, ``pairs``, ``groups`` of many).
 
     Returns
@@ -90,27 +100,42 @@ def evaluate_files(
     if model is not None:
         from deciban.workflows.model_files import path_of_model, trained_model
 
+        if threshold_from is not None:
+            raise InputError(
+                "threshold_from, model: thresholds are of scores as they are. Apply the model to both sets first "
+                "(apply_files), or leave one of the two out."
+            )
         named = paths_of(named, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
     elif quality is not None or of_training:
         raise InputError(
             "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
         )
+    if threshold_key is not None and threshold_from is None:
+        raise InputError("threshold_key: is the key of threshold_from, and there is none. Name it, or leave this out.")
+    if threshold_from is not None:
+        joined = read_joined(named, key, chosen, progress=progress)
+        places = choose_thresholds(joined, threshold_from, threshold_key, chosen, progress=progress)
+        return evaluate_joined(joined, chosen, progress, chosen=places)
     how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
     return evaluate_model(loaded, named, key, chosen, **how).results
 
 
-def evaluate_joined(joined: JoinedScores, options: Options, progress: Progress | None = None) -> Results[Any]:
-    """Evaluate every system of a join; see `evaluate_files`."""
+def evaluate_joined(
+    joined: JoinedScores, options: Options, progress: Progress | None = None, *, chosen: Chosen | None = None
+) -> Results[Any]:
+    """Evaluate every system of a join, at thresholds that were chosen elsewhere as well; see `evaluate_files`."""
     kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
     truth, classes = joined.truth, joined.classes or ()
     kind.require_trials(truth, classes)
-    for one in joined.aligned:
+    each = thresholds_for(joined.names, joined.on_axis(options.figures), chosen)
+    for one, figures in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
-        evaluations.append(kind.evaluate(trials, name=one.name, figures=options.figures, classes=classes))
+        evaluations.append(kind.evaluate(trials, name=one.name, figures=figures, classes=classes))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
-    return Results(tuple(evaluations), joined.report, joined.all_messages(ties))
+    messages = joined.all_messages(ties) + (() if chosen is None else chosen.messages)
+    return Results(tuple(evaluations), joined.report, messages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import named_apart
-from deciban.workflows.options import Options, Reading
+from deciban.workflows.options import Figures, Options, Reading
 from deciban.workflows.system_names import Renamed, renamed
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
@@ -128,6 +128,10 @@ class JoinedScores:
     def report(self) -> JoinReport:
         """How trials met."""
         return self.aligned[0].report
+
+    def on_axis(self, figures: Figures) -> Figures:
+        """Figures with the unit in which plots write llrs, which may be that of the files."""
+        return self.kind.on_axis_of([one.scores for one in self.aligned], figures)
 
     def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""

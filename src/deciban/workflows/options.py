@@ -12,6 +12,7 @@ from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
 from deciban.trials.joining.matching import Duplicates, Missing
+from deciban.types import Axis
 from deciban.workflows.system_names import Names, Renamed
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -94,6 +95,9 @@ class Figures:
     ----------
     operating_points : iterable
         Two classes: where detection costs are wanted, as in `deciban.evaluate`.
+    eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis
+        Two classes: as in `deciban.evaluation.TwoClassFigures`. Where nothing is said of the axis, it is that of the
+        scores: common logarithms stay such in plots.
     prior, p_target, p_out_of_set, subsets, pairs
         Many classes: as in `deciban.evaluate_classes`; the prior also by names of classes.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences
@@ -101,6 +105,12 @@ class Figures:
     """
 
     operating_points: Iterable[PointLike] | None = None
+    eer_conventions: bool | None = None
+    fnmr_at: float | Sequence[float] | None = None
+    fmr_at: float | Sequence[float] | None = None
+    at_thresholds: Mapping[str, float] | None = None
+    posteriors_at: float | Sequence[float] | None = None
+    axis: Axis | None = None
     prior: Prior | None = None
     p_target: float | Sequence[float] | None = None
     p_out_of_set: float | None = None
@@ -176,6 +186,11 @@ class Options:
     def of_systems(self, known: Renamed | None) -> Options:
         """The same for other trials of systems that were given names."""
         return self if known is None else replace(self, reading=replace(self.reading, names=known))
+
+    def with_figures(self, **figures: Any) -> Options:
+        """The same with more figures: those that something was said about."""
+        given = {name: value for name, value in figures.items() if value not in (None, False, ())}
+        return replace(self, figures=replace(self.figures, **given))
 
     def lenient(self) -> Options:
         """The same for other trials, whose key may lack the column of weights."""

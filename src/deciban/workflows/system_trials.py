@@ -144,6 +144,7 @@ class SystemTrials:
 
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
+        figures = self.joined.on_axis(figures)
         return self.kind.evaluate(self.data.known(score), name=name, figures=figures, classes=self.classes)
 
     def system(self, k: int) -> AnyArray:

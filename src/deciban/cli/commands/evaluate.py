@@ -11,8 +11,17 @@ from deciban.cli.shared.envelope import print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
 
-_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
-_CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")
+_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
+_CLASS_KINDS = (
+    "confusion",
+    "class-losses",
+    "pairwise-loss",
+    "class-ape",
+    "c-avg-curve",
+    "subset-c-avg",
+    "simplex",
+    "reliability",
+)
 """Plots of scores of many classes."""
 _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
@@ -20,7 +29,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
-@options("all-classes", "tables", "json")
+@options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...],
     *,
@@ -30,6 +39,7 @@ def eval_command(
     all_classes: bool,
     table_style: str,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
@@ -43,33 +53,59 @@ def eval_command(
     deciban eval sysA.txt sysB.txt --key key.txt
     deciban eval --tar same.txt --non different.txt
     deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
+    deciban eval sysA.txt --key key.txt --threshold-from dev.txt --threshold-key dev.key
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
+    from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_joined
-    from deciban.workflows.inputs import read_joined
+    from deciban.workflows.inputs import paths_of, read_joined
 
-    files = asked.files(asked.inputs(scores, key), key)
-    about = asked.options_for(files)
+    threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
+    shown = {name: given.pop(name) for name in ("thresholds", "misleading")}
+    if threshold_key is not None and not threshold_from:
+        raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
+    inputs = asked.inputs(scores, key)
+    require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
+    files = asked.files(inputs, key)
+    about = asked.options_for(files).with_figures(**given)
     with working() as say:
-        joined = read_joined(files, None, about, progress=say)
-        results = evaluate_joined(joined, about, say)
+        joined, chosen = read_joined(files, None, about, progress=say), None
+        if threshold_from:
+            from deciban.workflows.thresholds import choose_thresholds
+
+            chosen = choose_thresholds(joined, threshold_from, threshold_key, about, progress=say)
+        results = evaluate_joined(joined, about, say, chosen=chosen)
     tell(results.messages, quiet=quiet)
     if as_json:
-        print_json(results.to_dict(), files={"scores": [one.path for one in files.scores], "key": [key]})
+        places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
+        print_json(results.to_dict(), files={"scores": [one.path for one in files.scores], "key": [key], **places})
         return
     from deciban.cli.shared.tables import console, print_results
 
-    print_results(results, console(table_style), all_classes=all_classes)
+    out = console(table_style)
+    print_results(results, out, all_classes=all_classes)
+    if results.kind == "two-class":
+        from deciban.cli.shared.requested_tables import print_requested
+
+        print_requested(results, out, **shown)
 
 
 @click.command("plot", cls=SectionedCommand)
-@click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
+@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
-@options("plot", "json")
+@options("plot", "reliability", "axis", "json")
 def plot_command(
-    plot: str, scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, output: Path, as_json: bool
+    plot: str,
+    scores: tuple[str, ...],
+    *,
+    key: str | None,
+    asked: Asked,
+    quiet: bool,
+    output: Path,
+    as_json: bool,
+    **figures: Any,
 ) -> None:
     """Draw one plot of score files; all systems share it.
 
@@ -88,9 +124,9 @@ def plot_command(
     ending_of(output)
     files = asked.files(asked.inputs(scores, key), key)
     refuse_overwriting([output], files.paths)
-    about = asked.options_for(files)
+    about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
-    if many != (plot in _CLASS_KINDS):
+    if plot not in (_CLASS_KINDS if many else _KINDS):
         held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
@@ -100,6 +136,7 @@ def plot_command(
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
+        read = {"scores": [one.path for one in files.scores], "key": [key]}
         print_json({"plot": plot, **results.to_dict()}, files={"scores": [one.path for one in files.scores], "key": [key], "output": [output]})
     elif not quiet:
         click.echo(f"wrote {display_name(output)}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="SCORES...")
 @joining_options()
-@options("report", "all-classes", "tables", "json")
+@options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -54,12 +54,13 @@ def report_command(
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     given |= cross_validate or {}
+    figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
     inputs = asked.inputs(scores, key)
     request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **given)
     require_writable(output)
     require_own_stream(output, as_json=as_json)
     files = asked.files(inputs, key)
-    about = asked.options_for(files)
+    about = asked.options_for(files).with_figures(**figures)
     with working() as say:
         done = write_report(request, about, say, files=files)
     tell(done.results.messages, quiet=quiet)
@@ -75,15 +76,16 @@ def report_command(
 
 def _files(request: ReportRequest) -> dict[str, list[Any]]:
     """The files of a page, by role."""
+    from deciban.workflows.inputs import paths_of
     from deciban.workflows.model_files import path_of_model
     from deciban.workflows.quality import quality_paths
 
     return {
-        "scores": list(request.scores),
+        "scores": paths_of(request.scores),
         "key": [request.key],
         "model": [path_of_model(request.model)],
         "quality": quality_paths(request.quality),
-        "train": list(request.train),
+        "train": paths_of(request.train) if request.train else [],
         "train-key": [request.train_key],
         "train-quality": quality_paths(request.train_quality),
         "output": [request.output],

@@ -26,6 +26,19 @@ def parse_points(dcf: Sequence[str]) -> list[tuple[float, ...]]:
     return points
 
 
+def parse_rates(given: Sequence[str]) -> list[float]:
+    """Turn ``P,P,...``, maybe several times, into numbers; percent signs are no part of them.
+
+    >>> parse_rates(["0.1,0.01", "1e-3"])
+    [0.1, 0.01, 0.001]
+    """
+    parts = [part.strip() for text in given for part in text.split(",")]
+    try:
+        return [_finite(part) for part in parts]
+    except ValueError:
+        raise click.BadParameter(f"{','.join(given)!r}: write fractions, for example 0.001,0.0001.") from None
+
+
 def parse_missing(text: str, more: Sequence[str] = ()) -> Any:
     """Turn ``error``, ``drop``, ``fill=VALUE`` and what else a command takes into a policy; the latter stays a text."""
     known = ("error", "drop", *(one for one in more if "=" not in one))
@@ -202,6 +215,7 @@ def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> No
 
 PARSERS: dict[str, Callable[[Any], Any]] = {
     "points": parse_points,
+    "rates": parse_rates,
     "missing": parse_missing,
     "missing or subset": partial(parse_missing, more=("subset", "subset=N")),
     "where": parse_where,

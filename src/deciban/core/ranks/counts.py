@@ -165,10 +165,9 @@ class CountTable:
         right, wrong = _twice_ordered(low, high), _twice_ordered(high, low)
         return float(right / (right + wrong))
 
-    def corner_thresholds(self) -> FloatArray:
-        """For each corner of the ROC the lowest score that is accepted there; the last, ``inf``, rejects all."""
-        low, _ = self.edges(np.arange(len(self.n_tar)))
-        return np.append(low, np.inf)
+    def corner_scores(self) -> FloatArray:
+        """For each corner of the ROC but the last, where all are rejected, the lowest score that is accepted there."""
+        return self.edges(np.arange(len(self.n_tar)))[0]
 
     def edges(self, starts: IntArray) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest score of the blocks of groups that begin at ``starts``."""
@@ -176,6 +175,15 @@ class CountTable:
         non_low, non_high = _class_edges(self.non.scores, self.non_entries, starts)
         # Adding 0.0 turns -0.0 into 0.0: which of the two equal zeros came first must not show.
         return np.minimum(tar_low, non_low) + 0.0, np.maximum(tar_high, non_high) + 0.0
+
+
+def thresholds_from(lowest: FloatArray) -> FloatArray:
+    """Thresholds at which these scores are the lowest that are accepted, and ``inf``, at which none is.
+
+    They are the scores themselves, so that no rounding moves a trial; where only infinite scores are accepted it is the
+    largest finite number, as ``inf`` stands for rejecting all, trials with infinite scores too.
+    """
+    return np.append(np.minimum(lowest, np.finfo(np.float64).max), np.inf)
 
 
 def splitting(scores: ScoreArray, thresholds: FloatArray) -> ScoreArray:

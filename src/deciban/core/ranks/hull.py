@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.counts import CountTable, corners
+from deciban.core.ranks.counts import CountTable, corners, thresholds_from
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -143,12 +143,11 @@ class Pav(ByValue):
 
     @property
     def thresholds(self) -> FloatArray:
-        """For each vertex of the hull the lowest score that is accepted there, (n_blocks + 1,); the last is ``inf``.
+        """For each vertex of the hull the lowest score that is accepted there, (n_blocks + 1,); see `thresholds_from`.
 
-        Every threshold above the highest score that is rejected decides alike; this one is itself a score, so that
-        rounding moves no trial. ``inf`` stands for rejecting all, trials with infinite scores too.
+        Every threshold above the highest score that is rejected, up to this one, decides alike.
         """
-        return np.append(self.low, np.inf)
+        return thresholds_from(self.low)
 
     def as_trials(self) -> tuple[FloatArray, CountArray, FloatArray, CountArray]:
         """The recalibrated scores: llrs and trial counts of the target, then of the non-target class."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from
 from deciban.core.ranks.hull import Rocch, line_crossing
 from deciban.types import FloatArray
 
@@ -22,7 +22,8 @@ class ErrorsAt:
     Attributes
     ----------
     threshold : float
-        The lowest score that is accepted; ``inf`` stands for rejecting all, trials with infinite scores too.
+        The lowest score that is accepted, at most the largest finite number; ``inf`` stands for rejecting all, trials
+        with infinite scores too.
     n_miss, n_fa, n_tar, n_non : int or float
         Misses, false alarms, and trials of each class (sums of weights if trials are weighted).
     """
@@ -75,13 +76,14 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
         return ErrorsAt.of(tar, non, float(threshold)).gap >= 0
 
     both = [one.scores for one in (tar, non)]
-    firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]  # type: ignore[type-var, call-overload]
+    firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
     found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
-    after = ErrorsAt.of(tar, non, min(found) + 0.0) if found else ErrorsAt(math.inf, tar.total, 0, tar.total, non.total)
     # The lowest score of all accepts everything, and has not crossed: there is always one below.
     lasts = [int(np.searchsorted(s, min(found))) if found else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
-    return ErrorsAt.of(tar, non, below + 0.0), after
+    places = thresholds_from(np.array([below, *([min(found)] if found else [])]) + 0.0).tolist()
+    after = ErrorsAt.of(tar, non, places[1]) if found else ErrorsAt(math.inf, tar.total, 0, tar.total, non.total)
+    return ErrorsAt.of(tar, non, places[0]), after
 
 
 def closest(before: ErrorsAt, after: ErrorsAt) -> ErrorsAt:
@@ -123,7 +125,7 @@ def limited(table: CountTable, limits: Iterable[float], which: Literal["fa", "mi
         Of the thresholds with the least errors of the other kind that with the fewest limited errors.
     """
     n_fa, n_miss = corners(table.n_tar, table.n_non)
-    n_tar, n_non, thresholds = n_miss[-1].item(), n_fa[0].item(), table.corner_thresholds()
+    n_tar, n_non, thresholds = n_miss[-1].item(), n_fa[0].item(), thresholds_from(table.corner_scores())
     found = []
     for limit in limits:
         if which == "fa":

@@ -65,6 +65,8 @@ class Kind(ABC, Generic[S, K, A]):
     """Whether figures depend on which scores trials of different classes share."""
     compares_systems: ClassVar[bool] = False
     """Whether systems of a fusion can be calibrated alone, to be compared with it and to choose among them."""
+    has_thresholds: ClassVar[bool] = False
+    """Whether one threshold decides on all trials of a system."""
     output: ClassVar[str]
     """What models make of the scores."""
 
@@ -116,6 +118,10 @@ class Kind(ABC, Generic[S, K, A]):
     @abstractmethod
     def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
+
+    def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:  # noqa: ARG002
+        """Figures with the unit in which plots and tables write what was said in this unit."""
+        return figures
 
     @abstractmethod
     def size(self, scores: S) -> str:

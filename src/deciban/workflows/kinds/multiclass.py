@@ -46,7 +46,16 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     filled = " for every class"
     output = "log-likelihoods"
     about, other = "many classes", "two classes"
-    other_reading, other_figures = ("labels",), ("operating_points",)
+    other_reading = ("labels",)
+    other_figures = (
+        "operating_points",
+        "eer_conventions",
+        "fnmr_at",
+        "fmr_at",
+        "at_thresholds",
+        "posteriors_at",
+        "axis",
+    )
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """The scores of the system that an input holds, its classes called and ordered as the user says."""

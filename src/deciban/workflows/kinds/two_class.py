@@ -39,7 +39,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     need = "scores"
     log10_of_files = True
     need_of_key = "key"
-    has_ties = compares_systems = True
+    has_ties = compares_systems = has_thresholds = True
     output = "llrs"
     about, other = "two classes", "many classes"
     way_out = " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix)."
@@ -99,6 +99,12 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Evaluation:  # noqa: ARG002
         """Evaluate scores of labelled trials."""
         return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures))
+
+    def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
+        """Common logarithms stay such in plots, unless something else is said."""
+        if figures.axis is not None or not all(one.log10 for one in scores):
+            return figures
+        return replace(figures, axis="log10")
 
     def size(self, scores: Scores) -> str:
         """How many trials there are scores of."""

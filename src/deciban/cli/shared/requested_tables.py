@@ -1,0 +1,172 @@
+"""Tables of figures of two classes that are shown when one asks for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from deciban.cli.shared.tables import console, number, percent, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from deciban.core.ranks.thresholds import ErrorsAt
+    from deciban.evaluation import Evaluation, Results
+
+_RARE = 5e-4
+"""A rate below this is written with more digits than two decimals of percent."""
+
+
+def print_requested(
+    results: Results[Any], out: Console | None = None, *, thresholds: bool = False, misleading: bool = False
+) -> None:
+    """Print a table of each kind of figures that was asked for.
+
+    Parameters
+    ----------
+    results : Results
+        Of two classes.
+    out : Console, optional
+    thresholds, misleading : bool
+        Whether these are wanted, which are there in any case.
+    """
+    to, systems = out or console(), results.systems
+    shown = [
+        _thresholds(systems) if thresholds else None,
+        _conventions(systems),
+        *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
+        _at_thresholds(systems),
+        _posterior_scores(systems),
+        _misleading(systems) if misleading else None,
+    ]
+    for one in shown:
+        if one is not None:
+            to.print("")
+            to.print(one)
+
+
+def rate(fraction: float) -> str:
+    """Write a rate in percent, a rare one with two significant digits.
+
+    >>> rate(0.1387), rate(0.00012), rate(0.0)
+    ('13.87 %', '0.012 %', '0.00 %')
+    """
+    return f"{100 * fraction:.2g} %" if 0.0 < fraction < _RARE else percent(fraction)
+
+
+def threshold(value: float, axis: str) -> str:
+    """Write a threshold on llrs in the unit of the axis.
+
+    >>> threshold(2.302585, "log10"), threshold(2.302585, "nats"), threshold(float("inf"), "nats")
+    ('1.0000', '2.3026', 'inf')
+    """
+    return number(value / math.log(10) if axis == "log10" else value, 4)
+
+
+def _unit(systems: Sequence[Evaluation]) -> str:
+    return "log10" if all(one.axis == "log10" for one in systems) else "nats"
+
+
+def _in_unit(unit: str) -> str:
+    return " in log10" if unit == "log10" else ""
+
+
+def _thresholds(systems: Sequence[Evaluation]) -> Any:
+    unit, rows = _unit(systems), list[Sequence[str]]()
+    for one in systems:
+        found = [("EER (ROCCH)", percent(one.eer), one.eer_threshold, one.eer_p_miss, one.eer_p_fa)]
+        for point in one.operating_points:
+            best = point.min_threshold, point.min_p_miss, point.min_p_fa
+            found.append((f"minDCF, {point}", number(point.min_dcf), *best))
+            bayes = point.threshold, point.p_miss, point.p_fa
+            found.append((f"actDCF, {point}", number(point.act_dcf), *bayes))
+        for what, value, place, p_miss, p_fa in found:
+            rows.append((one.name, what, value, threshold(place, unit), rate(p_miss), rate(p_fa)))
+    caption = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
+    headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]
+    return table(headings, rows, n_left=2, caption=caption)
+
+
+def _conventions(systems: Sequence[Evaluation]) -> Any:
+    if not systems[0].requested.eer_conventions:
+        return None
+    from deciban.metrics import EER_CONVENTIONS
+
+    rows = [
+        (name, *(percent(one.requested.eer_conventions[name]) for one in systems), how.definition, how.tools)
+        for name, how in EER_CONVENTIONS.items()
+    ]
+    found = table(["EER", *(one.name for one in systems), "read off where", "as in"], rows)
+    for column in found.columns[-2:]:
+        column.justify = "left"
+    return found
+
+
+def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
+    counts = (f"{errors.n_miss:,.6g} of {errors.n_tar:,.6g}", f"{errors.n_fa:,.6g} of {errors.n_non:,.6g}")
+    return threshold(errors.threshold, unit), *counts
+
+
+def _rates_at(systems: Sequence[Evaluation], limited: str) -> Any:
+    unit = _unit(systems)
+    rows = [
+        (one.name, f"{100 * found.limit:.6g} %", rate(found.rate), *_errors(found.errors, unit))
+        for one in systems
+        for found in one.requested.rates_at
+        if found.limited == limited
+    ]
+    if not rows:
+        return None
+    names = ("FMR at most", "FNMR") if limited == "fmr" else ("FNMR at most", "FMR")
+    caption = f"on the steppy ROC, nothing interpolated; thresholds{_in_unit(unit)}: accept at and above"
+    return table(["system", *names, "threshold", "misses", "false alarms"], rows, caption=caption)
+
+
+def _at_thresholds(systems: Sequence[Evaluation]) -> Any:
+    unit = _unit(systems)
+    rows = [
+        (
+            one.name,
+            found.name,
+            threshold(found.errors.threshold, unit),
+            rate(found.errors.p_miss),
+            rate(found.errors.p_fa),
+            percent(found.errors.hter),
+        )
+        for one in systems
+        for found in one.requested.at_thresholds
+    ]
+    if not rows:
+        return None
+    caption = f"thresholds{_in_unit(unit)} that were chosen on other trials; HTER = (FNMR + FMR) / 2"
+    return table(["system", "best there for", "threshold", "FNMR", "FMR", "HTER"], rows, n_left=2, caption=caption)
+
+
+def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
+    rows = [
+        (one.name, f"{found.p_target:g}", what, *(number(parts[name], 4) for name in _PARTS))
+        for one in systems
+        for found in one.requested.posterior_scores
+        for what, parts in (("log-loss", found.log_loss.to_dict()), ("Brier", found.brier.to_dict()))
+    ]
+    if not rows:
+        return None
+    caption = "log-loss in nats; value = calibration loss + discrimination loss (by PAV), without scores: of the prior"
+    headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
+    return table(headings, rows, n_left=3, caption=caption)
+
+
+_PARTS = ("total", "calibration_loss", "discrimination_loss", "uncertainty")
+
+
+def _misleading(systems: Sequence[Evaluation]) -> Any:
+    rows = []
+    for one in systems:
+        for found in one.misleading:
+            tar, non = f"{found.n_tar:,.6g} of {one.n_tar:,.6g}", f"{found.n_non:,.6g} of {one.n_non:,.6g}"
+            strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
+            rows.append((one.name, strength, tar, rate(found.p_tar), non, rate(found.p_non)))
+    headings = ["system", "misleading evidence", "targets", "", "non-targets", ""]
+    caption = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
+    return table(headings, rows, n_left=2, caption=caption)
