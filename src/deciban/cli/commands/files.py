@@ -10,7 +10,7 @@ from deciban.cli.shared.envelope import print_json, require_own_stream
 from deciban.cli.shared.options import SectionedCommand, options, tell, working
 
 if TYPE_CHECKING:
-    from deciban.io.formats import Format
+    from deciban.io.formats import BaseFormat
 
 
 @click.command("convert", cls=SectionedCommand)
@@ -97,7 +97,7 @@ def formats_command(*, table_style: str, as_json: bool) -> None:
     console(table_style).print(table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
-def _doubt(known: Format) -> str:
+def _doubt(known: BaseFormat) -> str:
     return "" if known.verified else " (from memory, not verified)"
 
 

@@ -74,15 +74,16 @@ def report_command(
 
 def _files(request: ReportRequest) -> dict[str, list[Any]]:
     """The files of a page, by role."""
+    from deciban.workflows.inputs import paths_of
     from deciban.workflows.model_files import path_of_model
     from deciban.workflows.quality import quality_paths
 
     return {
-        "scores": list(request.scores),
+        "scores": paths_of(request.scores),
         "key": [request.key],
         "model": [path_of_model(request.model)],
         "quality": quality_paths(request.quality),
-        "train": list(request.train),
+        "train": paths_of(request.train) if request.train else [],
         "train-key": [request.train_key],
         "train-quality": quality_paths(request.train_quality),
         "output": [request.output],

@@ -16,10 +16,7 @@ GIVEN = "deciban.cli.given"
 
 
 def print_json(
-    found: Mapping[str, Any],
-    *,
-    files: Mapping[str, Iterable[Any]],
-    messages: Iterable[object] = (),
+    found: Mapping[str, Any], *, files: Mapping[str, Iterable[Any]], messages: Iterable[object] = ()
 ) -> None:
     """Print the object of the command that is running: what it read and was asked for, and what it found.
 

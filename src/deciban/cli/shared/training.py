@@ -144,7 +144,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     if request.as_json:
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=request.files)
         return
-    _print_trained(done, console(request.table_style, stderr="-" in (request.output, request.llrs)))
+    print_trained(done, console(request.table_style, stderr="-" in (request.output, request.llrs)))
 
 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
@@ -162,7 +162,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
 
 
-def _print_trained(done: Trained, out: Console) -> None:
+def print_trained(done: Trained, out: Console) -> None:
     """Print what a model is worth beside the scores as they are, its parameters, and how training went."""
     if done.selection is not None:
         _print_selection(done.selection, out)
