@@ -40,4 +40,4 @@ from deciban.workflows import apply_files as apply_files
 from deciban.workflows import evaluate_files as evaluate_files
 from deciban.workflows import train_files as train_files
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files
-from deciban.workflows.json_schemas import schemas as schemas
+from deciban.workflows.json_schemas import json_schemas as json_schemas

@@ -306,7 +306,7 @@ def test_narrow_terminals_cut_nothing_off(run, files, monkeypatch):
     wide = "a_system_with_a_rather_long_name"
     (files / f"{wide}.txt").write_text(re.sub(r" -\S+", " -1e300", (files / "sysA.txt").read_text()))
     lines = run("eval", files / f"{wide}.txt", "--key", files / "key.txt", "-q").out.splitlines()
-    first = [line[:18].rstrip() for line in lines[: lines.index("")]]
+    first = [line[:20].rstrip() for line in lines[: lines.index("")]]
     assert wide in "".join(first)
     assert "…" not in "".join(lines)
     assert max(map(len, lines)) <= 40

@@ -61,13 +61,9 @@ def test_many_classes_show_those_with_most_errors():
     score[np.arange(len(label)), label] += np.linspace(0.5, 6.0, n)[label]
     names = [f"class{k:02d}" for k in range(n)]
     one = evaluate_classes(score, label, classes=names)
-    rows = [
-        line.split()[0] for line in one.table().splitlines() if line.startswith("class0") or line.startswith("class1")
-    ]
     worst = np.argsort(-one.class_error_rates, kind="stable")[:10]
     shown = [line.split()[0] for line in one.table().splitlines() if line[:5] == "class" and line[5:7].isdigit()]
     assert shown == [names[k] for k in worst]
-    assert rows
     assert "10 classes with the greatest error rates, of 40 (--all-classes shows all)" in one.table()
     every = [line.split()[0] for line in one.table(all_classes=True).splitlines() if line[5:7].isdigit()]
     assert every == names

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ def test_files_patterns_and_folders(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(name)
     found = described({"scores": [tmp_path / "part-*.txt", tmp_path / "shards"], "key": [None]})
-    assert [os.path.basename(one["path"]) for one in found] == ["part-1.txt", "part-2.txt", "x.parquet", "y.parquet"]
+    assert [Path(one["path"]).name for one in found] == ["part-1.txt", "part-2.txt", "x.parquet", "y.parquet"]
     for one in found:
         name = one["path"].removeprefix(f"{tmp_path}/").encode()
         assert (one["role"], one["size"]) == ("scores", len(name))

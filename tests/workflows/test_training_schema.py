@@ -6,11 +6,11 @@ import jsonschema
 import numpy as np
 import pytest
 
-from deciban import schemas, train_files
+from deciban import json_schemas, train_files
 from deciban.calibration import AffineCalibrator, GaussianBackend, MulticlassCalibrator
 from deciban.fusion import LinearFusion, MulticlassFusion
 
-CHECK = jsonschema.Draft202012Validator(schemas()["training"])
+CHECK = jsonschema.Draft202012Validator(json_schemas()["training"])
 
 
 @pytest.fixture(scope="module")

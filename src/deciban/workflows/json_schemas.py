@@ -10,7 +10,7 @@ _COMMON = "common"
 """What the others refer to; it stands in each of them."""
 
 
-def schemas() -> dict[str, dict[str, Any]]:
+def json_schemas() -> dict[str, dict[str, Any]]:
     """JSON Schemas (draft 2020-12) of everything that this package gives as JSON, by name.
 
     Each is complete by itself. The names are those of commands, for what they print with ``--json``, and ``results``
@@ -25,8 +25,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     --------
     >>> import deciban, json, jsonschema
     >>> results = deciban.Results((deciban.evaluate([1.0, 2.0], [0.0, 1.0]),))
-    >>> jsonschema.validate(json.loads(results.to_json()), schemas()["results"])
-    >>> sorted(schemas())
+    >>> jsonschema.validate(json.loads(results.to_json()), json_schemas()["results"])
+    >>> sorted(json_schemas())
     ['apply', 'calibrate', 'convert', 'demo', 'design', 'eval', 'formats', 'fuse', 'inspect', 'plot', 'report',
     'results', 'training', 'validate']
     """

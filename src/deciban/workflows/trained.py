@@ -137,7 +137,7 @@ class Trained(Tabular, Jsonable):
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban calibrate --json`` and ``deciban fuse --json`` print.
 
-        Its layout is ``schemas()["training"]`` of `deciban.schemas`, for all models of both kinds.
+        Its layout is ``deciban.json_schemas()["training"]``, for all models of both kinds.
         """
         dev, test, training = self.dev, self.test, self.model.training_
         of_dev, others = dev.to_dict(), None if test is None else test.to_dict()["systems"]

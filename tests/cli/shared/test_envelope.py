@@ -67,7 +67,7 @@ def test_json_is_as_the_schema_says(call, run):
     assert code == 0, err
     found = json.loads(out, parse_constant=pytest.fail)
     name = call.split()[0]
-    schema = deciban.schemas()[name]
+    schema = deciban.json_schemas()[name]
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(found)
     assert (found["command"], found["deciban_version"]) == (name, deciban.__version__)
@@ -83,7 +83,7 @@ def test_json_is_as_the_schema_says(call, run):
 
 def test_no_command_is_forgotten():
     assert {call.split()[0] for call in CALLS} | {"apply"} == set(COMMANDS)
-    assert set(COMMANDS) | {"results", "training"} == set(deciban.schemas())
+    assert set(COMMANDS) | {"results", "training"} == set(deciban.json_schemas())
 
 
 @pytest.mark.usefixtures("here")
@@ -91,7 +91,7 @@ def test_json_of_apply(run):
     assert run("calibrate a.txt --key key.txt -o model.json -q")[0] == 0
     for out, paths in (("llr.txt", ["llr.txt"]), ("llrs/", ["llrs/a.txt"])):
         found = json.loads(run(f"apply model.json a.txt -o {out} --json")[1])
-        jsonschema.Draft202012Validator(deciban.schemas()["apply"]).validate(found)
+        jsonschema.Draft202012Validator(deciban.json_schemas()["apply"]).validate(found)
         assert [one["path"] for one in found["files"] if one["role"] == "output"] == paths
         assert (found["kind"], found["model"]) == ("two-class", {"kind": "affine"})
     for call in ("apply model.json a.txt -o -", "convert a.txt - --to kaldi", "report a.txt --key key.txt -o -"):
@@ -129,7 +129,7 @@ def test_a_failed_validation_is_json_too(run):
     Path("b.txt").write_text("".join(Path("a.txt").read_text().splitlines(keepends=True)[1:]))
     code, out, _ = run("validate b.txt --trials key.txt --json")
     found = json.loads(out)
-    jsonschema.Draft202012Validator(deciban.schemas()["validate"]).validate(found)
+    jsonschema.Draft202012Validator(deciban.json_schemas()["validate"]).validate(found)
     assert (code, found["valid"]) == (2, False)
     assert "without a score" in found["faults"][0]
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from deciban.cli.shared.envelope import print_json
+from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
 
@@ -21,16 +21,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
 @joining_options()
 @options("all-classes", "tables", "json")
-def eval_command(
-    scores: tuple[str, ...],
-    *,
-    key: str | None,
-    asked: Asked,
-    quiet: bool,
-    all_classes: bool,
-    table_style: str,
-    as_json: bool,
-) -> None:
+def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
     Prints the equal error rate on the ROC convex hull, normalized detection costs, Cllr and what calibration loses.
@@ -54,12 +45,12 @@ def eval_command(
         joined = read_joined(files, None, about, progress=say)
         results = evaluate_joined(joined, about, say)
     tell(results.messages, quiet=quiet)
-    if as_json:
+    if shown.as_json:
         print_json(results.to_dict(), files={"scores": scores, "key": [key]})
         return
     from deciban.cli.shared.tables import console, print_results
 
-    print_results(results, console(table_style), all_classes=all_classes)
+    print_results(results, console(shown.table_style), all_classes=shown.all_classes)
 
 
 @click.command("plot", cls=SectionedCommand)

@@ -44,7 +44,7 @@ def calibrate_command(
     """
     from deciban.cli.shared.training import TrainingRequest, train
 
-    own = ("output", "cross_validate", "llrs", "to", "quiet", "as_json", "table_style")
+    own = ("output", "cross_validate", "llrs", "to", "quiet", "shown")
     request = TrainingRequest(
         scores=[scores], key=key, apply_to=[apply_to] if apply_to else [], **{name: given.pop(name) for name in own}
     )
@@ -87,7 +87,7 @@ def fuse_command(
 
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
-    own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "as_json", "table_style")
+    own = ("output", "cross_validate", "llrs", "to", "apply_key", "quiet", "shown")
     extra = _quality(given)
     request = TrainingRequest(
         scores=list(scores), key=key, apply_to=list(apply_to), extra=extra, **{name: given.pop(name) for name in own}
