@@ -44,3 +44,4 @@ from deciban.workflows.in_memory import evaluate as evaluate
 from deciban.workflows.in_memory import evaluate_classes as evaluate_classes
 from deciban.workflows.train_in_memory import calibrate as calibrate
 from deciban.workflows.train_in_memory import fuse as fuse
+from deciban.workflows.json_schemas import json_schemas as json_schemas

@@ -50,7 +50,7 @@ def printed_keys():
     evaluations = evaluate([1.0, 2.0], [0.0, 1.0]), evaluate_classes([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     for one in evaluations:
         yield from json_keys(Results((one,), JoinReport(4, 0, 0, 0)).to_dict())
-    layout = json.loads((ROOT / "src/deciban/workflows/training.schema.json").read_text())
+    layout = json.loads((ROOT / "src/deciban/schemas/common.json").read_text())["$defs"]["training"]
     yield from layout["properties"]
     yield from layout["properties"]["rows"]["items"]["properties"]
 

@@ -1,18 +1,16 @@
 """The JSON of every training has one layout, which the package documents as a schema."""
 
 import json
-from importlib import resources
 
 import jsonschema
 import numpy as np
 import pytest
 
-from deciban import train_files
+from deciban import json_schemas, train_files
 from deciban.calibration import AffineCalibrator, GaussianBackend, MulticlassCalibrator
 from deciban.fusion import LinearFusion, MulticlassFusion
 
-SCHEMA = json.loads(resources.files("deciban.workflows").joinpath("training.schema.json").read_text("utf-8"))
-CHECK = jsonschema.Draft202012Validator(SCHEMA)
+CHECK = jsonschema.Draft202012Validator(json_schemas()["training"])
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,33 +104,19 @@ class RuleWeighting:
 
     def __str__(self) -> str:
         """Return the numbers as a text table."""
-        lines = list(self.lines)
-        if self.points:
-            widths = [max(map(len, column)) for column in zip(self.headings, *self.rows, strict=True)]
-            lines += ["", *(_aligned(row, widths) for row in (self.headings, *self.rows))]
-        return "\n".join(lines)
+        widths = [max(map(len, column)) for column in zip(self.headings, *self.rows, strict=True)]
+        below = ["", *(_aligned(row, widths) for row in (self.headings, *self.rows))] if self.points else []
+        return "\n".join((*self.lines, *below))
 
-    headings: ClassVar[tuple[str, ...]] = (
-        "operating point",
-        "threshold",
-        "of the greatest density",
-        "weight within 1 nat",
-        "below",
-    )
+    headings = ("operating point", "threshold", "of the greatest density", "weight within 1 nat", "below")
     """What stands above `rows`."""
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """What is to be said of each operating point, as texts."""
         return tuple(
-            (
-                str(weight.point),
-                f"{weight.threshold:.2f}",
-                _percent(weight.relative_density),
-                _percent(weight.near),
-                _percent(weight.below),
-            )
-            for weight in self.points
+            (str(one.point), f"{one.threshold:.2f}", *map(_percent, (one.relative_density, one.near, one.below)))
+            for one in self.points
         )
 
     @property

@@ -15,9 +15,10 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
+from deciban.evaluation._tables import Tabular
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.messages import Message, as_objects
+from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
 
@@ -57,7 +58,7 @@ class Jsonable:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 
-class Shown(Jsonable):
+class Shown(Tabular, Jsonable):
     """Mixin of results that plots show."""
 
     __slots__ = ()
@@ -77,6 +78,10 @@ class OneSystem(ByValue, Shown):
     notes: tuple[str, ...]
     kind: ClassVar[str]
     conventions: ClassVar[Mapping[str, str]]
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Itself alone."""
+        return [({}, self)]
 
 
 def plain(value: Any) -> Any:
@@ -260,6 +265,10 @@ class Evaluation(OneSystem):
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
 
+    def __repr__(self) -> str:
+        figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
+        return f"Evaluation({self.name!r}: {figures}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
+
     @property
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
@@ -349,6 +358,18 @@ class Results(Shown, Generic[E]):
     join: JoinReport | None = None
     messages: tuple[Message | str, ...] = ()
     before: Results[E] | None = None
+
+    def __repr__(self) -> str:
+        names = shortened(", ".join(system.name for system in self.systems))
+        joined = "" if self.join is None else f" on {counted(self.join.matched, 'trial')}"
+        return f"Results({counted(len(self.systems), 'system')}{joined}: {names})"
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Every evaluation; with a model, those before it as well."""
+        if self.before is None:
+            return [({}, one) for one in self.systems]
+        parts = ("before", self.before.systems), ("after", self.systems)
+        return [({"part": part}, one) for part, systems in parts for one in systems]
 
     @property
     def message_lines(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
+from deciban.messages import shortened
 from deciban.trials.frozen import NO_CONDITIONS, Conditions, owned
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.lists import Trials
@@ -39,7 +40,7 @@ def _matrix(score: ArrayLike) -> ScoreArray:
     return _validate.scores(matrix.ravel(), "score").reshape(matrix.shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassScores(TrialTable):
     """Scores of segments for each of several classes.
 
@@ -59,6 +60,9 @@ class ClassScores(TrialTable):
     name: str = "system"
     holds: ClassVar[str] = "score"
     conflict: ClassVar[str] = "has two different sets of scores"
+
+    def _in_words(self) -> Sequence[str]:
+        return (shortened(f"{len(self.classes):,} classes: {', '.join(self.classes)}"),)
 
     @classmethod
     def of(
@@ -129,7 +133,7 @@ class ClassScores(TrialTable):
         return replace(self, classes=called, score=self.score[:, [self.classes.index(name) for name in called]])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassKey(TrialTable):
     """Which class every segment is of.
 
@@ -146,6 +150,9 @@ class ClassKey(TrialTable):
     label: IntArray
     holds: ClassVar[str] = "label"
     conflict: ClassVar[str] = "is of two classes at once"
+
+    def _in_words(self) -> Sequence[str]:
+        return (shortened(f"{len(self.classes):,} classes: {', '.join(self.classes)}"),)
 
     @classmethod
     def of(
@@ -187,7 +194,7 @@ class ClassKey(TrialTable):
         return cls(trials, called, places[codes])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AlignedClasses:
     """The class scores of segments whose class is known.
 
@@ -203,6 +210,9 @@ class AlignedClasses:
     scores: ClassScores
     label: IntArray
     report: JoinReport
+
+    def __repr__(self) -> str:
+        return f"AlignedClasses({self.name!r}: {self.trials.in_words}; {len(self.classes):,} classes)"
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from deciban._arrow import of_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
+from deciban.messages import counted, shortened
 from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, condition_column, owned, read_only
 from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.origins import Origin
@@ -36,7 +37,7 @@ _SPARSEST = 1000
 """Cells of a matrix per trial, above which nobody can have meant a matrix."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trials(Frozen):
     """A list of trials, in the user's order.
 
@@ -73,6 +74,15 @@ class Trials(Frozen):
         self._freeze("mask")
         if self.listed is not None:
             object.__setattr__(self, "listed", tuple(map(read_only, self.listed)))
+
+    def __repr__(self) -> str:
+        return f"Trials({self.in_words})"
+
+    @property
+    def in_words(self) -> str:
+        """How many there are, what tells them apart, and what else is known of them."""
+        known = f"; with {shortened(', '.join(self.conditions))}" if self.conditions else ""
+        return f"{counted(len(self), 'trial')} by {' and '.join(self.sides)}{known}"
 
     @classmethod
     def of(cls, ids: Ids, *, conditions: Conditions = NO_CONDITIONS, origin: Origin | None = None) -> Trials:

@@ -14,6 +14,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
+from deciban.messages import counted, shortened
 from deciban.trials.criteria import Chosen
 from deciban.trials.frozen import Frozen, owned
 from deciban.trials.lists import Origin, Trials
@@ -21,7 +22,7 @@ from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
 from deciban.types import BoolArray, FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SegmentQuality(Frozen):
     """Several quality measures of segments (or of models).
 
@@ -42,6 +43,9 @@ class SegmentQuality(Frozen):
 
     def __post_init__(self) -> None:
         self._freeze("values")
+
+    def __repr__(self) -> str:
+        return f"SegmentQuality({counted(len(self), 'name')}; {shortened(', '.join(self.measures))})"
 
     @classmethod
     def of(
@@ -238,7 +242,7 @@ class AlignedQuality:
     present: BoolArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Quality:
     """Quality measures of both sides of trials.
 
@@ -253,6 +257,10 @@ class Quality:
     enroll: SegmentQuality | None
     test: SegmentQuality | None
     trials: Trials | None = None
+
+    def __repr__(self) -> str:
+        sides = {"enroll": self.enroll, "test": self.test}
+        return f"Quality({', '.join(f'{side}={one!r}' for side, one in sides.items())})"
 
     def align(self, trials: Trials) -> AlignedQuality:
         """Quality vectors of both sides of every trial: q and r of the fusion formula.

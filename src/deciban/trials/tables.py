@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -37,6 +37,15 @@ class TrialTable(Frozen):
 
     def __len__(self) -> int:
         return len(self.trials)
+
+    def __repr__(self) -> str:
+        name = getattr(self, "name", None)
+        words = ("" if name is None else f"{name!r}: ") + "; ".join((self.trials.in_words, *self._in_words()))
+        return f"{type(self).__name__}({words})"
+
+    def _in_words(self) -> Sequence[str]:
+        """What is to be said of the content, shortly."""
+        return ()
 
     @property
     def content(self) -> AnyArray | None:
@@ -195,7 +204,7 @@ class TrialTable(Frozen):
         return self._with(self.trials.with_names(at, renamed), slice(None))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Index(TrialTable):
     """Which trials there are.
 
@@ -218,7 +227,7 @@ class Index(TrialTable):
         return cls(Trials.of(ids, conditions=conditions))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Key(TrialTable):
     """Which trials there are, and which of them are targets.
 
@@ -256,6 +265,9 @@ class Key(TrialTable):
             )
         return cls(trials, owned(truth, is_target))
 
+    def _in_words(self) -> Sequence[str]:
+        return (f"{self.n_tar:,} target, {self.n_non:,} non-target",)
+
     @property
     def n_tar(self) -> int:
         """Number of target trials."""
@@ -267,7 +279,7 @@ class Key(TrialTable):
         return len(self.is_target) - self.n_tar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scores(TrialTable):
     """The scores of one system.
 
@@ -315,6 +327,11 @@ class Scores(TrialTable):
         if len(values) != len(trials):
             raise InputError(f"score: {len(values)} scores for {len(trials)} trials.")
         return cls(trials, owned(values, score), name, log10)
+
+    def _in_words(self) -> Sequence[str]:
+        if not len(self.score):
+            return ()
+        return (f"from {self.score.min():g} to {self.score.max():g}{', log10' * self.log10}",)
 
     @property
     def nats(self) -> ScoreArray:

@@ -152,7 +152,9 @@ def train_files(
         messages.append(held.message(dev.trials, "fuses" if made.is_fusion else "calibrates"))
     if every is not None:
         messages += [Message("other", "", f"{dev.kind.noun}s"), *every.all_messages([row.eval for row in before])]
-    return Trained(made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages), read.joined.renamed)
+    return Trained(
+        made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages), read.joined.renamed
+    )
 
 
 def _test_paths(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
+from deciban.evaluation._tables import Tabular
 from deciban.evaluation.results import SCHEMA, Jsonable, Results
 from deciban.io.source import PathLike, TwoFiles
-from deciban.messages import Message
+from deciban.messages import Message, counted, shortened
 from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel
 from deciban.trials.joining.matching import JoinReport
@@ -21,7 +22,7 @@ _NOTHING = 0.0005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained(Jsonable):
+class Trained(Tabular, Jsonable):
     """A trained model, and figures of the scores that it was trained on, and maybe of others.
 
     Attributes
@@ -56,6 +57,15 @@ class Trained(Jsonable):
     report: JoinReport
     messages: tuple[Message, ...]
     renamed: Renamed | None = None
+
+    def __repr__(self) -> str:
+        names = shortened(", ".join(row.name for row in self.rows))
+        return f"Trained({self.model.kind!r} on {counted(self.report.matched, 'trial')}; rows: {names})"
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Every evaluation, with its role, and whether it is of trials of training or of others."""
+        parts = [("dev", row, row.dev) for row in self.rows] + [("eval", row, row.eval) for row in self.rows]
+        return [({"role": row.role, "trials": part}, one) for part, row, one in parts if one is not None]
 
     @property
     def kind(self) -> str:
@@ -127,7 +137,7 @@ class Trained(Jsonable):
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban calibrate --json`` and ``deciban fuse --json`` print.
 
-        Its layout is that of ``deciban/workflows/training.schema.json``, for all models of both kinds.
+        Its layout is ``deciban.json_schemas()["training"]``, for all models of both kinds.
         """
         dev, test, training = self.dev, self.test, self.model.training_
         of_dev, others = dev.to_dict(), None if test is None else test.to_dict()["systems"]

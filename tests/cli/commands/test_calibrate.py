@@ -93,7 +93,7 @@ def test_json(run):
     code, out, err = run("calibrate", "dev.csv", "-o", "model.json", "--json", "--cross-validate", "speaker")
     assert code == 0, err
     found = json.loads(out)
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert found["model"] == json.loads(Path("model.json").read_text())
     assert found["join"] == {"matched": 250, "missing": 0, "extra": 0, "duplicate": 0}
     assert found["before"]["eer"] == pytest.approx(found["after"]["eer"], abs=1e-12)

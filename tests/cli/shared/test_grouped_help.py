@@ -7,8 +7,8 @@ import pytest
 READ = {"--classes", "--posterior-prior", "--detection-llr"}
 FIGURES = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets", "--pairs", "--group"}
 OF_CLASSES = {
-    "eval": FIGURES,
-    "report": FIGURES,
+    "eval": FIGURES | {"--all-classes"},
+    "report": FIGURES | {"--all-classes"},
     "plot": FIGURES,
     "calibrate": READ | {"--kind", "--prior", "--toward-calibration"},
     "fuse": READ | {"--kind", "--prior", "--no-offsets"},

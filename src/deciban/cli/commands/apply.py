@@ -14,10 +14,11 @@ from deciban.cli.shared.options import SectionedCommand, options, refuse_options
 @click.command("apply", cls=SectionedCommand)
 @click.argument("model", metavar="MODEL.json")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
-@options(
-    "apply", "by-order", "missing-of-files", "duplicates", "classes", "reading", "probabilities", "quiet", "llrs", "json"
-)
-def apply_command(model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any) -> None:
+@options("apply", "by-order", "missing-of-files", "duplicates", "classes", "reading", "probabilities")
+@options("quiet", "llrs", "json")
+def apply_command(
+    model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any
+) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.
 
     Lines of text come out as they came in, but for the score; other formats with all that they hold. Several SCORES are

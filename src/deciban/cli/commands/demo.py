@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from deciban.cli.shared.envelope import print_json
+from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import SectionedCommand, options, tell
 
 
 @click.command("demo", cls=SectionedCommand)
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @options("demo", "quiet", "tables", "json")
-def demo_command(folder: Path, *, force: bool, quiet: bool, table_style: str, as_json: bool) -> None:
+def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
     from deciban.cli.shared.tables import console, print_results
     from deciban.io import write_demo
@@ -30,10 +30,10 @@ def demo_command(folder: Path, *, force: bool, quiet: bool, table_style: str, as
     systems, key = write_demo(folder)
     results = report_files(list(systems), key, page, kind="two-class", title="deciban demo: two synthetic systems")
     tell(results.messages, quiet=quiet)
-    if as_json:
+    if shown.as_json:
         print_json(results.to_dict(), files={"scores": systems, "key": [key], "output": [page]})
         return
-    print_results(results, console(table_style))
+    print_results(results, console(shown.table_style))
     files = " ".join(map(display_name, systems))
     click.echo(f"\nwrote {display_name(page)}: open it in a browser. The same with your own files:")
     click.echo(f"  deciban report {files} --key {display_name(key)} -o {display_name(page)}")

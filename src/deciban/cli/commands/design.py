@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.commands.evaluate import ending_of, save_plot
-from deciban.cli.shared.envelope import print_json
+from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import SectionedCommand, options
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ def design_command(
     dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
     output: Path | None,
-    table_style: str,
-    as_json: bool,
+    shown: Shown,
     **rule: tuple[float, ...],
 ) -> None:
     """Tell which decision thresholds a calibration objective cares for, or suggest one.
@@ -61,11 +60,11 @@ def design_command(
         from deciban.io.source import display_name
 
         save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
-    if as_json:
+    if shown.as_json:
         found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
         print_json({"kind": "two-class", "rules": found}, files={"output": [output]})
     else:
-        _show(rules, weightings, table_style)
+        _show(rules, weightings, shown.table_style)
     if output is not None:
         click.echo(f"wrote {display_name(output)}", err=True)
 

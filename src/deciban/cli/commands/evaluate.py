@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from deciban.cli.shared.envelope import print_json
+from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
 
@@ -31,15 +31,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @joining_options()
 @options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
-    scores: tuple[str, ...],
-    *,
-    key: str | None,
-    asked: Asked,
-    quiet: bool,
-    all_classes: bool,
-    table_style: str,
-    as_json: bool,
-    **given: Any,
+    scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
     """Evaluate score files, one per system, on the trials of a key.
 
@@ -62,7 +54,7 @@ def eval_command(
     from deciban.workflows.inputs import paths_of, read_joined
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
-    shown = {name: given.pop(name) for name in ("thresholds", "misleading")}
+    tables = {name: given.pop(name) for name in ("thresholds", "misleading")}
     if threshold_key is not None and not threshold_from:
         raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
     inputs = asked.inputs(scores, key)
@@ -77,18 +69,18 @@ def eval_command(
             chosen = choose_thresholds(joined, threshold_from, threshold_key, about, progress=say)
         results = evaluate_joined(joined, about, say, chosen=chosen)
     tell(results.messages, quiet=quiet)
-    if as_json:
+    if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
         print_json(results.to_dict(), files={"scores": [one.path for one in files.scores], "key": [key], **places})
         return
     from deciban.cli.shared.tables import console, print_results
 
-    out = console(table_style)
-    print_results(results, out, all_classes=all_classes)
+    out = console(shown.table_style)
+    print_results(results, out, all_classes=shown.all_classes)
     if results.kind == "two-class":
         from deciban.cli.shared.requested_tables import print_requested
 
-        print_requested(results, out, **shown)
+        print_requested(results, out, **tables)
 
 
 @click.command("plot", cls=SectionedCommand)
@@ -137,7 +129,7 @@ def plot_command(
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
         read = {"scores": [one.path for one in files.scores], "key": [key]}
-        print_json({"plot": plot, **results.to_dict()}, files={"scores": [one.path for one in files.scores], "key": [key], "output": [output]})
+        print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
     elif not quiet:
         click.echo(f"wrote {display_name(output)}")
 

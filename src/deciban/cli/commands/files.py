@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.envelope import print_json, require_own_stream
+from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
 from deciban.cli.shared.options import SectionedCommand, options, tell, working
 
 if TYPE_CHECKING:
-    from deciban.io.formats import Format
+    from deciban.io.formats import BaseFormat
 
 
 @click.command("convert", cls=SectionedCommand)
@@ -76,12 +76,12 @@ def validate_command(
 
 @click.command("formats", cls=SectionedCommand)
 @options("tables", "json")
-def formats_command(*, table_style: str, as_json: bool) -> None:
+def formats_command(*, shown: Shown) -> None:
     """List the file formats that are known: what each holds, and what is read and written."""
     from deciban.io.formats import formats
 
     known = formats().items()
-    if as_json:
+    if shown.as_json:
         found = [
             {"name": name, "reads": one.reads, "writes": one.writes, "holds": one.summary, "verified": one.verified}
             for name, one in known
@@ -94,28 +94,28 @@ def formats_command(*, table_style: str, as_json: bool) -> None:
         (name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + _doubt(one))
         for name, one in known
     ]
-    console(table_style).print(table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
+    console(shown.table_style).print(table(["format", "reads", "writes", "holds"], rows, prose=(1, 2, 3)))
 
 
-def _doubt(known: Format) -> str:
+def _doubt(known: BaseFormat) -> str:
     return "" if known.verified else " (from memory, not verified)"
 
 
 @click.command("inspect", cls=SectionedCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options("reading", "tables", "json")
-def inspect_command(files: tuple[str, ...], *, table_style: str, as_json: bool, **reading: Any) -> None:
+def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""
     from deciban.io.source import require_one_stream
     from deciban.workflows.inspection import inspect_file
 
     require_one_stream(files)
-    if as_json:
+    if shown.as_json:
         found = [inspect_file(path, **reading).to_dict() for path in files]
         print_json({"inspections": found}, files={"input": files})
         return
     from deciban.cli.shared.tables import console, print_inspection
 
-    out = console(table_style)
+    out = console(shown.table_style)
     for path in files:
         print_inspection(inspect_file(path, **reading), out)

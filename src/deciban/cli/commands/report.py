@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.shared.envelope import print_json, require_own_stream
+from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
 from deciban.cli.shared.parsing import require_writable
 
@@ -24,13 +24,10 @@ def report_command(
     *,
     key: str | None,
     asked: Asked,
-    quiet: bool,
     train: tuple[str, ...],
     output: Path,
     cross_validate: dict[str, Any] | None,
-    all_classes: bool,
-    table_style: str,
-    as_json: bool,
+    shown: Shown,
     **given: Any,
 ) -> None:
     """Evaluate score files into one HTML page with tables and plots, readable offline.
@@ -53,12 +50,13 @@ def report_command(
         )
     if cross_validate is not None and not given["select"]:
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
+    quiet = given.pop("quiet")
     given |= cross_validate or {}
     figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
     inputs = asked.inputs(scores, key)
     request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **given)
     require_writable(output)
-    require_own_stream(output, as_json=as_json)
+    require_own_stream(output, as_json=shown.as_json)
     files = asked.files(inputs, key)
     about = asked.options_for(files).with_figures(**figures)
     with working() as say:
@@ -66,11 +64,11 @@ def report_command(
     tell(done.results.messages, quiet=quiet)
     if done.train is not None:
         tell(("training", *done.train.messages), quiet=quiet)
-    if as_json:
+    if shown.as_json:
         print_json(done.to_dict(), files=_files(request))
     elif not quiet:
-        on = console(table_style, stderr=str(output) == "-")
-        print_results(done.results, on, all_classes=all_classes)
+        on = console(shown.table_style, stderr=str(output) == "-")
+        print_results(done.results, on, all_classes=shown.all_classes)
         click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
 
 

@@ -46,7 +46,7 @@ def calibrate_command(
     from deciban.cli.shared.training import TrainingRequest, train
     from deciban.workflows.inputs import paths_of
 
-    own = ("output", "cross_validate", "llrs", "to", "write_as", "quiet", "as_json", "table_style")
+    own = ("output", "cross_validate", "llrs", "to", "write_as", "quiet", "shown")
     named = {name: given.pop(name) for name in own}
     inputs = paths_of(asked.inputs([] if scores is None else [scores], key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
@@ -90,7 +90,7 @@ def fuse_command(
 
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
-    own = ("output", "cross_validate", "llrs", "to", "write_as", "apply_key", "quiet", "as_json", "table_style")
+    own = ("output", "cross_validate", "llrs", "to", "write_as", "apply_key", "quiet", "shown")
     extra, named, inputs = _quality(given), {name: given.pop(name) for name in own}, paths_of(asked.inputs(scores, key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -15,11 +16,26 @@ GIVEN = "deciban.cli.given"
 """Where a context keeps the values of all parameters, as they were before any of them was taken out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a command that has tables shows what it found.
+
+    Attributes
+    ----------
+    as_json : bool
+        As one object, and no table.
+    table_style : str
+    all_classes : bool
+        Whether tables of classes have all of them, however many these are.
+    """
+
+    as_json: bool = False
+    table_style: str = "plain"
+    all_classes: bool = False
+
+
 def print_json(
-    found: Mapping[str, Any],
-    *,
-    files: Mapping[str, Iterable[Any]],
-    messages: Iterable[object] = (),
+    found: Mapping[str, Any], *, files: Mapping[str, Iterable[Any]], messages: Iterable[object] = ()
 ) -> None:
     """Print the object of the command that is running: what it read and was asked for, and what it found.
 

@@ -8,14 +8,14 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from deciban.cli.shared.envelope import GIVEN
+from deciban.cli.shared.envelope import GIVEN, Shown
 from deciban.cli.shared.parsing import PARSERS
 
 if TYPE_CHECKING:
@@ -67,11 +67,15 @@ class SectionedCommand(click.Command):
     """A command about scores of both kinds: its help lists the options of many classes by themselves."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what was typed; options of `joining_options` become one `Asked`."""
+        """Read what was typed; options of `joining_options` become one `Asked`, those about tables one `Shown`."""
         left = super().parse_args(ctx, args)
         ctx.meta[GIVEN] = dict(ctx.params)
-        if ctx.params.get("as_json") and ctx.params.get("table_style", "plain") != "plain":
-            raise click.UsageError("--json prints no tables, and --table is about them. Leave one of the two out.", ctx)
+        if "table_style" in ctx.params:
+            names = [one.name for one in fields(Shown) if one.name in ctx.params]
+            ctx.params["shown"] = shown = Shown(**{name: ctx.params.pop(name) for name in names})
+            if shown.as_json and shown.table_style != "plain":
+                words = "--json prints no tables, and --table is about them. Leave one of the two out."
+                raise click.UsageError(words, ctx)
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
             ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})

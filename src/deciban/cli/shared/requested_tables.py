@@ -97,10 +97,8 @@ def _conventions(systems: Sequence[Evaluation]) -> Any:
         (name, *(percent(one.requested.eer_conventions[name]) for one in systems), how.definition, how.tools)
         for name, how in EER_CONVENTIONS.items()
     ]
-    found = table(["EER", *(one.name for one in systems), "read off where", "as in"], rows)
-    for column in found.columns[-2:]:
-        column.justify = "left"
-    return found
+    headings = ["EER", *(one.name for one in systems), "read off where", "as in"]
+    return table(headings, rows, prose=(len(headings) - 2, len(headings) - 1))
 
 
 def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:

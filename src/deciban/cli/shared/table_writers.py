@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 STYLES = ("plain", "csv", "markdown", "latex")
 """How tables can be written; the first is for people."""
 
+UNLIMITED = 100_000
+"""Width of what is no terminal: every row is one line."""
+
 _GAP = 2
 """Blanks between two columns."""
 
@@ -28,10 +32,7 @@ _NARROW = 12
 """A column of names is folded rather than made narrower than this, and a long word of a heading at this."""
 
 _CAPTION = 60
-"""A caption of a narrow table may be this wide."""
-
-_PROSE = 100
-"""Sentences are wrapped here where there is room for longer lines."""
+"""A caption in a window is as wide as its table, or so wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ class Table:
                 width = max(width, sum(segment.cell_length for segment in shown))
                 yield from (*shown, Segment.line())
         if self.caption:
-            wide = min(options.max_width, max(width, _CAPTION))
+            window = options.max_width
+            wide = window if window >= UNLIMITED else min(window, max(width, _CAPTION))
             caption = Text(self.caption, style="table.caption")
             for line in console.render_lines(caption, options.update(width=wide), pad=False):
                 yield from (*_without_blanks(line), Segment.line())
@@ -102,7 +104,7 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
     folded, and what does not fit then follows below. No figure is left out or cut.
     """
     if table.prose:
-        yield _grid(table, range(len(table.headings)), _prose_widths(table, min(width, _PROSE)))
+        yield _grid(table, range(len(table.headings)), _prose_widths(table, width))
         return
     n_left, n_columns = table.n_left, len(table.headings)
     held = [max(map(cell_len, table.column(k)), default=0) for k in range(n_columns)]
@@ -130,9 +132,9 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
 
 
 def _prose_widths(table: Table, width: int) -> dict[int, int]:
-    """Widths of the columns of a table with sentences: the longest of these are wrapped, names only if nothing helps."""
-    shown = [*([[heading] for heading in table.headings] if table.has_headings else [[] for _ in table.headings])]
-    widths = [max(map(cell_len, [*shown[k], *table.column(k)]), default=0) for k in range(len(table.headings))]
+    """Widths of the columns of a table with sentences: the longest are wrapped, names only if nothing else helps."""
+    shown = table.headings if table.has_headings else [""] * len(table.headings)
+    widths = [max(map(cell_len, (heading, *table.column(k)))) for k, heading in enumerate(shown)]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
     for columns in (table.prose, range(len(widths))):
         while excess > 0 and max(widths[k] for k in columns) > _NARROW:
@@ -156,9 +158,7 @@ def _folded(widths: Sequence[int], room: int) -> list[int]:
 
 def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Grid:
     """Some columns of a table, as rich shows it."""
-    grid = Grid(
-        box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_header=table.has_headings
-    )
+    grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_header=table.has_headings)
     for k in columns:
         is_text = k < table.n_left or bool(table.prose)
         name = Text(table.headings[k])
@@ -223,9 +223,7 @@ def as_markdown(table: Table) -> str:
     |:---|---:|
     | a\_b | 12.50 % |
     """
-    rule = "".join(
-        "|:---" if k < table.n_left or table.prose else "|---:" for k in range(len(table.headings))
-    )
+    rule = "".join("|:---" if k < table.n_left or table.prose else "|---:" for k in range(len(table.headings)))
     lines = [_markdown_row(table.headings), f"{rule}|", *(_markdown_row(table.cells(row)) for row in table.rows)]
     lines += ["", markdown_text(table.caption)] if table.caption else []
     return "\n".join(lines) + "\n"
@@ -311,6 +309,27 @@ class Writer:
     """Whether sentences stand apart from each other."""
 
 
+def as_html(table: Table) -> str:
+    """Write a table for a page or a notebook.
+
+    >>> print(as_html(Table(("system", "EER"), (("a<b", "12.50 %"),))), end="")
+    <table><thead><tr><th>system</th><th>EER</th></tr></thead>
+    <tbody><tr><td style="text-align: left">a&lt;b</td><td>12.50 %</td></tr></tbody></table>
+    """
+    caption = f"<caption>{html.escape(table.caption)}</caption>" if table.caption else ""
+    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in table.headings)
+    names = ' style="text-align: left"'
+    rows = [
+        "".join(
+            f"<td{names if k < table.n_left or table.prose else ''}>{html.escape(cell)}</td>"
+            for k, cell in enumerate(table.cells(row))
+        )
+        for row in table.rows
+    ]
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"
+
+
 def _commented(mark: str) -> Callable[[str], str]:
     return lambda text: "".join(f"{mark} {line}\n" for line in text.splitlines())
 
@@ -319,5 +338,6 @@ WRITERS: dict[str, Writer] = {
     "csv": Writer(as_csv, _commented("#")),
     "markdown": Writer(as_markdown, lambda text: f"{markdown_text(text)}\n" if text else "", apart=True),
     "latex": Writer(as_latex, _commented("%")),
+    "html": Writer(as_html, lambda text: f"<p>{html.escape(text)}</p>\n" if text else ""),
 }
 """Writers of what is not for a terminal, by style."""

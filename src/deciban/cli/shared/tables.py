@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.table_writers import WRITERS, Table
+from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.workflows.inspection import Inspection
-
-_UNLIMITED = 100_000
-"""Width of what is no terminal: every row is one line."""
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -41,12 +39,12 @@ class TableConsole(Console):
         self.writer = WRITERS.get(style)
         self._printed: bool | None = None  # whether that was a table
         if how.get("width") is None and not self.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-            self.width = _UNLIMITED
+            self.width = UNLIMITED
 
     @property
     def wraps(self) -> bool:
         """Whether lines end at the edge of a window."""
-        return self.writer is None and self.width < _UNLIMITED
+        return self.writer is None and self.width < UNLIMITED
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command what becomes of output that nobody reads."""
@@ -98,7 +96,9 @@ def print_results(
     """
     to = out or console()
     if results.kind == "classes":
-        _print_multiclass(results.systems, to, order, with_classes=with_classes, most=None if all_classes else _SHOWN_CLASSES)
+        _print_multiclass(
+            results.systems, to, order, with_classes=with_classes, most=None if all_classes else _SHOWN_CLASSES
+        )
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
     for line in results.note_lines:
@@ -208,8 +208,7 @@ def _print_multiclass(
     columns |= {"error rate": lambda one: percent(one.error_rate), "Brier": lambda one: number(one.brier)}
     if not first.has_flat_prior:
         columns["cross-entropy"] = lambda one: f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
-    out.print(_summary(systems, columns, order))
-    say(out, _caption(first), "dim")
+    out.print(_summary(systems, columns, order, _caption(first)))
     if len(first.points) > 1:
         out.print(_class_points(systems))
     if not with_classes:
@@ -217,14 +216,14 @@ def _print_multiclass(
     out.print("")
     shown, left_out = _shown_classes(systems, most)
     if len(systems) == 1:
-        out.print(_of_one(first, shown))
         at = f"{first.points[0].p_target:g}"
-        say(out, f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV", "dim")
+        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
+        out.print(replace(_of_one(first, shown), caption=words))
         for line in _remarks(first):
             say(out, line)
     else:
-        out.print(_of_many(systems, shown))
-        say(out, f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)", "dim")
+        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
+        out.print(replace(_of_many(systems, shown), caption=words))
 
 
 def _caption(first: ClassEvaluation) -> str:

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from deciban.analysis import FigureRow, Selection
-from deciban.cli.shared.envelope import print_json
+from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, tell, working
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.tables import console, number, print_results, say, table
@@ -50,9 +50,8 @@ class TrainingRequest:
     apply_to : list of str
         Other scores that they are of.
     apply_key : str or None
-    quiet, as_json : bool
-    table_style : str
-        How tables are written.
+    quiet : bool
+    shown : Shown
     extra : dict
         More arguments of `deciban.train_files`.
     """
@@ -67,8 +66,7 @@ class TrainingRequest:
     apply_to: list[str] = field(default_factory=list)
     apply_key: str | None = None
     quiet: bool = False
-    as_json: bool = False
-    table_style: str = "plain"
+    shown: Shown = field(default_factory=Shown)
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -103,7 +101,7 @@ class TrainingRequest:
         outputs = [self.output, *([self.llrs] if self.llrs else [])]
         for output in outputs:
             require_writable(output)
-        if [*outputs, "-" if self.as_json else ""].count("-") > 1:
+        if [*outputs, "-" if self.shown.as_json else ""].count("-") > 1:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
         of_output = self.to is not None or self.write_as != "loglik"
         if self.llrs is None and (of_output or (self.apply_to and self.apply_key is None)):
@@ -152,10 +150,10 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
             if request.llrs:
                 messages += [one for one in _write_llrs(request, done, options, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
-    if request.as_json:
+    if request.shown.as_json:
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=request.files)
         return
-    _print_trained(done, console(request.table_style, stderr="-" in (request.output, request.llrs)))
+    print_trained(done, console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
 
 
 def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_step: Any) -> list[object]:
@@ -174,7 +172,7 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
 
 
-def _print_trained(done: Trained, out: Console) -> None:
+def print_trained(done: Trained, out: Console) -> None:
     """Print what a model is worth beside the scores as they are, its parameters, and how training went."""
     if done.selection is not None:
         _print_selection(done.selection, out)

@@ -168,6 +168,11 @@ class ClassEvaluation(OneSystem):
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
 
+    def __repr__(self) -> str:
+        figures = f"Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}, error rate {100 * self.error_rate:.2f} %"
+        size = f"{self.counts.sum():,.6g} segments of {self.n_classes:,} classes"
+        return f"ClassEvaluation({self.name!r}: {figures}; {size})"
+
     @property
     def n_classes(self) -> int:
         """Number of classes."""

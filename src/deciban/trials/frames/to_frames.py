@@ -176,7 +176,7 @@ def to_pandas(table: TrialTable, *more: TrialTable) -> Any:
     InputError
         If pandas is not installed, or as in `to_arrow`.
     """
-    _library("pandas", "to_pandas")
+    require_library("pandas", "to_pandas")
     return to_arrow(table, *more).to_pandas()
 
 
@@ -196,10 +196,17 @@ def to_polars(table: TrialTable, *more: TrialTable) -> Any:
     InputError
         If polars is not installed, or as in `to_arrow`.
     """
-    return _library("polars", "to_polars").from_arrow(to_arrow(table, *more))
+    return require_library("polars", "to_polars").from_arrow(to_arrow(table, *more))
 
 
-def _library(name: str, function: str) -> Any:
+def require_library(name: str, function: str) -> Any:
+    """Import a library that a function needs and nothing else does.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -18,7 +18,7 @@ from deciban.types import BoolArray, ScoreArray
 __all__ = ["Aligned", "JoinReport", "align", "align_incomplete", "align_systems", "refuse_conflicts"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Aligned:
     """The scores of one system in the order of a key or an index.
 
@@ -34,6 +34,12 @@ class Aligned:
     scores: Scores
     is_target: BoolArray | None
     report: JoinReport
+
+    def __repr__(self) -> str:
+        truth = self.is_target
+        n_tar = 0 if truth is None else int(np.count_nonzero(truth))
+        counts = "" if truth is None else f"; {n_tar:,} target, {len(truth) - n_tar:,} non-target"
+        return f"Aligned({self.name!r}: {self.trials.in_words}{counts})"
 
     @property
     def name(self) -> str:

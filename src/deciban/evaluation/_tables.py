@@ -1,0 +1,106 @@
+"""Results as text, as Arrow tables and as data frames; what does that stands above, and is imported by its name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+By: TypeAlias = Literal["system", "point", "class"]
+
+
+class Tabular:
+    """Mixin of results that tables show."""
+
+    __slots__ = ()
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Every evaluation, with columns that tell it from the others beside its name."""
+        raise NotImplementedError
+
+    def table(self, style: str = "plain", *, width: int | None = None, all_classes: bool = False) -> str:
+        """Return the table that the command line prints.
+
+        Parameters
+        ----------
+        style : {"plain", "csv", "markdown", "latex", "html"}
+        width : int, optional
+            Of a plain table, in letters: what does not fit stands in a second block below. Left out, a row is one line.
+        all_classes : bool
+            Many classes: whether every class has a row where there are more than 30, and not ten of them alone.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If the style is none.
+
+        Examples
+        --------
+        >>> import deciban
+        >>> print(deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5]).table().splitlines()[0])
+        system  EER (ROCCH)  minDCF  actDCF   Cllr  min Cllr  calibration loss     AUC
+        """
+        written: str = importlib.import_module("deciban.cli.shared.results_as_text").as_text(
+            self, style, width=width, all_classes=all_classes
+        )
+        return written
+
+    def to_arrow(self, by: By = "system") -> Any:
+        """Return the figures as an Arrow table.
+
+        Parameters
+        ----------
+        by : {"system", "point", "class"}
+            What a row is of: a system; a system at an operating point; of many classes also a class of a system.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns are called as in `to_dict`; figures of a figure have both names, as in ``dr30_misses``. Error rates
+            are fractions, Cllr is in bits; infinite figures are infinite numbers. Null is what is not known.
+
+        Raises
+        ------
+        InputError
+            If rows are to be of something that there is none of.
+
+        Examples
+        --------
+        >>> import deciban
+        >>> result = deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5, 0.1])
+        >>> result.to_arrow("point").select(["name", "p_target", "min_dcf"]).to_pylist()[0]
+        {'name': 'system', 'p_target': 0.5, 'min_dcf': 0.3333333333333333}
+        """
+        return importlib.import_module("deciban.workflows.result_frames").arrow_of(self, by)
+
+    def to_frame(self, by: By = "system") -> Any:
+        """Return the figures as a pandas data frame; see `to_arrow`.
+
+        Parameters
+        ----------
+        by : {"system", "point", "class"}
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed, or as in `to_arrow`.
+
+        Examples
+        --------
+        >>> import deciban
+        >>> deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5]).to_frame()["auc"].round(3).tolist()
+        [0.889]
+        """
+        return importlib.import_module("deciban.workflows.result_frames").frame_of(self, by)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return self.table("html")

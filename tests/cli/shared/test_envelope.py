@@ -1,0 +1,164 @@
+"""Every command prints one JSON object with --json, as the schemas of the package say, and tables that fit."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import deciban
+from deciban.cli.main import COMMANDS
+from deciban.messages import Message
+
+N = 240
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Two systems of two classes with their key, and two of four classes with theirs."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    truth = np.arange(N) % 4 == 0
+    Path("key.txt").write_text(
+        "".join(f"m{i % 7} s{i} {'target' if t else 'nontarget'}\n" for i, t in enumerate(truth))
+    )
+    for name in ("a", "a_system_of_a_long_name_that_no_narrow_window_has_room_for"):
+        Path(f"{name}.txt").write_text(
+            "".join(f"m{i % 7} s{i} {rng.normal(2.0 * t):.4f}\n" for i, t in enumerate(truth))
+        )
+    label = np.arange(N) % 4
+    for name in "cd":
+        score = rng.normal(size=(N, 4)) + 1.5 * np.eye(4)[label]
+        np.save(f"{name}.npy", score)
+    np.save("label.npy", label)
+    return tmp_path
+
+
+LONG = "a_system_of_a_long_name_that_no_narrow_window_has_room_for.txt"
+CALLS = [
+    "eval a.txt --key key.txt --preset sre12",
+    f"eval a.txt {LONG} --key key.txt --dcf 0.01:10:1 --dcf 0.5 --name a=first",
+    "eval c.npy d.npy --key label.npy --p-target 0.1 --p-target 0.5",
+    "eval c.npy --key label.npy --out-of-set 0.2",
+    f"report a.txt {LONG} --key key.txt -o page.html --train a.txt --train {LONG} --train-key key.txt",
+    "report c.npy --key label.npy -o page.html",
+    "plot det a.txt --key key.txt -o det.svg",
+    "plot confusion c.npy --key label.npy -o confusion.svg",
+    "calibrate a.txt --key key.txt -o model.json --cross-validate 3 --llrs llr.txt",
+    "calibrate c.npy --key label.npy -o model.json",
+    f"fuse a.txt {LONG} --key key.txt -o model.json --apply-to a.txt --apply-to {LONG} --apply-key key.txt",
+    "fuse c.npy d.npy --key label.npy -o model.json",
+    "convert a.txt a.h5",
+    "validate a.txt --trials key.txt",
+    f"inspect a.txt key.txt c.npy {LONG}",
+    "formats",
+    "design --range 0.001 0.01",
+    "design --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
+    "demo demo --force",
+]
+
+
+@pytest.mark.usefixtures("here", "sketches")
+@pytest.mark.parametrize("call", CALLS)
+def test_json_is_as_the_schema_says(call, run):
+    code, out, err = run(f"{call} --json")
+    assert code == 0, err
+    found = json.loads(out, parse_constant=pytest.fail)
+    name = call.split()[0]
+    schema = deciban.json_schemas()[name]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert (found["command"], found["deciban_version"]) == (name, deciban.__version__)
+    told = [str(Message(one["kind"], one["source"], one["text"])) for one in found["messages"]]
+    said = err.splitlines()
+    assert all(line in said for line in told)
+    for one in found["files"]:
+        content = Path(one["path"]).read_bytes()
+        assert (one["size"], one["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
+    named = {word for word in call.split() if Path(word).is_file()}
+    assert named <= {one["path"] for one in found["files"]}
+
+
+def test_no_command_is_forgotten():
+    assert {call.split()[0] for call in CALLS} | {"apply"} == set(COMMANDS)
+    assert set(COMMANDS) | {"results", "training"} == set(deciban.json_schemas())
+
+
+@pytest.mark.usefixtures("here")
+def test_json_of_apply(run):
+    assert run("calibrate a.txt --key key.txt -o model.json -q")[0] == 0
+    for out, paths in (("llr.txt", ["llr.txt"]), ("llrs/", ["llrs/a.txt"])):
+        found = json.loads(run(f"apply model.json a.txt -o {out} --json")[1])
+        jsonschema.Draft202012Validator(deciban.json_schemas()["apply"]).validate(found)
+        assert [one["path"] for one in found["files"] if one["role"] == "output"] == paths
+        assert (found["kind"], found["model"]) == ("two-class", {"kind": "affine"})
+    for call in ("apply model.json a.txt -o -", "convert a.txt - --to kaldi", "report a.txt --key key.txt -o -"):
+        code, out, err = run(f"{call} --json")
+        assert (code, out) == (2, "")
+        assert "both the output (-) and --json go to standard output" in err
+
+
+@pytest.mark.usefixtures("here")
+def test_options_are_those_that_were_typed(run):
+    call = "eval a.txt --key key.txt --dcf 0.01:10:1 --missing drop --where x=1 --json -q"
+    Path("key.txt").write_text(
+        "enroll,test,label,x\n" + "".join(f"m{i % 7},s{i},{int(i % 4 == 0)},1\n" for i in range(N))
+    )
+    found = json.loads(run(call)[1])
+    assert found["options"] == {
+        "key": "key.txt",
+        "dcf": [[0.01, 10.0, 1.0]],
+        "missing": "drop",
+        "where": {"x": ["1"]},
+        "quiet": True,
+    }
+    assert found["preset"] is None
+    assert json.loads(run("eval a.txt --key key.txt --preset sre12 --json -q")[1])["preset"] == "sre12"
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_read_once_has_no_hash(run):
+    found = json.loads(run("eval - --key key.txt --json -q", stdin=Path("a.txt").read_bytes())[1])
+    assert found["files"][0] == {"role": "scores", "path": "-", "size": None, "sha256": None}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_failed_validation_is_json_too(run):
+    Path("b.txt").write_text("".join(Path("a.txt").read_text().splitlines(keepends=True)[1:]))
+    code, out, _ = run("validate b.txt --trials key.txt --json")
+    found = json.loads(out)
+    jsonschema.Draft202012Validator(deciban.json_schemas()["validate"]).validate(found)
+    assert (code, found["valid"]) == (2, False)
+    assert "without a score" in found["faults"][0]
+
+
+TABLES = [call for call in CALLS if call.split()[0] not in ("plot", "convert", "validate")]
+
+
+@pytest.mark.usefixtures("here", "sketches")
+@pytest.mark.parametrize("call", TABLES)
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_tables_fit_the_window(call, width, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, err = run(call)
+    assert code == 0, err
+    lines = out.splitlines()
+    if call.startswith("demo"):  # which ends in a command to copy
+        lines = lines[: lines.index("wrote demo/report.html: open it in a browser. The same with your own files:")]
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("style", ["csv", "markdown", "latex"])
+def test_styles_have_the_figures_of_the_plain_table(style, run):
+    call = "eval a.txt --key key.txt --dcf 0.5 -q"
+    figures = run(call)[1].splitlines()[1].replace(" %", "").split()
+    row = next(line for line in run(f"{call} --table {style}")[1].splitlines() if figures[3] in line)
+    for figure in figures:
+        assert figure in row
+    code, _, err = run(f"{call} --table {style} --json")
+    assert code == 2
+    assert "--json prints no tables" in err
