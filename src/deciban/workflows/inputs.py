@@ -16,6 +16,7 @@ from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_fil
 from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
+from deciban.trials.joining.near_names import near_names
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
@@ -93,6 +94,8 @@ class JoinedScores:
         What was read and assumed, without how trials met.
     weight : (n_trials,) array, optional
         How much each trial counts; None if all count alike.
+    near : tuple of Message
+        How more trials would have met.
     """
 
     kind: AnyKind
@@ -102,6 +105,7 @@ class JoinedScores:
     key: AnyKey
     messages: tuple[Message, ...]
     weight: CountArray | None = None
+    near: tuple[Message, ...] = ()
 
     @property
     def truth(self) -> AnyArray:
@@ -127,7 +131,20 @@ class JoinedScores:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
         joined = self.kind.join_message(self.report, "" if ties is None else ties_in_words(ties))
         chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
-        return (*self.messages, joined, *chosen)
+        return (
+            *self.messages,
+            *self.kind.ids_messages(self.reading, self.report),
+            joined,
+            *chosen,
+            *self._used(),
+            *self.near,
+        )
+
+    def _used(self) -> list[Message]:
+        """Which trials of the key are left, if these are not all of its rows."""
+        if len(self.aligned[0].trials) == len(self.key.trials):
+            return []
+        return [Message("used", "", self.kind.truth_in_words(self.truth, self.classes or ()))]
 
 
 def read_joined(
@@ -164,7 +181,7 @@ def read_joined(
         weight; if classes do not fit, or a segment excludes every class.
     """
     say, chosen = progress or (lambda _words: None), options or Options()
-    reading = chosen.reading
+    reading = chosen.reading.with_ids_read()
     files = ScoreFiles.of(scores, key, reading)
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
@@ -182,7 +199,17 @@ def read_joined(
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
     messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight)
+    near = _near_names(systems, truth, aligned[0].report, reading)
+    return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight, near)
+
+
+def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, reading: Reading) -> tuple[Message, ...]:
+    """How more trials would have met; of the first system of which more would."""
+    if not report.missing or reading.ids is not None or reading.by_order:
+        return ()
+    found = (near_names(one.trials, key.trials) for one in systems)
+    near = next((one for one in found if one is not None), None)
+    return () if near is None else (Message("note", "", f"of the key trials, {near}: --ids {near.option}"),)
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike | TwoFiles]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 
-_READ_AGAIN = ("format", "columns", "labels", "log10", "by_order", "classes", "posterior_prior", "detection_llr")
+_READ_AGAIN = ("format", "columns", "labels", "log10", "by_order", "ids", "classes", "posterior_prior", "detection_llr")
 """How scores are read that the model is applied to."""
 
 
