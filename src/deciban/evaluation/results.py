@@ -404,7 +404,7 @@ class Results(Shown, Generic[E]):
             "kind": self.kind,
             "systems": [system.to_dict() for system in self.systems],
             **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
-            "join": None if self.join is None else dataclasses.asdict(self.join),
+            "join": None if self.join is None else self.join.to_dict(),
             "messages": as_objects(self.messages),
             "inputs": list(self.message_lines),
             "conventions": dict(self.conventions),

@@ -17,7 +17,6 @@ from deciban.io.source import TwoFiles, display_name
 from deciban.trials import Key, Trials
 from deciban.trials.lists import ROW
 
-
 _SEPARATORS = "-_. "
 
 

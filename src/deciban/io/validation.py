@@ -11,10 +11,13 @@ import numpy as np
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.reader import read_contents, text_faults
+from deciban.io.renaming import read_renaming
 from deciban.io.source import PathLike, require_one_stream
 from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.near_names import near_names
+from deciban.trials.joining.renaming import IdsLike
 from deciban.types import IntArray
 
 _SHOWN = 5
@@ -48,6 +51,7 @@ def validate(
     trials_columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     any_order: bool = False,
+    ids: IdsLike | PathLike | None = None,
 ) -> Validation:
     """Compare a submission with the list of trials that it should score.
 
@@ -63,6 +67,8 @@ def validate(
         The same for the list.
     any_order : bool
         Whether the trials may stand in another order than in the list.
+    ids : str, path, sequence of str, or IdMap, optional
+        By which names trials are compared; see `deciban.io.renaming.read_renaming`.
 
     Returns
     -------
@@ -74,6 +80,7 @@ def validate(
         If the list cannot be read. What is wrong with the submission is returned.
     """
     require_one_stream([submission, trials])
+    renaming = read_renaming(ids)
     index = read_contents(trials, need="index", format=trials_format, columns=trials_columns, labels=labels).index
     assert index is not None  # noqa: S101  # an index was asked for
     messages = [_read("trials", index.trials, "")]
@@ -86,14 +93,22 @@ def validate(
     given, names = contents.systems[0].trials, [system.name for system in contents.systems]
     several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
     messages.append(_read("scores", given, several))
-    return Validation(tuple(messages), tuple(_faults(given, index.trials, any_order=any_order)))
+    wanted = index.trials
+    if renaming is not None:
+        named, listed = renaming.of_scores(given), renaming.of_key(wanted)
+        for one, changed in ((given, named), (wanted, listed)):
+            words = f"{renaming.words} changed {counted(changed.n_changed, 'name')} of {one.origin.name}"
+            messages.append(Message("ids", "", words))
+        given, wanted = named.trials, listed.trials
+    faults = _faults(given, wanted, any_order=any_order, may_be_near=renaming is None)
+    return Validation(tuple(messages), tuple(faults))
 
 
 def _read(kind: str, trials: Trials, more: str) -> Message:
     return Message(kind, trials.origin.name, f"{trials.origin.reading}   {counted(len(trials), 'trial')}{more}")
 
 
-def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:
+def _faults(given: Trials, wanted: Trials, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
     if given.sides != wanted.sides:
         yield (
             f"{given.origin.name} identifies a trial by {' and '.join(given.sides)}, the list by "
@@ -113,6 +128,9 @@ def _faults(given: Trials, wanted: Trials, *, any_order: bool) -> Iterator[str]:
     yield from _fault(given, places, f"trial listed {often}", again)
     yield from _fault(wanted, _places(wanted, lacking), "trial of the list without a score", lacking)
     yield from _fault(given, places, "score of trials that are not in the list", extra)
+    near = near_names(given, wanted) if len(lacking) and may_be_near else None
+    if near is not None:
+        yield f"of the trials of the list, {near}: --ids {near.option}"
     if any_order or len(again) or len(lacking) or len(extra):
         return
     moved = given.codes_in(wanted) != wanted.codes_in(wanted)

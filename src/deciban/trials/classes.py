@@ -14,6 +14,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.messages import shortened
 from deciban.trials.frozen import NO_CONDITIONS, Conditions, owned
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
+from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
@@ -236,7 +237,12 @@ class AlignedClasses:
 
 
 def align_classes(
-    scores: ClassScores, key: ClassKey, missing: Missing = "error", *, duplicates: Duplicates = "error"
+    scores: ClassScores,
+    key: ClassKey,
+    missing: Missing = "error",
+    *,
+    duplicates: Duplicates = "error",
+    ids: IdsLike | None = None,
 ) -> AlignedClasses:
     """Find the class scores of every segment of a key. Classes are matched by name.
 
@@ -249,6 +255,8 @@ def align_classes(
         What to do about segments without scores: refuse, leave them out, or give them this score for every class.
     duplicates : {"error", "keep-one"}
         What to do about a segment that occurs twice with the same content. Different content is always an error.
+    ids : optional
+        By which names segments are compared, as in `deciban.align`.
 
     Returns
     -------
@@ -266,7 +274,7 @@ def align_classes(
     >>> aligned.score.tolist(), aligned.label.tolist()
     ([[0.0, 1.0], [2.0, -1.0]], [1, 0])
     """
-    return align_class_systems([scores], key, missing, duplicates=duplicates)[0]
+    return align_class_systems([scores], key, missing, duplicates=duplicates, ids=ids)[0]
 
 
 def align_class_systems(
@@ -276,6 +284,7 @@ def align_class_systems(
     *,
     duplicates: Duplicates = "error",
     by_order: bool = False,
+    ids: IdsLike | None = None,
 ) -> list[AlignedClasses]:
     """Find the class scores of every segment of a key for several systems; what is dropped for one is for all.
 
@@ -288,6 +297,8 @@ def align_class_systems(
         As in `align_classes`.
     by_order : bool
         Match the first scores with the first segment and so on, whatever their names are. Never done unless asked.
+    ids : optional
+        As in `deciban.align`.
 
     Returns
     -------
@@ -316,7 +327,7 @@ def align_class_systems(
             f"{systems[0].trials.origin.name} has scores for {', '.join(classes)} only. Take these segments out of "
             "the key, or use scores for all of its classes."
         )
-    found = match(ordered, key, missing, duplicates, by_order=by_order)
+    found = match(ordered, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
     label = place[found.key.label]
     return [
         AlignedClasses(

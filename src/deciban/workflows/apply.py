@@ -91,7 +91,8 @@ def apply_files(
     **options
         How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``probabilities``, ``classes``,
         ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
-        asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates`` and ``by_order``; see
+        asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and
+        ``ids``; see
         `deciban.workflows.Reading`. A fusion that was trained with ``missing="subset"`` fuses what there is: every
         trial that at least one of its systems scored, those of the first file in its order, then those that only the
         second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
@@ -126,6 +127,8 @@ def apply_files(
     trial,score,gender
     """
     chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
+    reading = chosen.reading.with_ids_read()
+    chosen = replace(chosen, reading=reading)
     model_path = path_of_model(model)
     paths = paths_of(scores, also=(model_path,))
     loaded = trained_model(model, chosen.kind)
@@ -152,9 +155,7 @@ def apply_files(
         Path(out).mkdir(exist_ok=True)
     for (found, values, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
-        final, notes = (
-            (values, []) if known is None else _replaced(values, known, kind, by_order=chosen.reading.by_order)
-        )
+        final, notes = (values, []) if known is None else _replaced(values, known, kind, reading)
         messages += [*notes, *kind.written(found, final, target, to, write_as=write_as)]
     return tuple(messages)
 
@@ -270,12 +271,15 @@ def _transformed(
         return data.transform(model), messages
 
 
-def _replaced(values: Any, known: Any, kind: AnyKind, *, by_order: bool) -> tuple[Any, list[Message]]:
+def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:
     """The known ones where there are any, and for how many there are none."""
     classes, other = kind.classes_of(values), kind.classes_of(known)
     if classes != other and set(classes) == set(other):
         known = known.of_classes(classes)
-    rows = None if by_order else Wanted(values.trials).find(known.trials).rows
+    own, theirs = values.trials, known.trials
+    if reading.renaming is not None:
+        own, theirs = reading.renaming.both(own, theirs)
+    rows = None if reading.by_order else Wanted(own).find(theirs).rows
     if rows is None:
         return replace(values, score=known.score), []
     there: AnyArray = rows >= 0

@@ -17,6 +17,7 @@ from deciban.io.text.ways import in_lines
 from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
+from deciban.trials.joining.near_names import near_names
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
@@ -98,6 +99,8 @@ class JoinedScores:
         How much each trial counts; None if all count alike.
     renamed : Renamed, optional
         What systems were called before they were given names.
+    near : tuple of Message
+        How more trials would have met.
     """
 
     kind: AnyKind
@@ -108,6 +111,7 @@ class JoinedScores:
     messages: tuple[Message, ...]
     weight: CountArray | None = None
     renamed: Renamed | None = None
+    near: tuple[Message, ...] = ()
 
     @property
     def truth(self) -> AnyArray:
@@ -137,7 +141,20 @@ class JoinedScores:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
         joined = self.kind.join_message(self.report, "" if ties is None else ties_in_words(ties))
         chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
-        return (*self.messages, joined, *chosen)
+        return (
+            *self.messages,
+            *self.kind.ids_messages(self.reading, self.report),
+            joined,
+            *chosen,
+            *self._used(),
+            *self.near,
+        )
+
+    def _used(self) -> list[Message]:
+        """Which trials of the key are left, if these are not all of its rows."""
+        if len(self.aligned[0].trials) == len(self.key.trials):
+            return []
+        return [Message("used", "", self.kind.truth_in_words(self.truth, self.classes or ()))]
 
 
 def read_joined(
@@ -174,7 +191,7 @@ def read_joined(
         weight; if classes do not fit, or a segment excludes every class.
     """
     say, chosen = progress or (lambda _words: None), options or Options()
-    reading = chosen.reading
+    reading = chosen.reading.with_ids_read()
     files = ScoreFiles.of(scores, key, reading)
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
@@ -193,7 +210,9 @@ def read_joined(
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
     messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
-    return JoinedScores(kind, reading, tuple(aligned), tuple(contents), truth, tuple(messages), weight, called)
+    near = _near_names(systems, truth, aligned[0].report, reading)
+    given = tuple(aligned), tuple(contents), truth, tuple(messages)
+    return JoinedScores(kind, reading, *given, weight, called, near)
 
 
 def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, files: ScoreFiles) -> AnyKey:
@@ -211,6 +230,15 @@ def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, 
         if not labelled:
             raise
         raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error
+
+
+def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, reading: Reading) -> tuple[Message, ...]:
+    """How more trials would have met; of the first system of which more would."""
+    if not report.missing or reading.ids is not None or reading.by_order:
+        return ()
+    found = (near_names(one.trials, key.trials) for one in systems)
+    near = next((one for one in found if one is not None), None)
+    return () if near is None else (Message("note", "", f"of the key trials, {near}: --ids {near.option}"),)
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike | TwoFiles]:

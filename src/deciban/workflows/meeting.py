@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.messages import Message, counted
@@ -77,18 +78,26 @@ def on_shared_trials(
         return SharedTrials(systems, systems[0], inputs[0])
     if model.accepts_missing and reading.missing == "error" and not reading.by_order:
         return _on_all(kind, inputs, systems, order, reading)
-    found = match(systems, Index(systems[0].trials), reading.missing, reading.duplicates, by_order=reading.by_order)
+    ids = None if reading.renaming is None else reading.renaming.for_scores_alone()
+    how: Any = {"by_order": reading.by_order, "ids": ids}
+    found = match(systems, Index(systems[0].trials), reading.missing, reading.duplicates, **how)
     trials = found.key.trials
     matched = [
         replace(one, trials=trials, score=picked(one.score, rows, reading.missing))
         for one, rows in zip(systems, found.rows, strict=True)
     ]
-    messages = _in_words(kind, systems, trials, found.report, reading)
+    messages = kind.ids_messages(reading, found.report) + _in_words(kind, systems, trials, found.report, reading)
     return SharedTrials([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
 
 
 def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[int], reading: Reading) -> SharedTrials:
     """Systems on every trial that one of them scored, with NaN where one did not."""
+    if reading.ids is not None:
+        raise InputError(
+            "ids: a fusion for subsets of systems takes trials of all files, whose names must be written in the same "
+            "way. Rename them first (Scores.rename), or say what to do about trials that lack scores (missing=, "
+            "--missing)."
+        )
     held_by = [one for one in inputs for _ in one.contents.systems]
     inputs = [one for one in inputs if any(held_by[k] is one for k in order)]
     lists = [_trials_of(one) for one in inputs]

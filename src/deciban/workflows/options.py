@@ -11,7 +11,9 @@ from deciban._validate.classes import Groups, Prior
 from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
+from deciban.io.source import PathLike
 from deciban.trials.joining.matching import Duplicates, Missing
+from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.types import Axis
 from deciban.workflows.system_names import Names, Renamed
 
@@ -56,6 +58,9 @@ class Reading:
     probabilities : float or prior, optional
         The scores are probabilities by this prior, that of a target or that of the classes: they become log-likelihood
         ratios, or log-likelihoods.
+    ids : str, path, sequence of str, or IdMap, optional
+        By which names trials are compared, as in `deciban.align`; or the file of an id map, of two columns: the name in
+        the scores and that in the key.
     detection_llr : bool
         Many classes: the scores are log-likelihood ratios of detecting each class against the others, by a flat prior
         of these, as the language recognition evaluations of NIST from 2017 ask for.
@@ -82,9 +87,27 @@ class Reading:
     classes: Sequence[str] | None = None
     posterior_prior: Prior | None = None
     probabilities: float | Prior | None = None
+    ids: IdsLike | PathLike | None = None
     detection_llr: bool = False
     from_classes: bool = False
     names: Names | None = None
+
+    def with_ids_read(self) -> Self:
+        """The same with ``ids`` read, if they are in a file.
+
+        Raises
+        ------
+        InputError, FormatError, OSError
+            As in `deciban.io.renaming.read_renaming`.
+        """
+        from deciban.io.renaming import read_renaming
+
+        return self if self.ids is None else replace(self, ids=read_renaming(self.ids))
+
+    @property
+    def renaming(self) -> Renaming | None:
+        """By which names trials are compared, once it was read."""
+        return self.ids if isinstance(self.ids, Renaming) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ _OPTION_OF = {
 _SHARING_ARGUMENT = {"p_target": {"--dcf"}, "format": {"--key-format", "--to"}, "columns": {"--key-columns"}}
 """Options that become the same argument of a function: where both were typed, a message may be about either."""
 
-_ARGUMENT_AND_OPTION = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=-]+)?)\))"""
+_ARGUMENT_AND_OPTION = r"""\b(?:[A-Z]\w+\()?\w+=["'\w.,-]*\)?(?:, (?=--)|(?: to \w+)? \((--[\w-]+(?: [\w=,-]+)?)\))"""
 """An argument of a function, and the option that it is: ``missing="drop" (--missing drop)``, ``train=, --train``."""
 
 _ADVISED_ARGUMENT = (

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _READ_AGAIN = (
-    *("format", "columns", "labels", "log10", "probabilities", "by_order"),
+    *("format", "columns", "labels", "log10", "probabilities", "by_order", "ids"),
     *("classes", "posterior_prior", "detection_llr"),
 )
 """How scores are read that the model is applied to."""

@@ -11,6 +11,8 @@ Id maps: what a name on the left is called on the right::
     model1 seg1
     model2 seg7
 
+Commas may stand between them, and a header ``left,right`` above.
+
 The lists of trials (index, key and scores) are the lines of the format ``kaldi``. Names of measures have no place in
 this format; they come back as q1, q2, ... Such lines could be many things, so they are never guessed: they are read
 where quality measures or an id map are asked for.
@@ -80,7 +82,7 @@ def write_quality(contents: Contents, stream: IO[bytes]) -> Written:
 
 def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
     """Read an id map."""
-    lines = _fields(source, "an id map")
+    lines = _pairs(source)
     for number, fields in lines:
         if len(fields) != 2:
             raise FormatError(
@@ -91,6 +93,24 @@ def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  
     with only_format_errors(source.name, "an id map"):
         id_map = IdMap.from_columns(left, right, source=source.name)
     return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
+
+
+def _pairs(source: Source) -> list[tuple[int, list[str]]]:
+    """The fields of an id map: as white space separates them, or commas if these make two of every line."""
+    lines = _fields(source, "an id map")
+    numbered = list(numbered_lines(read_text(source), source.name))
+    by_comma = [(number, split(line, ",")) for number, line in numbered]
+    if all(len(fields) == 2 for _, fields in by_comma):
+        if all(len(fields) == 2 for _, fields in lines):
+            raise FormatError(
+                f"{source.name}:{lines[0][0]}: could be two columns by commas or by white space: "
+                f"{numbered[0][1][:80]!r}. Leave out the blanks or the commas."
+            )
+        has_header = [field.casefold() for field in by_comma[0][1]] == ["left", "right"]
+        lines = by_comma[has_header:]
+    if not lines:
+        raise FormatError(f"{source.name}: holds no pair of names, only a header.")
+    return lines
 
 
 def write_id_map(contents: Contents, stream: IO[bytes]) -> Written:

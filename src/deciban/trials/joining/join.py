@@ -11,6 +11,7 @@ from deciban.errors import InputError, KeyMismatchError
 from deciban.messages import counted
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import Duplicates, JoinReport, Match, Missing, match, picked, require_comparable
+from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import Trials
 from deciban.trials.tables import Index, Key, Scores
 from deciban.types import BoolArray, ScoreArray
@@ -82,6 +83,7 @@ def align(
     *,
     duplicates: Duplicates = "error",
     by_order: bool = False,
+    ids: IdsLike | None = None,
 ) -> Aligned:
     """Find the score of every trial of a key or an index.
 
@@ -97,6 +99,11 @@ def align(
     by_order : bool
         Match the first score with the first trial and so on, whatever their names are and however often
         they occur. Never done unless asked.
+    ids : str, sequence of str, or IdMap, optional
+        By which names trials are compared, where scores and key write them differently: ``"strip-ending"`` (without
+        ``.wav`` and the like), ``"basename"`` (without folders), ``"separators"`` (``/``, ``\\``, ``_``, ``|``, ``~``
+        and ``-`` are the same), several of these one after the other, or what names of the scores are called in the
+        key. Trials keep the names of the key. Names that are different must stay different.
 
     Returns
     -------
@@ -107,7 +114,10 @@ def align(
     Raises
     ------
     KeyMismatchError
-        If trials are missing, duplicate or conflicting, or one class has no trial left.
+        If trials are missing, duplicate or conflicting, or one class has no trial left; if two names would be compared
+        as one.
+    InputError
+        If a policy is none, or ``ids`` is no such rule.
 
     Examples
     --------
@@ -115,8 +125,11 @@ def align(
     >>> aligned = align(Scores.of({"trial": ["c", "a", "d"]}, [1.0, 2.0, 3.0]), key, missing="drop")
     >>> aligned.tar, aligned.non, aligned.report
     (array([2.]), array([1.]), JoinReport(matched=2, missing=1, extra=1, duplicate=0))
+    >>> named = Scores.of({"trial": ["x/c.wav", "x/a.wav", "x/b.wav"]}, [1.0, 2.0, 3.0])
+    >>> align(named, key, ids="basename,strip-ending").tar
+    array([2.])
     """
-    return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order)[0]
+    return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order, ids=ids)[0]
 
 
 def align_systems(
@@ -126,6 +139,7 @@ def align_systems(
     *,
     duplicates: Duplicates = "error",
     by_order: bool = False,
+    ids: IdsLike | None = None,
 ) -> list[Aligned]:
     """Find the scores of every trial of a key for several systems; trials dropped for one are dropped for all.
 
@@ -139,6 +153,8 @@ def align_systems(
         As in `align`.
     by_order : bool
         As in `align`.
+    ids : optional
+        As in `align`.
 
     Returns
     -------
@@ -150,12 +166,17 @@ def align_systems(
     KeyMismatchError, InputError
         As in `align`.
     """
-    found = match(systems, key, missing, duplicates, by_order=by_order)
+    found = match(systems, key, missing, duplicates, by_order=by_order, ids=Renaming.of(ids))
     return _aligned(systems, key, found, missing)
 
 
 def align_incomplete(
-    systems: Sequence[Scores], key: Key | Index, *, duplicates: Duplicates = "error", by_order: bool = False
+    systems: Sequence[Scores],
+    key: Key | Index,
+    *,
+    duplicates: Duplicates = "error",
+    by_order: bool = False,
+    ids: IdsLike | None = None,
 ) -> list[Aligned]:
     """Find the scores of every trial of a key for systems that did not score all of them.
 
@@ -166,6 +187,8 @@ def align_incomplete(
     duplicates : {"error", "keep-one"}
         As in `align`.
     by_order : bool
+        As in `align`.
+    ids : optional
         As in `align`.
 
     Returns
@@ -179,10 +202,10 @@ def align_incomplete(
     KeyMismatchError, InputError
         As in `align`, or if a system and the key share no trial.
     """
-    found = match(systems, key, 0.0, duplicates, by_order=by_order)
+    found = match(systems, key, 0.0, duplicates, by_order=by_order, ids=Renaming.of(ids))
     for scores, rows in zip(systems, found.rows, strict=True):
         if rows is not None and not np.any(rows >= 0):
-            match([scores], key, "drop", duplicates)  # it finds nothing, and says so
+            match([scores], key, "drop", duplicates, ids=Renaming.of(ids))  # it finds nothing, and says so
     return _aligned(systems, key, found, np.nan)
 
 
@@ -197,8 +220,8 @@ def _aligned(systems: Sequence[Scores], key: Key | Index, found: Match[Key | Ind
     ]
 
 
-def refuse_conflicts(labels: Key, key: Key) -> None:
-    """Refuse labels that contradict a key; trials that only one of the two knows are no contradiction.
+def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> None:
+    """Refuse labels beside scores that contradict a key; trials that only one of the two knows are no contradiction.
 
     Raises
     ------
@@ -206,7 +229,8 @@ def refuse_conflicts(labels: Key, key: Key) -> None:
         If a trial is target in one and non-target in the other.
     """
     require_comparable(labels.trials, key.trials)
-    rows = Wanted(labels.trials).find(key.trials).rows
+    theirs, ours = (labels.trials, key.trials) if ids is None else ids.both(labels.trials, key.trials)
+    rows = Wanted(theirs).find(ours).rows
     rows = np.arange(len(labels)) if rows is None else rows
     known = np.flatnonzero(rows >= 0)
     conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
@@ -215,8 +239,8 @@ def refuse_conflicts(labels: Key, key: Key) -> None:
         swapped = " Are targets and non-targets of one of them swapped?" if len(conflict) == len(known) > 1 else ""
         raise KeyMismatchError(
             f"{labels.trials.origin.where(row)}: trial {labels.trials.name_of(row)} has another label than in "
-            f"{key.trials.origin.name} ({counted(len(conflict), 'such trial')}).{swapped} Correct one of them, or leave "
-            "its labels out if it has a column of them (--columns)."
+            f"{key.trials.origin.name} ({counted(len(conflict), 'such trial')}).{swapped} Correct one of them, or "
+            "leave its labels out if it has a column of them (--columns)."
         )
 
 

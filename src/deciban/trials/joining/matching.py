@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.messages import counted
 from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.near_names import near_names
+from deciban.trials.joining.renaming import Renamed, Renaming
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
 from deciban.types import AnyArray, IntArray, ScoreArray
@@ -39,12 +41,22 @@ class JoinReport:
         Scores of trials that are not in the key, of all systems together.
     duplicate : int
         Surplus copies that were left out, of key and scores together.
+    copies : tuple of (str, int)
+        The same for the key and for each table of scores, by the names of their files.
+    renamed : tuple of (str, int)
+        How many names of each of them were compared by another name; empty if all were compared as they are.
     """
 
     matched: int
     missing: int
     extra: int
     duplicate: int
+    copies: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
+    renamed: tuple[tuple[str, int], ...] = field(default=(), repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts, as JSON has them."""
+        return {name: getattr(self, name) for name in ("matched", "missing", "extra", "duplicate")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,11 +78,18 @@ class Match(Generic[Table]):
 
 
 def match(
-    tables: Sequence[TrialTable], key: Table, missing: Missing, duplicates: Duplicates, *, by_order: bool = False
+    tables: Sequence[TrialTable],
+    key: Table,
+    missing: Missing,
+    duplicates: Duplicates,
+    *,
+    by_order: bool = False,
+    ids: Renaming | None = None,
 ) -> Match[Table]:
     """Find every trial of a key in other tables; trials dropped for one are dropped for all.
 
-    By order it is row after row: no name is looked at, so trials that occur twice are nothing special.
+    By order it is row after row: no name is looked at, so trials that occur twice are nothing special. With ``ids``,
+    trials are compared by other names than those that they have, and keep.
 
     Raises
     ------
@@ -83,34 +102,47 @@ def match(
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
     check_policies(missing, duplicates)
     if by_order:
+        _refuse_names_by_order(ids)
         return _by_order(tables, key)
-    wanted = Wanted(key.trials)
-    surplus = _n_refused_or_left_out(key, wanted.surplus, duplicates)
-    if surplus:
-        key = key.take(np.delete(np.arange(len(key)), wanted.surplus[1]))
-        wanted = Wanted(key.trials)
+    for table in tables:
+        require_comparable(table.trials, key.trials)
+    own = Renamed(key.trials) if ids is None else ids.of_key(key.trials)
+    wanted, renamed = Wanted(own.trials), [(key.trials.origin.name, own.n_changed)]
+    copies = [(key.trials.origin.name, _n_refused_or_left_out(key, wanted.surplus, duplicates))]
+    if copies[0][1]:
+        kept = np.delete(np.arange(len(key)), wanted.surplus[1])
+        key = key.take(kept)
+        wanted = Wanted(key.trials if ids is None else own.trials.take(kept))
     rows: list[IntArray | None] = []
     extra = 0
     for table in tables:
-        require_comparable(table.trials, key.trials)
-        found = wanted.find(table.trials)
+        name = table.trials.origin.name
+        other = Renamed(table.trials) if ids is None else ids.of_scores(table.trials)
+        found = wanted.find(other.trials)
         rows.append(found.rows)
         extra += found.n_extra
-        surplus += _n_refused_or_left_out(table, found.copies, duplicates)
+        copies.append((name, _n_refused_or_left_out(table, found.copies, duplicates)))
+        renamed.append((name, other.n_changed))
     lacking = np.zeros(len(key), np.bool_)
     for found_rows in rows:
         if found_rows is not None:
             lacking |= found_rows < 0
     n_missing = int(np.count_nonzero(lacking))
-    report = JoinReport(len(lacking) - n_missing, n_missing, extra, surplus)
+    surplus, changed = sum(n for _, n in copies), tuple(renamed) if ids is not None else ()
+    report = JoinReport(len(lacking) - n_missing, n_missing, extra, surplus, tuple(copies), changed)
     if n_missing and (missing == "error" or (missing == "drop" and not report.matched)):
         refusal = MissingScoresError if report.matched else KeyMismatchError
-        raise refusal(_missing_message(tables, rows, key))
+        raise refusal(_missing_message(tables, rows, key, ids))
     if n_missing and missing == "drop":
-        kept = np.flatnonzero(~lacking)
-        rows = [kept if found_rows is None else found_rows[kept] for found_rows in rows]
-        key = key.take(kept)
+        there = np.flatnonzero(~lacking)
+        rows = [there if found_rows is None else found_rows[there] for found_rows in rows]
+        key = key.take(there)
     return Match(key, tuple(rows), report)
+
+
+def _refuse_names_by_order(ids: Renaming | None) -> None:
+    if ids is not None:
+        raise InputError("ids, by_order: by order no names are compared. Leave one of the two out.")
 
 
 def _by_order(tables: Sequence[TrialTable], key: Table) -> Match[Table]:
@@ -265,19 +297,23 @@ def _n_refused_or_left_out(table: TrialTable, copies: IntArray, duplicates: Dupl
     return n_copies
 
 
-def _missing_message(tables: Sequence[TrialTable], rows: Sequence[IntArray | None], key: TrialTable) -> str:
+def _missing_message(
+    tables: Sequence[TrialTable], rows: Sequence[IntArray | None], key: TrialTable, ids: Renaming | None
+) -> str:
     offered, lacking = next(
         (table.trials, np.flatnonzero(found < 0))
         for table, found in zip(tables, rows, strict=True)
         if found is not None and np.any(found < 0)
     )
     trials = key.trials
+    near = near_names(offered, trials, len(key) - len(lacking)) if ids is None else None
+    other_names = "" if near is None else f' Of the key trials, {near}: ids="{near.option}" (--ids {near.option}).'
     if len(lacking) == len(key):
         theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
         return (
             f"{offered.origin.name} and {trials.origin.name} share no trial: the key begins with {trials.name_of(0)}, "
             f"{theirs}. Check that both belong to one evaluation{_swapped_hint(offered, trials)}, and name the columns "
-            "if they were taken wrongly."
+            f"if they were taken wrongly.{other_names}"
         )
     if np.logical_or.reduce([found < 0 for found in rows if found is not None]).all():
         names = ", ".join(table.trials.origin.name for table in tables)
@@ -287,7 +323,7 @@ def _missing_message(tables: Sequence[TrialTable], rows: Sequence[IntArray | Non
     return (
         f"{len(lacking):,} of {len(key):,} {which} have no score in {offered.origin.name}, the first {names} "
         f'({trials.origin.where(int(lacking[0]))}). Pass missing="drop" (--missing drop) to leave them out, or a score '
-        f"to fill in (--missing fill=VALUE){_swapped_hint(offered, trials)}."
+        f"to fill in (--missing fill=VALUE){_swapped_hint(offered, trials)}.{other_names}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from deciban.io.source import PathLike, display_name
 from deciban.io.text.ways import in_lines
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
@@ -254,12 +255,22 @@ class Kind(ABC, Generic[S, K, A]):
         return [Message("fill", "", words)]
 
     def join_message(self, report: JoinReport, ties: str) -> Message:
-        """Say how trials met."""
-        counts = (
-            f"{report.matched:,} matched · {report.missing:,} missing · {report.extra:,} extra · "
-            f"{report.duplicate:,} duplicate"
-        )
-        return Message("join", "", f"{counts} · {ties}" if ties else counts)
+        """Say how trials met; surplus copies by the file that they are in, of which one may hold scores and truth."""
+        copies = {name: n for name, n in sorted(report.copies, key=itemgetter(1)) if n}
+        counts = [f"{report.matched:,} matched", f"{report.missing:,} missing", f"{report.extra:,} extra"]
+        counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [f"{report.duplicate:,} duplicate"]
+        return Message("join", "", " · ".join([*counts, *([ties] if ties else [])]))
+
+    def ids_messages(self, reading: Reading, report: JoinReport) -> list[Message]:
+        """Say how many names of each file were compared by other names, if they were."""
+        if reading.renaming is None or not report.renamed:
+            return []
+        counts = " · ".join(f"{counted(n, 'name')} of {name}" for name, n in dict.fromkeys(report.renamed))
+        return [Message("ids", "", f"{reading.renaming.words} changed {counts}")]
+
+    @abstractmethod
+    def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
+        """How many trials of each class there are, by their truth."""
 
     def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""

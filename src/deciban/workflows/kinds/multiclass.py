@@ -23,7 +23,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
 from deciban.trials.classes import align_class_systems
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
@@ -118,9 +118,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         incomplete: bool = False,  # noqa: ARG002  # no model of many classes knows what to do about it
     ) -> Sequence[AlignedClasses]:
         """Find the scores of every segment of a key, in nats."""
-        found = align_class_systems(
-            systems, key, reading.missing, duplicates=reading.duplicates, by_order=reading.by_order
-        )
+        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order, "ids": reading.renaming}
+        found = align_class_systems(systems, key, reading.missing, **how)
         return [replace(one, scores=self.in_nats(one.scores, reading)) for one in found]
 
     def truth_of(self, aligned: AlignedClasses) -> IntArray:
@@ -164,6 +163,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def counts_in_words(self, counts: Mapping[str, int]) -> str:
         """How many segments and classes a model was trained on."""
         return f"{sum(counts.values()):,} segments, {len(counts)} classes"
+
+    def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
+        """How many segments and classes there are."""
+        return self.counts_in_words(dict(zip(classes, np.bincount(truth, minlength=len(classes)), strict=True)))
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
-from deciban.types import BoolArray, Progress
+from deciban.types import BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns
 from deciban.workflows.options import Figures, Reading
@@ -82,10 +83,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[Aligned]:
         """Find the scores of every trial of a key."""
-        duplicates, by_order = reading.duplicates, reading.by_order
+        how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order, "ids": reading.renaming}
         if incomplete:
-            return align_incomplete(systems, key, duplicates=duplicates, by_order=by_order)
-        return align_systems(systems, key, reading.missing, duplicates=duplicates, by_order=by_order)
+            return align_incomplete(systems, key, **how)
+        return align_systems(systems, key, reading.missing, **how)
 
     def truth_of(self, aligned: Aligned) -> BoolArray:
         """Whether trials are targets."""
@@ -119,6 +120,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         words = {"n_tar": "target", "n_non": "non-target"}
         return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
 
+    def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:  # noqa: ARG002
+        """How many targets and non-targets there are."""
+        n_tar = int(np.count_nonzero(truth))
+        return self.counts_in_words({"n_tar": n_tar, "n_non": len(truth) - n_tar})
+
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
         chosen = super().key_messages(key, reading)
@@ -134,7 +140,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Refuse labels beside scores that are not those of the key."""
         for one in contents:
             if one.key is not None:
-                _refuse_contradiction(one.key, key, by_order=reading.by_order)
+                _refuse_contradiction(one.key, key, reading)
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems: a calibrated system is still that system."""
@@ -188,9 +194,9 @@ def checked_figures(figures: Figures) -> TwoClassFigures:
     return TwoClassFigures(**figures.given())
 
 
-def _refuse_contradiction(labels: Key, key: Key, *, by_order: bool) -> None:
-    if not by_order:
-        refuse_conflicts(labels, key)
+def _refuse_contradiction(labels: Key, key: Key, reading: Reading) -> None:
+    if not reading.by_order:
+        refuse_conflicts(labels, key, ids=reading.renaming)
         return
     # Of another length it was refused by the join already.
     same = len(labels) == len(key)

@@ -1,0 +1,49 @@
+"""What a user says about names that are compared: rules by their names, or a file of pairs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from deciban.errors import InputError
+from deciban.io.read import read_id_map
+from deciban.io.source import display_name, require_file_name
+from deciban.trials.joining.renaming import RULES, Renaming, rules_in
+
+
+def read_renaming(ids: Any) -> Renaming | None:
+    """By which names trials are compared.
+
+    Parameters
+    ----------
+    ids : str, path, sequence of str, or IdMap, optional
+        As in `deciban.align`; or the file of an id map: what a name on the left, of the scores, is called on the right,
+        in the key.
+
+    Returns
+    -------
+    Renaming or None
+        None if names are compared as they are.
+
+    Raises
+    ------
+    InputError
+        If there is neither such a rule nor such a file.
+    FormatError, OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> read_renaming("basename").rules
+    ('basename',)
+    """
+    if not isinstance(ids, str | os.PathLike) or rules_in(ids) is not None:
+        return Renaming.of(ids)
+    require_file_name(ids)
+    if str(ids) != "-" and not Path(ids).exists():
+        raise InputError(
+            f"ids: {display_name(ids)!r} is none of {', '.join(RULES)} (or several of these with commas between them), "
+            "and no file of an id map."
+        )
+    return Renaming(display_name(ids), id_map=read_id_map(ids))
