@@ -14,6 +14,7 @@ from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.text.ways import in_lines
+from deciban.io.wide import matrices_by_key
 from deciban.messages import Message
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
@@ -66,7 +67,8 @@ class ScoreFiles:
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
         of_key["of_key"] = True
         opened = tuple(recognize(path, **how) for path in paths)
-        return cls(opened, None if key is None else recognize(key, **of_key), class_order)
+        found, truth = matrices_by_key(opened, None if key is None else recognize(key, **of_key))
+        return cls(found, truth, class_order)
 
     @property
     def paths(self) -> list[PathLike]:

@@ -29,6 +29,7 @@ from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
     IGNORED,
+    MOST_SHOWN,
     ROLES,
     could_hold,
     identity_of,
@@ -114,7 +115,7 @@ def contents_of(
     if not len(table):
         raise FormatError(f"{name}: holds no trial, only the names of columns.")
     columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
-    reading = some_of([f"{role}={column!r}" for column, role in plain.items()])
+    reading = some_of([f"{role}={column!r}" for column, role in plain.items()], most=MOST_SHOWN)
     origin = replace(origin, reading=f"{origin.reading} {reading}")
     if described.get("class_scores") is True and options.need is None:
         options = replace(options, need="class-scores")

@@ -16,7 +16,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.equality import same_names
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, Vocabulary, identity_of, some_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
@@ -59,8 +59,9 @@ class Layout:
             return f"{self.format.name} '{' '.join(self.roles)}'{separated}{unit}"
         pairs = list(zip(self.roles, self.header, strict=True))
         others = [name for role, name in pairs if role.startswith(CONDITION)]
-        columns = some_of([f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)])
-        kept = f", other columns: {some_of(others)}" if others else ""
+        known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)]
+        columns = some_of(known, most=MOST_SHOWN)
+        kept = f", other columns: {some_of(others, most=MOST_SHOWN)}" if others else ""
         return f"{self.format.name} {columns}{separated}{unit}{kept}"
 
     @property
