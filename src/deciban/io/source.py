@@ -87,8 +87,8 @@ def require_file_name(path: PathLike) -> None:
     given: object = path
     if not isinstance(given, str | os.PathLike):
         raise InputError(
-            f"got {type(given).__name__} for the name of a file. Of what is in memory, deciban.trials.scores_from makes "
-            "scores and key_from a key (a data frame), and deciban.evaluate takes arrays."
+            f"got {type(given).__name__} for the name of a file. Of what is in memory, deciban.trials.scores_from "
+            "makes scores and key_from a key (a data frame), and deciban.evaluate takes arrays."
         )
     if not str(path):
         raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")

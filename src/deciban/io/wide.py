@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -11,7 +12,7 @@ from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import by_name
 from deciban.io.reader import read_input
-from deciban.io.recognition import Opened, Recognized, is_stream, readable_as
+from deciban.io.recognition import Opened, Recognized, readable_as
 from deciban.io.text.ways import in_lines
 from deciban.trials.lists import PAIR
 
@@ -41,8 +42,9 @@ def matrices_by_key(
     InputError
         If the key lists pairs, but none of them is a row and a column.
     """
-    if key is None or is_stream(key.path):
-        return tuple(scores), key
+    files = [str(one.files[0].source.path) for one in (*scores, *(() if key is None else (key,)))]
+    if key is None or not all(Path(file).is_file() for file in files):
+        return tuple(scores), key  # a stream can be read only once
     wide = [one for one in scores if _may_be_matrix(one)]
     if not wide or readable_as(key, ("key", "class-key")) != ("key",):
         matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
@@ -67,7 +69,7 @@ def _may_be_matrix(found: Recognized) -> bool:
     """Whether this is a text table of which nothing is said, and that holds class scores by its looks."""
     file = found.files[0]
     free = file.asked is None and file.options.columns is None
-    if not free or file.source.kind != "text" or is_stream(found.path):
+    if not free or file.source.kind != "text":
         return False
     return readable_as(found, ("scores", "class-scores")) == ("class-scores",) and _columns(file) is not None
 

@@ -53,12 +53,13 @@ class ScoreFiles:
         reading: Reading,
         class_order: tuple[str, ...] | None = None,
     ) -> ScoreFiles:
-        """Open the files that a user named, unless they are; nothing is read yet.
+        """Open the files that a user named, unless they are; nothing is read yet but what tells their format.
 
         Raises
         ------
         InputError
-            If there is none, or standard input would be read twice.
+            If there is none, or standard input would be read twice; or if a table could hold scores of classes or a
+            matrix of trials, and the key does not tell.
         """
         if isinstance(scores, ScoreFiles):
             return scores
@@ -194,13 +195,14 @@ def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, 
     InputError, KeyMismatchError
     """
     try:
-        return kind.key_of(source, reading, first)
+        truth: AnyKey = kind.key_of(source, reading, first)
     except InputError as error:
         ways = files.scores[0].files[0].ways(kind.need) if files.key is None else []
         labelled = [way for way in ways if "label" in way or "class=" in way]
         if not labelled:
             raise
         raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error
+    return truth
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike]:

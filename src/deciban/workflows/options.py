@@ -150,7 +150,7 @@ class Options:
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
-        asked = {"from_classes": kind == "two-class"}
+        asked: dict[str, Any] = {"from_classes": kind == "two-class"}
         reading = Reading(**asked | {name: value for name, value in given.items() if name in reads})
         if reading.detection_llr and reading.posterior_prior is not None:
             raise InputError(

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from deciban.workflows.options import Options
 
 
-_READ_AGAIN = ("format", "columns", "labels", "log10", "by_order", "classes", "posterior_prior", "detection_llr")
+_READ_AGAIN = (
+    "format",
+    "columns",
+    "labels",
+    "log10",
+    "by_order",
+    "classes",
+    "posterior_prior",
+    "detection_llr",
+    "from_classes",
+)
 """How scores are read that the model is applied to."""
 
 

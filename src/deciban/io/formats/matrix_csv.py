@@ -17,8 +17,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +34,8 @@ from deciban.io.text.fields import DELIMITERS, is_number, shortened, split
 from deciban.trials import Index, Key, Origin, Scores, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray
 
+Found = TypeVar("Found")
+
 _BLOCK = 1 << 24
 """Bytes that are parsed at a time, if these are several lines."""
 
@@ -43,6 +44,9 @@ _BIG = 1 << 25
 
 _MOST_WORDS = 64
 """Different words of a key; of more, these are no labels."""
+
+_LOOKED_AT = 20
+"""Lines that tell whether cells are numbers."""
 
 _SIGNED = {"1": 1, "-1": -1, "0": 0, "": 0}
 """What cells mean of which some are -1: target, non-target, no trial."""
@@ -77,12 +81,14 @@ class _Table:
         with self.opened() as stream:
             return 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(_BLOCK), b""))
 
-    def lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Number and fields of every line below the header, one by one: for what went wrong."""
-        with self.opened() as stream:
-            for number, line in enumerate(io.TextIOWrapper(stream, "utf-8", errors="replace"), 2):
-                if line.strip():
-                    yield number, split(line.rstrip("\r\n"), self.delimiter, quoted=True)
+    def first(self, look: Callable[[int, list[str]], Found | None]) -> Found | None:
+        """What a function finds first that is called with number and fields of every line below the header."""
+        with self.opened() as stream, io.TextIOWrapper(stream, "utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, 2):
+                found = look(number, split(line.rstrip("\r\n"), self.delimiter, quoted=True)) if line.strip() else None
+                if found is not None:
+                    return found
+        return None
 
 
 def read(source: Source, options: Options) -> Contents:
@@ -90,7 +96,7 @@ def read(source: Source, options: Options) -> Contents:
     table = _table(source)
     if options.columns is not None:
         raise FormatError(f"{source.name}: a matrix-csv has no columns to name. Leave out {options.columns_option}.")
-    kind: ContentKind = "key" if options.need == "key" or _kinds(table) == ("key",) else "scores"
+    kind: ContentKind = _kinds(table)[0] if options.need in (None, "index") else options.need
     n_rows, n_columns = table.n_lines, len(table.columns)
     reading = f"matrix-csv enroll x test, {DELIMITERS[table.delimiter]}"
     if kind == "key":
@@ -119,7 +125,13 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa:
 
 def _kinds(table: _Table) -> tuple[ContentKind, ...]:
     """Scores if the cells of some lines are numbers, a key if they are words or only 1, 0 and -1."""
-    cells = {cell for _, fields in islice(table.lines(), 20) for cell in fields[1:]}
+    cells = set[str]()
+
+    def look(number: int, fields: list[str]) -> bool | None:
+        cells.update(fields[1:])
+        return True if number > _LOOKED_AT else None
+
+    table.first(look)
     if not all(is_number(cell) for cell in cells if cell):
         return ("key",)
     return ("scores", "key") if cells <= _SIGNED.keys() else ("scores",)
@@ -198,13 +210,14 @@ def _filled(table: _Table, kind: pa.DataType, put: Callable[[pa.RecordBatch, int
             at += len(batch)
     except pa.ArrowInvalid as error:
         if "Empty CSV" not in str(error):
-            raise next(_faults(table), FormatError(f"{table.name}: {error}")) from error
+            raise table.first(_fault_of(table)) or FormatError(f"{table.name}: {error}") from error
     if not at:
         raise FormatError(f"{table.name}: holds no trial, only the names of columns.")
     together: pa.Array = pa.concat_arrays(names)
     empty = pc.equal(together, pa.scalar(""))
     if pc.any(empty).as_py():
-        raise _at_row(table, int(pc.index(empty, value=True).as_py()), "the name of the enrolment is empty")
+        where = table.first(lambda number, fields: f":{number}" if not fields[0] else None) or ""
+        raise FormatError(f"{table.name}{where}: the name of the enrolment is empty.")
     return together
 
 
@@ -223,7 +236,7 @@ def _read_scores(table: _Table, scores: FloatArray) -> tuple[pa.Array, int]:
 
     names = _filled(table, pa.float64(), put)
     if np.count_nonzero(np.isnan(scores[: len(names)])) > n_empty or n_infinite:
-        fault = next(_faults(table), None)  # NaN, or digits beyond the range of a float
+        fault = table.first(_fault_of(table))  # NaN, or digits beyond the range of a float
         if fault is not None:
             raise fault
     return names, n_empty
@@ -254,13 +267,17 @@ def _meanings(words: Sequence[str], vocabulary: Vocabulary, table: _Table) -> tu
         return _SIGNED, ", 1 target, -1 non-target, 0 no trial" if "0" in words else ""
     known = vocabulary.within([word for word in words if word])
     meanings = {word: known.meaning(word) for word in words if word}
-    for word, meaning in meanings.items():
-        if meaning is None:
-            number, fields = next((n, f) for n, f in table.lines() if word in f[1:])
-            raise FormatError(
-                f"{table.name}:{number}: unknown label {word!r} in column {table.columns[fields[1:].index(word)]!r}; "
-                f"known are {known}. Say what your words mean: --labels target=WORD,nontarget=WORD."
-            )
+    unknown = [word for word, meaning in meanings.items() if meaning is None]
+    if unknown:
+
+        def look(number: int, fields: list[str]) -> str | None:
+            at = fields.index(unknown[0], 1) if unknown[0] in fields[1:] else 0
+            return f":{number}: unknown label {unknown[0]!r} in column {table.header[at]!r}" if at else None
+
+        where = table.first(look) or f": unknown label {unknown[0]!r}"
+        raise FormatError(
+            f"{table.name}{where}; known are {known}. Say what your words mean: --labels target=WORD,nontarget=WORD."
+        )
     return {"": 0} | {word: 1 if meaning else -1 for word, meaning in meanings.items()}, ""
 
 
@@ -275,19 +292,19 @@ def _trials(names: pa.Array, table: _Table, held: BoolArray | None, reading: str
     return trials
 
 
-def _faults(table: _Table) -> Iterator[FormatError]:
-    """Find the cells that are no scores, and the lines that have too many or too few, by looking at every line."""
-    n_fields = len(table.header)
-    for number, fields in table.lines():
-        if len(fields) != n_fields:
-            yield FormatError(f"{table.name}:{number}: expected {n_fields:,} columns, got {len(fields):,}.")
-            continue
-        for at, cell in enumerate(fields[1:], 1):
+def _fault_of(table: _Table) -> Callable[[int, list[str]], FormatError | None]:
+    """What says of a line what is wrong with it: too many or too few cells, or one that is no score."""
+
+    def look(number: int, fields: list[str]) -> FormatError | None:
+        if len(fields) != len(table.header):
+            return FormatError(f"{table.name}:{number}: expected {len(table.header):,} columns, got {len(fields):,}.")
+        for title, cell in zip(table.columns, fields[1:], strict=True):
             problem = _problem(cell)
             if problem:
-                yield FormatError(
-                    f"{table.name}:{number}: {problem}, in the column {table.header[at]!r} of {fields[0]!r}."
-                )
+                return FormatError(f"{table.name}:{number}: {problem}, in the column {title!r} of {fields[0]!r}.")
+        return None
+
+    return look
 
 
 def _problem(cell: str) -> str | None:
@@ -300,8 +317,3 @@ def _problem(cell: str) -> str | None:
     if math.isinf(float(cell)) and "inf" not in cell.casefold():
         return f"the score {cell!r} is beyond the largest float, 1.8e308; write inf if infinite is meant"
     return None
-
-
-def _at_row(table: _Table, row: int, problem: str) -> FormatError:
-    number = next((number for number, _ in islice(table.lines(), row, None)), None)
-    return FormatError(f"{table.name}:{number}: {problem}." if number else f"{table.name}: {problem}.")

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,7 +54,7 @@ class _Header:
     """
 
     length: int
-    kind: np.dtype[AnyArray]
+    kind: np.dtype[Any]
     shape: tuple[int, int]
     is_distance: bool
     sets: tuple[str, str]
@@ -93,7 +94,7 @@ def _header(source: Source) -> _Header:
             f"{source.name}: the fourth line ends with the bytes {found[7].hex()}, expected 0x12345678 in the order of "
             "bytes of a machine. Write the file again, in binary mode."
         )
-    kind: np.dtype[AnyArray] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
+    kind: np.dtype[Any] = np.dtype(np.uint8) if found[4] == b"B" else np.dtype(f"{order}f4")
     sets = tuple(found[at].decode("utf-8", "replace").strip() or "a list without a name" for at in (2, 3))
     return _Header(found.end(), kind, (int(found[5]), int(found[6])), found[1] == b"D", (sets[0], sets[1]))
 
@@ -119,9 +120,9 @@ def _trials(cells: AnyArray, held: AnyArray, origin: Origin) -> Trials:
     """The cells that are trials, called by the numbers of their columns and rows."""
     if not held.any():
         raise FormatError(f"{origin.name}: no cell is a trial. Expected a score, or a match or non-match, in some.")
-    sides = (pa.array([f"{at + 1}/{n}" for at in range(n)]) for n in cells.shape)
+    gallery, probes = (pa.array([f"{at + 1}/{n}" for at in range(n)]) for n in cells.shape)
     try:
-        return Trials.of_grid(*sides, held, origin=origin)
+        return Trials.of_grid(gallery, probes, held, origin=origin)
     except InputError as error:
         raise FormatError(f"{origin.name}: {error}") from error
 

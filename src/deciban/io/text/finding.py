@@ -154,7 +154,8 @@ class _Lines:
         """Delimiters that cut every line into the same number of fields, at least 2; else all that cut the first."""
         regular = [d for d, rows in self.tables.items() if len(n := {*map(len, rows)}) == 1 and max(n) > 1]
         possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
-        if not possible and all(len(row) == 1 for row in self.tables[" "]):
+        n_single = sum(len(row) == 1 for row in self.tables[" "])
+        if not possible and mostly(n_single, len(self.sample)):
             possible.append(" ")  # a single column
         if self.format is not None:
             if " " not in possible and any(" " not in line for line in self.format.lines):
