@@ -169,7 +169,7 @@ BAD_SCORES = {
     "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "damaged, or not an HDF5 file"),
     "numpy": (b"\x93NUMPY\x01\x00", "damaged, or not a NumPy array"),
     "truncated gzip": (gzip.compress(b"ann x 1\n" * 1000)[:-12], "damaged or cut off"),
-    "one column": ("1.5\n2.5\n", ":1: cannot tell which column is the score"),
+    "one column": ("a\nb\n", ":1: cannot tell which column is the score"),
     "no number": ("ann x y\nbob y z\n", ":1: cannot tell which column is the score"),
     "unknown header": ("foo bar baz\nann x 1\n", "score 'baz' is not a number|cannot tell"),
     "ambiguous": ("ann 1 0.5\nbob 0 0.7\n", "could be .*enroll test score.* or .*trial label score"),

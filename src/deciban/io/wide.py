@@ -46,7 +46,7 @@ def matrices_by_key(
     if key is None or not all(Path(file).is_file() for file in files):
         return tuple(scores), key  # a stream can be read only once
     wide = [one for one in scores if _may_be_matrix(one)]
-    if not wide or readable_as(key, ("key", "class-key")) != ("key",):
+    if not wide or "key" not in readable_as(key, ("key", "class-key")):
         matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
         return tuple(scores), _with_header_of(key, scores[0]) if matrices else key
     try:

@@ -197,8 +197,8 @@ def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, 
     try:
         truth: AnyKey = kind.key_of(source, reading, first)
     except InputError as error:
-        ways = files.scores[0].files[0].ways(kind.need) if files.key is None else []
-        labelled = [way for way in ways if "label" in way or "class=" in way]
+        ways = files.scores[0].files[0].ways("scores") if files.key is None else []
+        labelled = [way for way in ways if "label" in way]
         if not labelled:
             raise
         raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error

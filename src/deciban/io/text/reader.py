@@ -21,6 +21,7 @@ from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
 from deciban.io.text.fields import DELIMITERS, is_number, shortened, split
+from deciban.io.text.ways import in_lines, words_in_options
 from deciban.trials import Origin
 from deciban.types import FloatArray
 
@@ -244,7 +245,10 @@ def derived(
 def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> Iterator[FormatError]:
     """Find the lines that do not fit, by looking at every line."""
     expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
-    vocabulary = vocabulary.within(_label_words(data, layout, name))
+    words = _label_words(data, layout, name)
+    vocabulary = vocabulary.within(words)
+    none_is_known = not any(vocabulary.meaning(word) is not None for word in words)
+    ways = in_lines(words_in_options(sorted(words))) if none_is_known else ""
     for number, line in islice(numbered_lines(data, name), int(layout.header is not None), None):
         shown = repr(shortened(line))
         fields = split(line, layout.delimiter, quoted=layout.quoted)
@@ -254,7 +258,8 @@ def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> It
         for role, field in zip(layout.roles, fields, strict=True):
             problem = _problem(role, field, vocabulary)
             if problem:
-                yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.")
+                more = ways if role == "label" else ""
+                yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.{more}")
 
 
 def _label_words(data: bytes, layout: Layout, name: str) -> set[str]:
