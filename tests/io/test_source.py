@@ -333,3 +333,9 @@ def test_archives_are_called_by_their_names(tmp_path, compression):
         archive.writestr("[Content_Types].xml", "<Types/>")
     with pytest.raises(FormatError, match="this is an Excel file.*Save the sheet as CSV"):
         read_text(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize("given", [None, 3, b"a.txt", io.BytesIO(b"a x 1")])
+def test_what_is_no_file_name_is_refused_with_a_way_out(given):
+    with pytest.raises(InputError, match=f"got {type(given).__name__} for the name of a file.*scores_from"):
+        read_scores(given)

@@ -30,6 +30,7 @@ _KINDS = {
     "MATLAB": re.compile(rb"MATLAB (?:5\.0|7\.3) MAT-file"),
     # Protocols 2 to 5 have a mark; of the older ones, what objects, dictionaries and lists begin with.
     "pickle": re.compile(rb"\x80[\x02-\x05]|c[\w.]+\n_reconstruct(?:or)?\n|\([dl]p\d+\n|[\]}]q\x00"),
+    "OpenBR": re.compile(rb"[SD]2[^\n]{0,9}\n[^\n]{0,1000}\n[^\n]{0,1000}\nM[FB] \d+ \d+ "),
     "xz": re.compile(rb"\xfd7zXZ\x00"),
     "tar": re.compile(rb"(?s).{257}ustar"),
     "7z": re.compile(rb"7z\xbc\xaf\x27\x1c"),
@@ -114,6 +115,12 @@ def require_file_name(path: PathLike) -> None:
     ------
     InputError
     """
+    given: object = path
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"got {type(given).__name__} for the name of a file. Of what is in memory, deciban.trials.scores_from "
+            "makes scores and key_from a key (a data frame), and deciban.evaluate takes arrays."
+        )
     if not str(path):
         raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
     if "\0" in str(path):

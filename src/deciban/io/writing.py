@@ -93,7 +93,7 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
     format : str, optional
         Name of the format; left out, the ending of the file decides, and where that says nothing (``.txt``, or names
         like ``.scores`` and ``.key``; others are refused) lists are written as ``kaldi`` (two names), ``nist-sre``
-        (two names and a side), ``trial`` (one) or ``numbers`` (none).
+        (two names and a side), ``trial`` (one) or ``rows`` (none).
 
     Returns
     -------
@@ -206,7 +206,7 @@ def _chosen(contents: Contents, path: PathLike, name: str | None) -> Format:
         return found
     _refuse_unknown_ending(shown)
     listed = {("enroll", "test"): "kaldi", ("enroll", "test", "side"): "nist-sre", ("trial",): "trial"}
-    listed |= {ROW: "numbers"} if contents.systems else {}
+    listed |= {ROW: "rows"} if contents.systems else {}
     special = {"class-scores": "nist-lre", "class-key": "nist-lre"}
     special |= {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
     kind = contents.kinds[0] if contents.kinds else "nothing"

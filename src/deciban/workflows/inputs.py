@@ -14,6 +14,7 @@ from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_files
 from deciban.io.text.ways import in_lines
+from deciban.io.wide import matrices_by_key
 from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
@@ -55,12 +56,13 @@ class ScoreFiles:
         reading: Reading,
         class_order: tuple[str, ...] | None = None,
     ) -> ScoreFiles:
-        """Open the files that a user named, unless they are; nothing is read yet.
+        """Open the files that a user named, unless they are; nothing is read yet but what tells their format.
 
         Raises
         ------
         InputError
-            If there is none, or standard input would be read twice.
+            If there is none, or standard input would be read twice; or if a table could hold scores of classes or a
+            matrix of trials, and the key does not tell.
         """
         if isinstance(scores, ScoreFiles):
             return scores
@@ -70,7 +72,8 @@ class ScoreFiles:
         of_key["of_key"] = True
         opened = tuple(recognize(path, **how) for path in paths)
         _refuse_options_of_keys(opened, key, reading)
-        return cls(opened, None if key is None else recognize(key, **of_key), class_order)
+        found, truth = matrices_by_key(opened, None if key is None else recognize(key, **of_key))
+        return cls(found, truth, class_order)
 
     @property
     def paths(self) -> list[PathLike]:
@@ -223,13 +226,14 @@ def _truth(kind: AnyKind, source: Contents, first: AnyScores, reading: Reading, 
     InputError, KeyMismatchError
     """
     try:
-        return kind.key_of(source, reading, first)
+        truth: AnyKey = kind.key_of(source, reading, first)
     except InputError as error:
-        ways = files.scores[0].files[0].ways(kind.need) if files.key is None else []
-        labelled = [way for way in ways if "label" in way or "class=" in way]
+        ways = files.scores[0].files[0].ways("scores") if files.key is None else []
+        labelled = [way for way in ways if "label" in way]
         if not labelled:
             raise
         raise InputError(f"{error} Or say which of its columns is the label:{in_lines(labelled)}") from error
+    return truth
 
 
 def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, reading: Reading) -> tuple[Message, ...]:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 
+import deciban
 from deciban import FormatError
 from deciban.io.contents import Contents
 from deciban.trials import Key, Scores
@@ -55,6 +56,36 @@ def test_an_absent_score_is_named_as_such():
         read_bytes(lines, need="scores")
     chosen = read_bytes(lines, need="scores", columns="enroll=spk,test=filename,score=sasv-score")
     assert chosen.scores.score.tolist() == [3, 3]
+
+
+def test_the_table_of_a_fusion():
+    contents = golden("asvspoof5-fusion.scores")
+    assert [(one.name, one.score.tolist()) for one in contents.systems] == [
+        ("asv_score", [-0.0612, 0.4131, -0.75]),
+        ("cm_score", [3.4127, -2.1187, 2.5]),
+    ]
+    assert contents.key.is_target.tolist() == [True, False, False]
+    (note,) = golden("asvspoof5-fusion.scores", need="key").notes
+    labels = dict(pair.split("=") for pair in note.split("--labels ")[1].replace("'", "").split(","))
+    assert golden("asvspoof5-fusion.scores", labels=labels).key.is_target.tolist() == [True, False, True]
+    unlabelled = read_bytes(b"asv_score,cm_score\n1,2\n", need="scores")
+    assert [one.score.tolist() for one in unlabelled.systems] == [[1], [2]]
+
+
+def test_labels_of_a_fusion_that_are_numbers_are_named(tmp_path):
+    path = tmp_path / "dev.csv"
+    words = ["1.0", "2.0", "3.0", "1.0", "2.0", "3.0"]
+    score = [2.5, -1.0, -2.0, 1.5, 0.5, -0.5]
+    rows = [f"{s},{s / 2},{word}\n" for s, word in zip(score, words, strict=True)]
+    path.write_text("asv_score,cm_score,sasv_label\n" + "".join(rows))
+    with pytest.raises(FormatError, match=r":2: unknown label '1.0'.*--labels target=WORD") as error:
+        deciban.evaluate_files(path)
+    assert "\n  --labels 'target=1.0,nontarget=2.0|3.0'\n" in str(error.value)
+    labels = {"target": "1.0", "nontarget": "2.0|3.0"}
+    results = deciban.evaluate_files(path, labels=labels)
+    by_hand = deciban.evaluate([2.5, 1.5], [-1.0, -2.0, 0.5, -0.5])
+    assert [one.n_tar for one in results.systems] == [2, 2]
+    assert results.systems[0].cllr == pytest.approx(by_hand.cllr, rel=1e-14)
 
 
 def test_protocol():

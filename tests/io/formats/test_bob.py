@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import deciban
 from deciban import FormatError
 from deciban.io.contents import Contents
+from deciban.io.recognition import readable_as
 from deciban.trials import Key, Scores
 from support.text_formats import any_double, assert_same, conditions_of, golden, names, names_of, read_bytes, written
 
@@ -44,6 +46,35 @@ def test_tables_with_a_header():
     assert conditions_of(contents.key.trials)["probe_attack_type"] == ["", "", "print", ""]
     plain = b"bio_ref_subject_id,probe_subject_id,probe_key,score\nann,ann,p1,1\nann,bob,p2,0\n"
     assert read_bytes(plain, need="key").key.is_target.tolist() == [True, False]
+
+
+REFERENCES = ["bio_ref_template_id", "bio_ref_reference_id"]
+
+
+@pytest.mark.parametrize("probe", ["probe_key", "probe_template_id", "probe_reference_id", "key"])
+@pytest.mark.parametrize("reference", [*REFERENCES, None])
+def test_references_and_probes_by_other_names(reference, probe):
+    """Two references of one subject are two models; whose they are decides what is a target."""
+    extra = f",{reference}" if reference else ""
+    rows = ["p1,ann,ann,2.5", "p1,ann,bob,-1", "p2,7,7,1"]
+    named = [row + (f",m{at}" if reference else "") for at, row in enumerate(rows)]
+    text = f"{probe},probe_subject_id,bio_ref_subject_id,score{extra}\n" + "\n".join(named) + "\n"
+    contents = read_bytes(text.encode(), need="scores")
+    assert contents.origin.reading.startswith("bob-csv")
+    assert contents.key.is_target.tolist() == [True, False, True]
+    enrolled = ["m0", "m1", "m2"] if reference else ["ann", "bob", "7"]
+    assert names_of(contents.scores.trials) == list(zip(enrolled, ["p1", "p1", "p2"], strict=True))
+    if reference:
+        assert conditions_of(contents.key.trials)["bio_ref_subject_id"] == ["ann", "bob", "7"]
+
+
+def test_numbers_of_subjects_are_no_scores_of_classes(tmp_path):
+    path = tmp_path / "scores.csv"
+    header = "bio_ref_subject_id,probe_subject_id,probe_key,probe_attack_type,score\n"
+    path.write_text(header + "".join(f"{i % 3},{i % 2},k{i},,{i}.5\n" for i in range(6)))
+    assert readable_as(path, ("scores", "class-scores")) == ("scores",)
+    result = deciban.evaluate_files(path).systems[0]
+    assert (result.n_tar, result.n_non) == (2, 4)
 
 
 @pytest.mark.parametrize("name", ["bob4", "bob5"])

@@ -98,6 +98,7 @@ def test_a_text_table_is_read_without_the_libraries_of_other_formats(tmp_path):
 TESTED_WITH = {
     "3d-speaker": "speaker3d",
     "asvspoof2019-asv": "asvspoof2019",
+    "asvspoof5-fusion": "asvspoof5",
     "asvspoof5-protocol": "asvspoof5",
     "asvspoof5-sasv": "asvspoof5",
     "bob-csv": "bob",

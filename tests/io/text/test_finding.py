@@ -129,6 +129,63 @@ def test_tables_of_r_have_quotes(file):
         read_scores(file(text + '"A"B"\t"y"\t"m"\t1\n', "r.tsv").with_name("r.tsv"))
 
 
+WRITE_TABLE = '"model" "segmentid" "score" "lab"\n"1" "A B" "x  y" 1.5 "target"\n"2" "c" "say ""z""" -2 "nontarget"\n'
+WRITE_CSV = '"","model","segmentid","score","lab"\n"1","A B","x  y",1.5,"target"\n"2","c","say ""z""",-2,"nontarget"\n'
+PLAIN = "model segmentid score lab\n1 A_B xy 1.5 target\n7 c z -2 nontarget\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (WRITE_TABLE, [("A B", "x  y"), ("c", 'say "z"')]),
+        (
+            WRITE_TABLE.replace('" ', '"\t')
+            .replace(" -", "\t-")
+            .replace(" 1", "\t1")
+            .replace("5 ", "5\t")
+            .replace("2 ", "2\t"),
+            None,
+        ),
+        (WRITE_CSV, [("A B", "x  y"), ("c", 'say "z"')]),
+        (WRITE_CSV.replace('"",', "", 1), [("A B", "x  y"), ("c", 'say "z"')]),
+        (PLAIN, [("A_B", "xy"), ("c", "z")]),
+        (PLAIN.replace(" ", "\t"), [("A_B", "xy"), ("c", "z")]),
+    ],
+    ids=["write.table", "write.table with tabs", "write.csv", "no name for names of rows", "no quotes", "tabs"],
+)
+def test_names_of_rows_that_r_writes_are_no_trials(file, text, names):
+    path = file(text, "r.txt")
+    scores = read_scores(path)
+    assert names_of(scores.trials) == (names or [("A B", "x  y"), ("c", 'say "z"')])
+    assert scores.score.tolist() == [1.5, -2]
+    assert list(scores.trials.conditions) == ["lab"]
+    columns = "enroll=model,test=segmentid,score=score,label=lab"
+    assert read_key(path, columns=columns).is_target.tolist() == [True, False]
+    assert names_of(read_scores(path, columns="trial=1,score=score").trials)[0] == ("1",)
+
+
+def test_lines_of_a_quoted_table_that_do_not_fit_are_named(file):
+    with pytest.raises(FormatError, match=r"r.txt:4: expected 5 columns .*, got 6"):
+        read_scores(file(WRITE_TABLE + '"3" "d" "e" 1 "target" 7\n', "r.txt"))
+    with pytest.raises(FormatError, match=r"r.txt:4: expected 5 columns"):
+        read_scores(file(WRITE_TABLE + '"3" "d "e" 1 "target"\n', "r.txt"))
+
+
+def test_a_first_line_that_lacks_a_field_is_no_header(file):
+    with pytest.raises(FormatError, match="a.txt:1: not kaldi with scores: 'ann 1.5'"):
+        read_scores(file("ann 1.5\nann x 1.5\nbob y 2\n", "a.txt"), format="kaldi")
+    with pytest.raises(FormatError, match="a.txt:2: expected 2 columns .*, got 3"):
+        read_scores(file("ann 1.5\nann x 1.5\nbob y 2\n", "a.txt"))
+
+
+def test_a_header_of_unknown_words_is_no_trial(file):
+    """Even where all lines but the first could be those of a format."""
+    path = file("foo bar baz\n" + "".join(f"a{i} x{i} {i}.5\n" for i in range(9)))
+    with pytest.raises(FormatError, match="cannot tell which column is the score. The columns are 'foo'"):
+        read_scores(path)
+    assert len(read_scores(path, columns="enroll=foo,test=bar,score=baz")) == 9
+
+
 @given(st.lists(st.sampled_from(['"a"', '"', 'b"', '""', '"x" "y"', "c"]), min_size=1, max_size=5, unique=True))
 def test_names_with_quotes_that_we_write_come_back(tmp_path_factory, names):
     path = tmp_path_factory.mktemp("quotes") / "a.tsv"

@@ -14,8 +14,8 @@ from deciban.cli.shared.options import SectionedCommand, options, refuse_options
 @click.command("apply", cls=SectionedCommand)
 @click.argument("model", metavar="MODEL.json")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
-@options("apply", "by-order", "missing-of-files", "duplicates", "classes", "reading", "probabilities")
-@options("quiet", "llrs", "json")
+@options("apply", "by-order", "missing-of-files", "duplicates", "kind", "classes", "reading")
+@options("probabilities", "quiet", "llrs", "json")
 def apply_command(
     model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any
 ) -> None:

@@ -25,10 +25,12 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import FormatError
+from deciban.io.columns.equality import compared, same_names
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
     IGNORED,
+    MOST_SHOWN,
     ROLES,
     could_hold,
     identity_of,
@@ -114,20 +116,35 @@ def contents_of(
     if not len(table):
         raise FormatError(f"{name}: holds no trial, only the names of columns.")
     columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
-    reading = some_of([f"{role}={column!r}" for column, role in plain.items()])
+    reading = some_of([f"{role}={column!r}" for column, role in plain.items()], most=MOST_SHOWN)
     origin = replace(origin, reading=f"{origin.reading} {reading}")
     if described.get("class_scores") is True and options.need is None:
         options = replace(options, need="class-scores")
     options = replace(options, log10=options.log10 or described.get("log10") is True)
-    contents = assemble(
-        columns, list(plain.values()), list(plain), origin=origin, system=options.name or "system", options=options
-    )
+    own_roles, headers = list(plain.values()), list(plain)
+    pair = _compared(options, schema.names, name)
+    if pair is not None:
+        one, other = (columns[headers.index(column)] for column in pair)
+        columns, own_roles, headers = (
+            [*columns, same_names(one, other, pair)],
+            [*own_roles, "label"],
+            [*headers, "label"],
+        )
+        origin = replace(origin, reading=f"{origin.reading}, target if {' is '.join(map(repr, pair))}")
+    contents = assemble(columns, own_roles, headers, origin=origin, system=options.name or "system", options=options)
     classes = described.get("classes")
     if _are_names(classes) and "class" in plain.values() and contents.index is not None:
         label = columns[list(plain.values()).index("class")]
         contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=classes))
     notes = tuple(f"column {column} ({schema.field(column).type}) was not read." for column in skipped)
     return replace(contents, notes=contents.notes + notes)
+
+
+def _compared(options: Options, headers: Sequence[str], name: str) -> tuple[str, str] | None:
+    """The columns whose equality is the label, if the user said so."""
+    chosen = None if options.columns is None else parse_columns(options.columns)
+    pair = compared(chosen, headers, name) if isinstance(chosen, Mapping) else None
+    return None if pair is None else (headers[pair[0]], headers[pair[1]])
 
 
 def table_of(contents: Contents) -> pa.Table:
@@ -194,7 +211,9 @@ def kinds_of(schema: pa.Schema, options: Options, name: str) -> tuple[ContentKin
     if description(schema).get("class_scores") is True:
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
-    return tuple(kind for kind in kinds if could_hold(schema_roles(schema, replace(options, need=kind), name), kind))
+    made = () if _compared(options, schema.names, name) is None else ("label",)
+    roles = {kind: (*schema_roles(schema, replace(options, need=kind), name), *made) for kind in kinds}
+    return tuple(kind for kind in kinds if could_hold(roles[kind], kind))
 
 
 def _are_roles(roles: Sequence[object]) -> bool:

@@ -16,7 +16,10 @@ IGNORED = "-"
 CONDITION = "="
 """A role that begins with this sign is a condition column of the name that follows."""
 
-_MOST, _SHOWN = 24, 10
+_SHOWN = 10
+
+MOST_SHOWN = 12
+"""Columns that are named where it is said how a file was read."""
 
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -127,17 +130,17 @@ def shown_headers(headers: Sequence[str]) -> str:
     return some_of([header or f"one without a name (number {at + 1})" for at, header in enumerate(headers)], ", ")
 
 
-def some_of(words: Sequence[str], separator: str = " ") -> str:
-    """All words, or of very many the first ones and how many more there are.
+def some_of(words: Sequence[str], separator: str = " ", most: int = _SHOWN) -> str:
+    """All words, or of more than ``most`` the first ones and how many more there are.
 
     Examples
     --------
     >>> some_of([f"c{i}" for i in range(10_000)])[-26:]
     'c6 c7 c8 c9 and 9,990 more'
     """
-    if len(words) <= _MOST:
+    if len(words) <= most:
         return separator.join(words)
-    return f"{separator.join(words[:_SHOWN])} and {len(words) - _SHOWN:,} more"
+    return f"{separator.join(words[:most])} and {len(words) - most:,} more"
 
 
 def parse_columns(columns: Columns) -> dict[str, str] | list[str]:

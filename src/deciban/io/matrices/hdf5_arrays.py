@@ -110,11 +110,29 @@ def optional(read: Callable[..., Read], file: Hdf5, path: str, *more: int) -> Re
     return read(file, path, *more) if file.has(path) else None
 
 
-def _matrix(file: Hdf5, path: str) -> Any:
+def read_array(file: Hdf5, path: str) -> AnyArray:
+    """Numbers from a dataset of any shape, in the byte order of this machine.
+
+    Raises
+    ------
+    FormatError
+        As `read_matrix`.
+    """
+    dataset = _numbers(file, path)
+    file.check_size(dataset, path)
+    return cells_of(file, dataset, f"{file.name}, {path}")
+
+
+def _numbers(file: Hdf5, path: str) -> Any:
     dataset = file.unsized(path)
     if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
         found = _type_in_words(dataset.dtype)
         raise FormatError(f"{file.name}, {path}: expected numbers of up to 64 bits, but it holds {found}.")
+    return dataset
+
+
+def _matrix(file: Hdf5, path: str) -> Any:
+    dataset = _numbers(file, path)
     if dataset.shape is None or len(dataset.shape) != 2:
         raise FormatError(f"{file.name}, {path}: expected a matrix, got an array of shape {dataset.shape}.")
     return dataset

@@ -72,7 +72,8 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
 def _with_row_names(rows: _Rows) -> _Rows:
     """Rows below a header that lacks one name, that of the first column: so R writes tables with names of rows."""
     n_fields = len(rows[0]) + 1
-    lacks_one = len(rows) > 1 and n_fields > 2 and all(len(row) == n_fields for row in rows[1:])
+    n_longer, n_rows = sum(len(row) == n_fields for row in rows[1:]), len(rows) - 1
+    lacks_one = n_fields > 2 and n_rows > 0 and (n_longer == n_rows or (n_longer > 1 and mostly(n_longer, n_rows)))
     if not lacks_one or any(map(is_number, rows[0])) or not any(role_of(field)[0] != CONDITION for field in rows[0]):
         return rows
     return [["", *rows[0]], *rows[1:]]
@@ -157,7 +158,8 @@ class _Lines:
         possible = regular or [d for d, rows in self.tables.items() if len(rows[0]) > 1]
         if not possible and self.options.need in (None, "scores", "key") and _is_list_of_numbers(self.tables[" "]):
             return ["," if self.sample[0].startswith('"') else " "]  # which quotes belong to
-        if not possible and all(len(row) == 1 for row in self.tables[" "]):
+        n_single = sum(len(row) == 1 for row in self.tables[" "])
+        if not possible and mostly(n_single, len(self.sample)):
             possible.append(" ")  # a single column
         if self.format is not None:
             if " " not in possible and any(" " not in line for line in self.format.lines):

@@ -16,11 +16,12 @@ from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.equality import same_names
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, Vocabulary, identity_of, some_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
 from deciban.io.text.fields import DELIMITERS, is_number, shortened, split
+from deciban.io.text.ways import in_lines, words_in_options
 from deciban.trials import Origin
 from deciban.types import FloatArray
 
@@ -59,8 +60,9 @@ class Layout:
             return f"{self.format.name} '{' '.join(self.roles)}'{separated}{unit}"
         pairs = list(zip(self.roles, self.header, strict=True))
         others = [name for role, name in pairs if role.startswith(CONDITION)]
-        columns = some_of([f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)])
-        kept = f", other columns: {some_of(others)}" if others else ""
+        known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)]
+        columns = some_of(known, most=MOST_SHOWN)
+        kept = f", other columns: {some_of(others, most=MOST_SHOWN)}" if others else ""
         return f"{self.format.name} {columns}{separated}{unit}{kept}"
 
     @property
@@ -243,7 +245,10 @@ def derived(
 def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> Iterator[FormatError]:
     """Find the lines that do not fit, by looking at every line."""
     expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
-    vocabulary = vocabulary.within(_label_words(data, layout, name))
+    words = _label_words(data, layout, name)
+    vocabulary = vocabulary.within(words)
+    none_is_known = not any(vocabulary.meaning(word) is not None for word in words)
+    ways = in_lines(words_in_options(sorted(words))) if none_is_known else ""
     for number, line in islice(numbered_lines(data, name), int(layout.header is not None), None):
         shown = repr(shortened(line))
         fields = split(line, layout.delimiter, quoted=layout.quoted)
@@ -253,7 +258,8 @@ def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> It
         for role, field in zip(layout.roles, fields, strict=True):
             problem = _problem(role, field, vocabulary)
             if problem:
-                yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.")
+                more = ways if role == "label" else ""
+                yield FormatError(f"{name}:{number}: {problem}, in the line {shown}.{more}")
 
 
 def _label_words(data: bytes, layout: Layout, name: str) -> set[str]:

@@ -98,18 +98,15 @@ class ColumnsSeen:
 
     @cached_property
     def _labels(self) -> list[int]:
-        """Columns that may hold labels, the likeliest first."""
+        """Columns that may hold labels, the likeliest first: labels tend to stand behind names."""
         few = [at for at, values in enumerate(self._values) if at not in self._scores and self._is_label(at, values)]
-        return sorted(few, key=lambda at: (self._roles[at] != "label", not self._known(at)))
+        return sorted(few, key=lambda at: (self._roles[at] != "label", not self._known(at), -at))
 
     def _is_label(self, at: int, values: Sequence[str]) -> bool:
         n_words = len({*values})
         few = 1 < n_words <= _MOST_WORDS and n_words < len(values)
-        return (
-            self._roles[at] == "label"
-            or (n_words > 1 and self._known(at))
-            or (few and self._roles[at][0] in (CONDITION, "class"[0]))
-        )
+        free = self._roles[at][0] == CONDITION or self._roles[at] == "class"
+        return self._roles[at] == "label" or (n_words > 1 and self._known(at)) or (few and free)
 
     def _known(self, at: int) -> bool:
         """Whether all words of a column mean target or non-target."""
@@ -124,13 +121,12 @@ class ColumnsSeen:
         values, unnamed = self._values[at], self.has_header and not self.rows[0][at]
         return unnamed and any(values == tuple(map(str, range(k, k + len(values)))) for k in (0, 1))
 
-    @cached_property
-    def _names(self) -> list[tuple[str, int]]:
-        """The columns that identify trials, with their roles; none if rows do."""
+    def _names(self, label: int | None = None) -> list[tuple[str, int]]:
+        """The columns that identify trials, with their roles, where one holds the label; none if rows do."""
         sides = identity_of(self._roles)
         if sides:
             return [(side, list(self._roles).index(side)) for side in sides]
-        others = [at for at in range(len(self._values)) if at not in (*self._scores, *self._labels)]
+        others = [at for at in range(len(self._values)) if at not in (*self._scores, label)]
         varied = [at for at in others if not self._counts(at) and len({*self._values[at]}) > 1]
         names = [at for at in varied if self._are_distinct(at) or not self.has_header]
         return list(zip(("enroll", "test") if len(names) > 1 else ("trial",), names, strict=False))
@@ -143,7 +139,7 @@ class ColumnsSeen:
     def _equal(self) -> list[tuple[int, int]]:
         """Pairs of columns of names that are the same in some rows, but not in all."""
         found = []
-        free = [at for at in range(len(self._values)) if at not in (*self._labels, *self._scores)]
+        free = [at for at in range(len(self._values)) if at not in self._scores and not self._known(at)]
         for one, other in combinations(free, 2):
             same = sum(a == b != "" for a, b in zip(self._values[one], self._values[other], strict=True))
             if 0 < same < len(self._values[one]):
@@ -174,25 +170,29 @@ class ColumnsSeen:
             return self._ways_of_classes(need)
         found = self._ways_of_labels([]) if need == "key" else []
         for at in self._scores[:_MOST] if need != "key" else ():
-            found += self._ways_of_labels([("score", at)]) or [self._option([*self._names, ("score", at)])]
+            found += self._ways_of_labels([("score", at)]) or [self._option([*self._names(), ("score", at)])]
         return list(dict.fromkeys(found))[:_MOST]
 
     def _ways_of_labels(self, parts: list[tuple[str, int]]) -> list[str]:
         """Options that say what the truth is besides; none if no column could hold it."""
         found: list[str] = []
-        for at in self._labels[: 1 if parts else _MOST]:
-            option = self._option([*self._names, *parts, ("label", at)])
-            found += [option] if self._known(at) else [f"{option} {words}" for words in self._ways_of_words(at)]
-        for one, other in () if self._labels else self._equal[:1]:
-            names = self._names or self._unequal((one, other))
+        known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
+        for one, other in () if known else self._equal[:1]:
+            names = self._names_beside((one, other))
             found.append(self._option([*names, *parts], equal=(one, other)))
+        for at in (known or self._labels)[: 1 if parts else _MOST]:
+            option = self._option([*self._names(at), *parts, ("label", at)])
+            found += [option] if self._known(at) else [f"{option} {words}" for words in self._ways_of_words(at)]
         return found
 
-    def _unequal(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
+    def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
         """Who identifies trials beside two columns that are compared."""
+        named = [at for at, role in enumerate(self._roles) if role == "trial" and at not in pair]
+        if len(identity_of(self._roles)) > 1:
+            return self._names()
         others = [at for at in range(len(self._values)) if at not in (*pair, *self._scores) and not self._counts(at)]
-        distinct = [at for at in others if self._are_distinct(at)]
-        return [("enroll", pair[0]), ("test", distinct[0])] if distinct else []
+        test = named or [at for at in others if self._are_distinct(at)]
+        return [("enroll", pair[0]), ("test", test[0])] if test else []
 
     def _ways_of_words(self, at: int) -> list[str]:
         """Options that say which word means target."""

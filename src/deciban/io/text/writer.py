@@ -216,7 +216,7 @@ def _no_such_trials(trials: Trials, sides: tuple[str, ...], lines: Sequence[Sequ
     own = " and ".join(sides) or "their rows"
     ways = {
         PAIR_SIDE: "Choose nist-sre, table or parquet, or ignore the side when reading (--columns)",
-        (): "Choose numbers, npy, npz or parquet",
+        (): "Choose rows, npy, npz or parquet",
     }
     way_out = ways.get(sides, "Choose table or parquet")
     return f"{format.name} tells trials apart by {able}, {trials.origin.name} by {own}. {way_out}."

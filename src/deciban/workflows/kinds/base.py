@@ -343,6 +343,8 @@ def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> Any
         return kind_called("two-class")
     if options.kind is None and options.reading.classes is not None:
         return kind_called("classes")
+    if options.kind is None and options.reading.from_classes:
+        return kind_called("two-class")
     return kind_called(options.kind or _shown(scores, key))
 
 

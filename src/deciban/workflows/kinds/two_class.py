@@ -43,7 +43,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     has_ties = compares_systems = has_thresholds = True
     output = "llrs"
     about, other = "two classes", "many classes"
-    way_out = " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix)."
+    way_out = (
+        " Name the column of its scores if there is one (--columns; score=2 is the second one of a matrix), or, of "
+        "scores of two classes, say that their difference is meant (--kind two-class)."
+    )
     other_reading = ("classes", "posterior_prior", "detection_llr")
     other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
 

@@ -1,0 +1,132 @@
+"""The options that a message offers: each of them settles what the columns are, and reads what was meant."""
+
+import re
+import shlex
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deciban
+from deciban import FormatError, InputError
+from deciban.io.text.ways import titled, words_in_options
+
+SCORE = [2.5, -1.0, 0.25, 1.5, -0.5, 3.0]
+TRUTH = [True, False, False, True, False, True]
+
+
+def ways_of(error):
+    return [shlex.split(line) for line in re.findall(r"(?m)^  (--.*)$", str(error.value))]
+
+
+def as_arguments(way):
+    """The keyword arguments that the command line makes of options."""
+    given_options = dict(zip(way[::2], way[1::2], strict=True))
+    made = {name.lstrip("-").replace("-", "_"): value for name, value in given_options.items()}
+    if "labels" in made:
+        made["labels"] = dict(pair.split("=") for pair in made["labels"].split(","))
+    return made
+
+
+def table(header, columns, delimiter=","):
+    rows = [header] if header else []
+    rows += [[str(cell) for cell in row] for row in zip(*columns, strict=True)]
+    return "".join(delimiter.join(row) + "\n" for row in rows)
+
+
+INDEX = range(6)
+NAMES = [f"s{i}" for i in INDEX]
+WORDS = {
+    "known words": ["target" if one else "nontarget" for one in TRUTH],
+    "numbers of pandas": [f"{int(one)}.0" for one in TRUTH],
+    "own words": ["yes" if one else "no" for one in TRUTH],
+}
+TABLES = {
+    "pandas": (["", "y", "s"], lambda words: [INDEX, words, SCORE]),
+    "no index": (["y", "s"], lambda words: [words, SCORE]),
+    "a name": (["utt", "s", "y"], lambda words: [NAMES, SCORE, words]),
+    "two names": (["model", "seg", "AR", "lab"], lambda words: [["m"] * 6, NAMES, SCORE, words]),
+    "a name that a list of options cannot hold": (["utt", "s,1", "y=x"], lambda words: [NAMES, SCORE, words]),
+}
+
+
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize(("header", "columns"), TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_way_that_is_offered_reads_what_was_meant(tmp_path, header, columns, words, delimiter):
+    path = tmp_path / "a.csv"
+    shown = [f'"{title}"' if delimiter == "," and "," in title else title for title in header]
+    path.write_text(table(shown, columns(words), delimiter))
+    with pytest.raises(
+        (FormatError, InputError), match=r"which column is the score\. The columns are|no.* label"
+    ) as error:
+        deciban.evaluate_files(path)
+    ways = ways_of(error)
+    assert 1 <= len(ways) <= 3
+    expected = deciban.evaluate(np.array(SCORE)[TRUTH], np.array(SCORE)[~np.array(TRUTH)])
+    found = [deciban.evaluate_files(path, **as_arguments(way)).systems[0] for way in ways]
+    assert any(one.cllr == pytest.approx(expected.cllr, rel=1e-14) for one in found)
+    assert all(one.n_tar + one.n_non == len(SCORE) for one in found)
+
+
+def test_columns_of_a_key_have_an_option_of_their_own(tmp_path):
+    scores, key = tmp_path / "s.txt", tmp_path / "k.txt"
+    scores.write_text("".join(f"m{i % 2} s{i} {s}\n" for i, s in enumerate(SCORE)))
+    key.write_text("".join(f"m{i % 2} s{i} {'yes' if one else 'no'}\n" for i, one in enumerate(TRUTH)))
+    with pytest.raises(FormatError, match="which column is the label in 'm0 s0 yes'") as error:
+        deciban.evaluate_files(scores, key)
+    first, second, *_ = ways_of(error)
+    assert {way[0] for way in ways_of(error)} == {"--key-columns"}
+    counts = [deciban.evaluate_files(scores, key, **as_arguments(way)).systems[0].n_tar for way in (first, second)]
+    assert sorted(counts) == [3, 3]
+    assert "target=yes,nontarget=no" in (first[3], second[3])
+
+
+def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):
+    claimed, real = ["ann", "bob", "ann", "bob", "ann", "bob"], ["ann", "ann", "bob", "bob", "cy", "bob"]
+    path = tmp_path / "a.csv"
+    path.write_text(table(["claimed", "real", "file", "s"], [claimed, real, NAMES, SCORE]))
+    with pytest.raises(FormatError, match="cannot tell which column is the score") as error:
+        deciban.evaluate_files(path)
+    way = ways_of(error)[0]
+    assert way == ["--columns", "enroll=claimed,test=file,score=s,label=claimed==real"]
+    assert deciban.evaluate_files(path, columns=way[1]).systems[0].n_tar == 3
+
+
+def test_labels_in_a_column_of_no_known_name_are_offered(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(table(["model", "seg", "score", "lab"], [["m"] * 6, NAMES, SCORE, WORDS["known words"]]))
+    with pytest.raises(InputError, match="key: none given, .*Or say which of its columns is the label") as error:
+        deciban.evaluate_files(path)
+    (way,) = ways_of(error)
+    assert deciban.evaluate_files(path, columns=way[1]).systems[0].n_tar == 3
+
+
+def test_scores_of_systems_or_of_classes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(table(["a_score", "b_score", "lab"], [SCORE, SCORE, WORDS["known words"]]))
+    with pytest.raises(InputError, match="could be the scores of several systems") as error:
+        deciban.evaluate_files(path)
+    ways = ways_of(error)
+    assert ways[:2] == [["--kind", "two-class"], ["--kind", "classes"]]
+    assert deciban.evaluate_files(path, columns=ways[2][1]).systems[0].n_tar == 3
+
+
+def test_names_of_formats_are_offered_where_the_columns_are_the_same(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("trial,hypothesis,llr\na,1,2.5\nb,0,-1\n")
+    with pytest.raises(FormatError, match="Say which: --format lir") as error:
+        deciban.read_scores(path)
+    assert ways_of(error) == [["--format", "lir"], ["--format", "table"]]
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "1", "-2.5", "", "x y", "nan"]), max_size=3), min_size=1, max_size=4))
+def test_a_title_is_never_a_number(rows):
+    if titled(rows):
+        assert not any(word in ("1", "-2.5", "nan") for word in rows[0])
+
+
+def test_words_that_options_cannot_hold_are_not_offered():
+    assert words_in_options(["a,b", "c"]) == words_in_options(["a"]) == words_in_options(["", "x"]) == []
+    assert words_in_options(["1.0", "2.0", "it's"])[0] == """--labels 'target=1.0,nontarget=2.0|it'"'"'s'"""
