@@ -192,8 +192,9 @@ class Options:
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
-        read: dict[str, Any] = {name: value for name, value in given.items() if name in reads}
-        reading = Reading(**{"from_classes": kind == "two-class"} | read)
+        read: dict[str, Any] = {"from_classes": kind == "two-class"}
+        read |= {name: value for name, value in given.items() if name in reads}
+        reading = Reading(**read)
         _refuse_two_units(reading)
         figures = Figures(**{name: value for name, value in given.items() if name in shows})
         if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):

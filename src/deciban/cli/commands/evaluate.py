@@ -128,7 +128,7 @@ def plot_command(
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
-        read = {"scores": [one.path for one in files.scores], "key": [key]}
+        read: dict[str, list[Any]] = {"scores": [one.path for one in files.scores], "key": [key]}
         print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
     elif not quiet:
         click.echo(f"wrote {display_name(output)}")
