@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,7 +17,16 @@ from deciban.io.columns.headers import Columns, Vocabulary, could_hold
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import PathLike, Source, display_name, files_of, numbered_lines, read_text
+from deciban.io.source import (
+    PathLike,
+    Readable,
+    Source,
+    display_name,
+    files_of,
+    is_open_file,
+    numbered_lines,
+    read_text,
+)
 from deciban.io.text.finding import find_layout
 from deciban.io.text.reader import Layout
 
@@ -176,7 +186,7 @@ class Recognized:
 
 
 def recognize(
-    path: PathLike | Recognized,
+    path: Readable | Recognized,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -220,12 +230,18 @@ def recognize(
         return path
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels))
     asked = None if format is None else by_name(format)
-    return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))
+    opened = tuple(Opened(Source(one), asked, options) for one in files_of(path))
+    given: Any = path
+    return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
 
 
-def is_stream(path: PathLike) -> bool:
-    """Whether an input can be read only once: standard input or a pipe."""
-    return str(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
+def is_stream(path: Readable) -> bool:
+    """Whether an input can be read only once: standard input, an open file or a pipe."""
+    return (
+        is_open_file(path)
+        or str(path) == "-"
+        or (Path(f"{path}").exists() and not (Path(f"{path}").is_file() or Path(f"{path}").is_dir()))
+    )
 
 
 def readable_as(

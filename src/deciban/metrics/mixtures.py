@@ -254,7 +254,8 @@ def _sum(p_miss: FloatArray, p_fa: FloatArray, thresholds: FloatArray, weight: F
 
 def _points(operating_points: Iterable[PointLike], weights: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
     """Thresholds and weights of operating points."""
-    points = [as_operating_point(point) for point in operating_points]
+    given = _validate.several(operating_points, "operating_points", "[0.01, (0.001, 10, 1)]")
+    points = [as_operating_point(point) for point in given]
     if not points:
         raise InputError("operating_points: empty. Give at least one OperatingPoint.")
     return np.array([point.threshold for point in points]), _weights(weights, len(points), "weights")
