@@ -350,7 +350,7 @@ OPENED = {
     "binary file": lambda path: path.open("rb"),
     "text file": lambda path: path.open(encoding="utf-8"),
     "compressed": lambda path: io.BytesIO(gzip.compress(path.read_bytes())),
-    "gzip file": lambda path: gzip.open(io.BytesIO(gzip.compress(path.read_bytes()))),
+    "gzip file": lambda path: gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(path.read_bytes()))),
 }
 
 
@@ -381,7 +381,7 @@ def test_an_open_file_is_called_as_it_is_called(tmp_path):
         read_scores(file)
 
 
-def test_binary_formats_and_class_scores_are_read_from_open_files(tmp_path):
+def test_binary_formats_and_class_scores_are_read_from_open_files():
     pq = pytest.importorskip("pyarrow.parquet")
     table = pa.table({"trial": ["a", "b"], "eng": [1.0, -1.0], "fra": [0.5, 2.0]})
     stream = io.BytesIO()

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 import deciban
+from deciban.cli import interrupts
 from deciban.errors import DecibanError, DecibanWarning
 
 COMMANDS = {
@@ -39,9 +40,6 @@ COMMANDS = {
 _MANY_OBJECTS = 400_000
 """New objects after which Python looks for garbage: modules and plots make many, and hardly any of them is."""
 
-_INTERRUPTED = 130
-"""What shells expect of a program that Ctrl-C ended."""
-
 
 @contextmanager
 def _stopping() -> Iterator[None]:
@@ -52,7 +50,7 @@ def _stopping() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _fail("interrupted", _INTERRUPTED)
+        _fail("interrupted", interrupts.EXIT_CODE)
     except BrokenPipeError:
         _write_nowhere()
         sys.exit(0)
@@ -96,7 +94,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     try:
-        with _stopping(), _answering(), warnings.catch_warnings():
+        with interrupts.listening(), _stopping(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _warn
             code = _deciban(prog_name="deciban", standalone_mode=False)
