@@ -19,6 +19,7 @@ import click
 import deciban
 from deciban.cli import interrupts
 from deciban.errors import DecibanError, DecibanWarning
+from deciban.messages import lines, one_line
 
 COMMANDS = {
     "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
@@ -110,7 +111,9 @@ def _answering() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(file=said)
+        click.echo(lines(said.getvalue()), nl=False, err=True)
         sys.exit(error.exit_code)
     except click.Abort:
         _fail("interrupted", 1)
@@ -137,12 +140,12 @@ _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDI
 def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
     """Say a warning of ours without the line of code that it came from; others are for programmers."""
     if issubclass(category, DecibanWarning):
-        click.echo(f"warning: {message}", err=True)
+        click.echo(f"warning: {one_line(str(message))}", err=True)
 
 
 def _fail(message: str, code: int) -> None:
     try:
-        click.echo(f"deciban: {message}", err=True)
+        click.echo(f"deciban: {lines(message)}", err=True)
     except BrokenPipeError:
         _write_nowhere()
     sys.exit(code)

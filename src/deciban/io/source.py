@@ -14,6 +14,7 @@ from typing import IO, Any, BinaryIO, TypeAlias
 
 from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
+from deciban.messages import one_line
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -88,7 +89,7 @@ def display_name(path: Readable) -> str:
         own = getattr(path, "name", None)
         return display_name(own) if isinstance(own, str) and own != "-" else "open file"
     name = str(path).encode("utf-8", "replace").decode()
-    return name if name.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return one_line(name)
 
 
 def require_file_name(path: Readable) -> None:

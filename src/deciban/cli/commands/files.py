@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from deciban.cli.shared.options import options, tell, working
+from deciban.messages import lines, one_line
 
 
 @click.command("convert")
@@ -50,13 +51,14 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
+    from deciban.io.source import display_name
     from deciban.io.validation import validate
 
-    with working(f"validating {submission}"):
+    with working(f"validating {display_name(submission)}"):
         found = validate(submission, trials, **reading)
     tell(found.lines, quiet=quiet)
     for fault in found.faults:
-        click.echo(fault)
+        click.echo(lines(str(fault)))
     if not quiet:
         click.echo("valid" if found.is_valid else "not valid")
     ctx.exit(0 if found.is_valid else 2)
@@ -102,8 +104,8 @@ def inspect_command(files: tuple[str, ...], **reading: Any) -> None:
         table.add_column(style="bold")
         table.add_column(overflow="fold")
         for what, value in inspection.properties:
-            table.add_row(what, Text(value))
-        out.print(Text(inspection.name, style="bold underline"))
+            table.add_row(Text(one_line(what)), Text(lines(value)))
+        out.print(Text(one_line(inspection.name), style="bold underline"))
         out.print(table)
         for remark in inspection.remarks:
-            out.print(Text(remark, style="yellow"))
+            out.print(Text(lines(remark), style="yellow"))

@@ -16,6 +16,7 @@ import click
 from click.core import ParameterSource
 
 from deciban.cli.shared.parsing import PARSERS
+from deciban.messages import one_line
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
@@ -239,7 +240,7 @@ def tell(messages: Iterable[object], *, quiet: bool = False) -> None:
     """Say on standard error what was read, assumed and written: one line for each message."""
     if not quiet:
         for message in messages:
-            click.echo(str(message), err=True)
+            click.echo(one_line(str(message)), err=True)
 
 
 @contextmanager

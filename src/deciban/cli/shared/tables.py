@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from deciban.messages import one_line
+
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
 
@@ -69,7 +71,7 @@ def print_results(
 
 def say(out: Console, line: str, style: str = "") -> None:
     """Print one line of text, which only the terminal wraps."""
-    out.print(Text(line, style=style), soft_wrap=True)
+    out.print(Text(one_line(line), style=style), soft_wrap=True)
 
 
 def table(
@@ -78,11 +80,11 @@ def table(
     """A table whose first columns hold names, and the others numbers."""
     found = Table(box=None, pad_edge=False, header_style="bold", caption=caption, caption_justify="left")
     for heading in headings[:n_left]:
-        found.add_column(Text(heading), overflow="fold")
+        found.add_column(Text(one_line(heading)), overflow="fold")
     for heading in headings[n_left:]:
-        found.add_column(Text(heading), justify="right", no_wrap=True)
+        found.add_column(Text(one_line(heading)), justify="right", no_wrap=True)
     for name, *cells in rows:
-        found.add_row(Text(name), *cells)
+        found.add_row(Text(one_line(name)), *(Text(one_line(cell)) for cell in cells))
     return found
 
 
