@@ -86,7 +86,7 @@ COMMANDS = {
         "-o",
         f"model{ODD}.json",
         "--cross-validate",
-        f"gender{ODD}",
+        f"gender{ODD}:2",
         "--llrs",
         "l.parquet",
     ],
