@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell, working
+from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell
+from deciban.cli.shared.progress import working
 
 
 @click.command("apply", cls=SectionedCommand)

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import click
 
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
+from deciban.cli.shared.progress import working
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc")
 _CLASS_KINDS = ("confusion", "class-losses", "pairwise-loss", "class-ape", "c-avg-curve", "subset-c-avg", "simplex")

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import options, tell, working
+from deciban.cli.shared.options import options, tell
+from deciban.cli.shared.progress import working
 from deciban.messages import lines, one_line
 
 

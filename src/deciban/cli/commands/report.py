@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
+from deciban.cli.shared.progress import working
 
 
 @click.command("report", cls=SectionedCommand)

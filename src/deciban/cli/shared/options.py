@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -241,19 +239,6 @@ def tell(messages: Iterable[object], *, quiet: bool = False) -> None:
     if not quiet:
         for message in messages:
             click.echo(one_line(str(message)), err=True)
-
-
-@contextmanager
-def working(words: str = "") -> Iterator[Callable[[str], None]]:
-    """Show on a terminal that something goes on; yields a function that changes the words."""
-    if not sys.stderr.isatty():
-        yield lambda _changed: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status(escape(words), spinner="dots") as status:
-        yield lambda changed: status.update(escape(changed))
 
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
