@@ -94,6 +94,10 @@ def main() -> None:
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
+    if "_DECIBAN_COMPLETE" in os.environ:
+        from deciban.cli.shared import completion
+
+        completion.register()
     try:
         with interrupts.listening(), _stopping(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)

@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell
 from deciban.cli.shared.progress import working
 
 
 @click.command("apply", cls=SectionedCommand)
-@click.argument("model", metavar="MODEL.json")
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("model", metavar="MODEL.json", shell_complete=files)
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @options("apply", "by-order", "missing-of-files", "duplicates", "classes", "reading", "quiet", "llrs")
 def apply_command(model: str, scores: tuple[str, ...], *, output: str, quiet: bool, **given: Any) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.

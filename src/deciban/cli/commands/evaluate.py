@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
@@ -18,7 +19,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 
 @click.command("eval", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @joining_options()
 @options("json")
 def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool) -> None:
@@ -55,7 +56,7 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @joining_options()
 @options("plot")
 def plot_command(

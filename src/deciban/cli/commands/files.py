@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import options, tell
 from deciban.cli.shared.progress import working
 from deciban.messages import lines, one_line
 
 
 @click.command("convert")
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", shell_complete=files)
+@click.argument("target", metavar="OUT", shell_complete=files)
 @options("convert", "reading", "quiet")
 def convert_command(source: str, target: str, *, quiet: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
@@ -32,7 +33,7 @@ def convert_command(source: str, target: str, *, quiet: bool, **given: Any) -> N
 
 
 @click.command("validate")
-@click.argument("submission", metavar="SUBMISSION")
+@click.argument("submission", metavar="SUBMISSION", shell_complete=files)
 @options("validate", "reading", "quiet")
 @click.pass_context
 def validate_command(
@@ -86,7 +87,7 @@ def formats_command() -> None:
 
 
 @click.command("inspect")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=files)
 @options("reading")
 def inspect_command(files: tuple[str, ...], **reading: Any) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""

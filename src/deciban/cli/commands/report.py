@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
 
 @click.command("report", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @joining_options()
 @options("report")
 def report_command(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from deciban.cli.shared.completion import completer_of
 from deciban.cli.shared.parsing import PARSERS
 from deciban.messages import one_line
 
@@ -56,6 +57,8 @@ class Option(click.Option):
             more["callback"] = lambda _context, _option, value: None if value in (None, ()) else read(value)
         if any("/" in name for name in names):
             more["default"] = None
+        if (offered := completer_of(names[-1] if names[-1][0] == "-" else names[0], more.get("metavar"))) is not None:
+            more["shell_complete"] = offered
         more["type"] = click.Choice(choices) if choices else _TYPES.get(more.get("type", ""))
         super().__init__(names, **more)
         self.about = about

@@ -69,6 +69,11 @@ class Work:
         """Seconds that are left of what is counted, if it goes on like this."""
         return (self.total - self.done) / self.rate if self.rate and self.total else None
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how much is left; what comes when all is done is not counted."""
+        return self.done < self.total
+
     def facts(self) -> list[str]:
         """What is known of it, in words: share, rate and time left.
 
@@ -80,7 +85,7 @@ class Work:
         >>> work.facts()
         ['25 %', '25.0 MB/s', '12 s left']
         """
-        if not self.total:
+        if not self.is_counted:
             return []
         rate, left = self.rate, self.left
         speed = f"{rate / 1e6:.1f} MB/s" if self.unit == "bytes" else f"{rate:,.0f} {self.unit}/s"
@@ -143,7 +148,7 @@ def _on_terminal(work: Work, over: threading.Event, short: float = _SHORT) -> No
         interrupts.BEFORE_THE_END.append(_show_cursor)
         task = bar.add_task(work.words, total=None, facts="")
         while not over.wait(0.1):
-            total = work.total or None
+            total = work.total if work.is_counted else None
             bar.update(task, description=work.words, completed=work.done, total=total, facts=" · ".join(work.facts()))
     interrupts.BEFORE_THE_END.remove(_show_cursor)
 
