@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban._validate.mistaken import refuse_labels
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
@@ -126,21 +127,10 @@ def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
     given = array(tar, "tar"), array(non, "non")
     tar, non = scores(given[0], "tar"), scores(given[1], "non")
     for (name, label), (other, score) in ((("tar", given[0]), ("non", non)), (("non", given[1]), ("tar", tar))):
-        _refuse_labels(label, name, score, other)
+        refuse_labels(label, name, score, other)
     if tar.dtype != non.dtype:
         tar, non = tar.astype(np.float64, copy=False), non.astype(np.float64, copy=False)
     return tar, non
-
-
-def _refuse_labels(label: AnyArray, name: str, score: ScoreArray, other: str) -> None:
-    """Refuse whole numbers 0 and 1 beside as many fractions: labels and scores of the same trials."""
-    if label.dtype.kind not in "iu" or len(label) != len(score) or label.min() != 0 or label.max() != 1:
-        return
-    if np.any(score != np.rint(score)):
-        raise InputError(
-            f"{name}: only 0 and 1, as many as there are scores in {other}: labels of the same trials? Both arguments "
-            f"are scores: pass {other}[{name} == 1], {other}[{name} == 0], as arrays; or floats, if these are scores."
-        )
 
 
 def weights(values: ArrayLike | None, n_trials: int, name: str) -> CountArray | None:
@@ -343,27 +333,6 @@ def array(values: ArrayLike, name: str) -> AnyArray:
         return np.asarray(values)
     except ValueError as error:
         raise InputError(f"{name}: cannot be read as an array: {error}.") from error
-
-
-def several(values: Any, name: str, example: str) -> list[Any]:
-    """Return what was given one after the other as a list; one text is none.
-
-    Raises
-    ------
-    InputError
-        If this is no list, nor anything like it; ``example`` shows one.
-
-    Examples
-    --------
-    >>> several((0.01, 0.1), "operating_points", "[0.01]")
-    [0.01, 0.1]
-    """
-    try:
-        if not isinstance(values, str | bytes):
-            return list(values)
-    except TypeError:
-        pass
-    raise InputError(f"{name}: got {_short(values)}. Write them in a list: {example}.")
 
 
 def _vector(values: ArrayLike, name: str) -> AnyArray:

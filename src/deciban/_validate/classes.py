@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.mistaken import several
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -86,7 +87,7 @@ def names(classes: Iterable[str] | None, n_classes: int) -> Names:
     """
     if classes is None:
         return None
-    called = () if isinstance(classes, str) else tuple(_validate.several(classes, "classes", "['cat', 'dog']"))
+    called = () if isinstance(classes, str) else tuple(several(classes, "classes", "['cat', 'dog']"))
     for at, one in enumerate(called):
         if not isinstance(one, str):
             raise InputError(f"classes: names are text, got {one!r} at index {at}. Pass list(map(str, classes)).")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban._validate import arrays as _validate
+from deciban._validate.mistaken import several
 from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.frames import columns_named, contents_of_frame, held, of_one_system
@@ -151,7 +152,7 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
     """What the systems of arrays are called."""
     if names is None:
         return [f"system {k + 1}" for k in range(n_systems)]
-    listed = _validate.several(names, "score", "['sysA', 'sysB']")
+    listed = several(names, "score", "['sysA', 'sysB']")
     words = {one for one in listed if isinstance(one, str)}
     if not len(listed) == len(words) == n_systems:
         raise InputError(f"score: expected {n_systems} different names of systems, got {names!r}.")
