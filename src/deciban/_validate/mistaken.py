@@ -29,9 +29,8 @@ def several(values: Any, name: str, example: str) -> list[Any]:
     except TypeError:
         pass
     shown = repr(values)
-    raise InputError(
-        f"{name}: got {type(values).__name__} {shown[:57] + '...' if len(shown) > 60 else shown}. Write them in a list: {example}."
-    )
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    raise InputError(f"{name}: got {type(values).__name__} {shown}. Write them in a list: {example}.")
 
 
 def refuse_labels(label: AnyArray, name: str, score: ScoreArray, other: str) -> None:
