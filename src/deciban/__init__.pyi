@@ -42,6 +42,6 @@ from deciban.workflows import train_files as train_files
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files
 from deciban.workflows.in_memory import evaluate as evaluate
 from deciban.workflows.in_memory import evaluate_classes as evaluate_classes
+from deciban.workflows.json_schemas import json_schemas as json_schemas
 from deciban.workflows.train_in_memory import calibrate as calibrate
 from deciban.workflows.train_in_memory import fuse as fuse
-from deciban.workflows.json_schemas import json_schemas as json_schemas

@@ -79,6 +79,30 @@ def as_objects(messages: Iterable[object]) -> list[dict[str, str]]:
     return [(one if isinstance(one, Message) else Message("note", "", str(one))).to_dict() for one in messages]
 
 
+def one_line(text: str) -> str:
+    r"""A text as one line that can be looked at anywhere.
+
+    What a terminal would obey instead of showing it, and what turns the direction of writing round, is shown as an
+    escape: names come from files, and files from strangers.
+
+    Examples
+    --------
+    >>> print(one_line("a\x1b[2J\n\u202eb"), one_line("Bäcker 李"))
+    a\x1b[2J\n\u202eb Bäcker 李
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def lines(text: str) -> str:
+    r"""The same of each of several lines.
+
+    >>> print(lines("a\x07\nb"))
+    a\x07
+    b
+    """
+    return "\n".join(map(one_line, text.split("\n")))
+
+
 def counted(n: int, noun: str) -> str:
     """How many there are of something, in words.
 

@@ -233,7 +233,7 @@ FACADES = {
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
     *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.thresholds.min_dcf_threshold"),
-    *("deciban.sklearn.scoring.dcf", "deciban.workflows.evaluate.evaluate_files"),
+    *("deciban.sklearn.scoring.dcf", "deciban.sklearn.scoring.min_dcf", "deciban.workflows.evaluate.evaluate_files"),
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
     "deciban.workflows.in_memory.evaluate",

@@ -10,11 +10,12 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import FormatError, InputError, read_key, read_scores
+from deciban import FormatError, InputError, read_class_scores, read_index, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.formats import Options
 from deciban.io.text.fields import split
@@ -341,3 +342,58 @@ def test_whatever_is_read_is_what_the_lines_say(text, start):
     ]
     assert rows(reading.scores) == [tuple(row[side] for side in layout.sides) for row in fields]
     assert reading.scores.score.tolist() == [float(row["score"]) for row in fields]
+
+
+OPENED = {
+    "bytes": lambda path: io.BytesIO(path.read_bytes()),
+    "text": lambda path: io.StringIO(path.read_text()),
+    "binary file": lambda path: path.open("rb"),
+    "text file": lambda path: path.open(encoding="utf-8"),
+    "compressed": lambda path: io.BytesIO(gzip.compress(path.read_bytes())),
+    "gzip file": lambda path: gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(path.read_bytes()))),
+}
+
+
+@pytest.mark.parametrize("opened", OPENED.values(), ids=OPENED)
+def test_open_files_are_read_as_files_are(tmp_path, opened):
+    path = tmp_path / "sysA.txt"
+    path.write_text("ann x 1.5 target\nbob y -2.25 nontarget\n")
+    for read in (
+        lambda one: read_scores(one, columns="enroll,test,score,label").score.tolist(),
+        lambda one: read_key(one, columns="enroll,test,-,label").is_target.tolist(),
+        lambda one: read_index(one, columns="enroll,test,-,-").trials.name_of(1),
+    ):
+        with opened(path) as file:
+            assert read(file) == read(path)
+
+
+def test_an_open_file_is_called_as_it_is_called(tmp_path):
+    path = tmp_path / "sysA.txt"
+    path.write_text("ann x 1.5\n")
+    with path.open("rb") as file:
+        scores = read_scores(file)
+    assert (scores.name, scores.trials.origin.name) == ("sysA", str(path))
+    with pytest.raises(FormatError, match="^open file:2: the score 'x' is not a number"):
+        read_scores(io.BytesIO(b"ann x 1.5\nann y x\n"))
+    with pytest.raises(InputError, match=r"sysA.txt: cannot be read: .*closed file\. Open it for reading"):
+        read_scores(file)
+    with path.open("wb") as file, pytest.raises(InputError, match=r"sysA.txt: cannot be read"):
+        read_scores(file)
+
+
+def test_binary_formats_and_class_scores_are_read_from_open_files():
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"trial": ["a", "b"], "eng": [1.0, -1.0], "fra": [0.5, 2.0]})
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    stream.seek(0)
+    assert read_class_scores(stream).score.tolist() == [[1.0, 0.5], [-1.0, 2.0]]
+
+
+@pytest.mark.parametrize("passed", [None, 3, b"a b 1.0", [1.0], np.zeros(3), {"score": [1.0]}, pa.table({"a": [1.0]})])
+@pytest.mark.parametrize("read", [read_scores, read_key, read_index, read_class_scores])
+def test_what_is_no_file_is_refused_with_a_way_out(read, passed):
+    ways = {bytes: "io.BytesIO", list: "takes arrays", np.ndarray: "takes arrays", dict: "scores_from and key_from"}
+    words = ways.get(type(passed), "scores_from and key_from" if isinstance(passed, pa.Table) else "Name a file")
+    with pytest.raises(InputError, match=f"^path: got {type(passed).__name__}.*{words}"):
+        read(passed)

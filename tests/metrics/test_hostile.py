@@ -75,6 +75,23 @@ def test_every_kind_of_array_gives_the_same_number(name, convert):
     assert METRICS[name](convert(tar), non.astype(float)) == pytest.approx(expected, rel=1e-15)
 
 
+@pytest.mark.parametrize("name", METRICS)
+def test_labels_and_scores_are_told_from_scores_of_two_classes(name):
+    y, score = np.array([1, 0, 1, 0, 0]), np.array([2.5, -1.0, 0.25, 1.5, -3.0])
+    for labels in (y, y.tolist(), y.astype(np.uint8)):
+        with pytest.raises(InputError, match=r"^tar: only 0 and 1.*pass non\[tar == 1\], non\[tar == 0\]"):
+            METRICS[name](labels, score)
+        with pytest.raises(InputError, match=r"^non: only 0 and 1.*pass tar\[non == 1\], tar\[non == 0\]"):
+            METRICS[name](score, labels)
+    with pytest.raises(InputError, match="booleans, which are labels"):
+        METRICS[name](y == 1, score)
+    # Whatever else is legal stays so: other lengths, other numbers, scores that are whole numbers, floats.
+    expected = METRICS[name](score[y == 1], score[y == 0])
+    assert METRICS[name](score[y == 1], score[y == 0]) == expected
+    for tar, non in (([0, 1], [0.5, 1.5, 2.5]), ([0, 1, 2], [0.5, 1.0, 0.0]), ([0, 1], [0, 1]), ([0.0, 1.0], [0.5, 1])):
+        METRICS[name](tar, non)
+
+
 def test_decimals_are_not_numbers_we_guess_about():
     with pytest.raises(InputError, match="Decimal"):
         metrics.cllr(np.array([Decimal("1.5")], dtype=object), [0.0])

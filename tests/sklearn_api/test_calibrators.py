@@ -46,7 +46,7 @@ SAME = [
 ]
 """Every setting differs from its default."""
 
-OWN = {"prior", "column"}
+OWN = {"prior", "column", "pos_label"}
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +121,33 @@ def test_classes_are_sorted_and_the_second_is_the_target(trials):
     assert np.array_equal(words.decision_function(X), expected.decision_function(X))
     assert np.array_equal(words.predict(X) == "tar", expected.predict(X) == 1)
     assert AffineCalibrator().fit(X, y == 1).predict(X).dtype == bool
+
+
+def test_words_say_which_scores_are_larger_and_the_alphabet_which_class_is_second(trials):
+    X, y, _ = trials
+    expected = PavCalibrator(prior=0.2).fit(X, y)
+    words = np.where(y, "bonafide", "spoof")
+    for found in (PavCalibrator(prior=0.2).fit(X, words), PavCalibrator(prior=0.2, pos_label="bonafide").fit(X, words)):
+        assert found.target_ == "bonafide"
+        assert found.classes_.tolist() == ["bonafide", "spoof"]
+        assert np.array_equal(found.transform(X), expected.transform(X))
+        assert np.array_equal(found.decision_function(X), -expected.decision_function(X))
+        assert np.array_equal(found.predict(X) == "bonafide", expected.predict(X) == 1)
+        assert np.array_equal(found.predict_proba(X), expected.predict_proba(X)[:, ::-1])
+        assert found.score(X, words) == expected.score(X, y)
+
+
+def test_words_of_no_known_meaning_are_refused_unless_one_is_named(trials):
+    X, y, _ = trials
+    words = np.where(y, "yes", "no")
+    with pytest.raises(InputError, match="y: which of the words 'no', 'yes'.*pos_label='yes'"):
+        AffineCalibrator().fit(X, words)
+    with pytest.raises(InputError, match="pos_label: 'maybe' is neither of the labels"):
+        AffineCalibrator(pos_label="maybe").fit(X, words)
+    expected = AffineCalibrator().fit(X, y).decision_function(X)
+    assert np.array_equal(AffineCalibrator(pos_label="yes").fit(X, words).decision_function(X), expected)
     with pytest.warns(DecibanWarning, match="larger scores favour non-target"):
-        AffineCalibrator().fit(X, np.where(y, "bonafide", "spoof"))
+        AffineCalibrator(pos_label="no").fit(X, words)
 
 
 def test_score_is_minus_cllr(trials):

@@ -1,16 +1,31 @@
 """Figures in the order (y_true, score), checked against those of scikit-learn that are the same by another road."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.model_selection import cross_validate
+from sklearn.metrics import log_loss, roc_curve
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.utils.class_weight import compute_sample_weight
 
 from deciban import metrics
 from deciban.errors import DecibanWarning, InputError
-from deciban.sklearn import cllr_score, cllr_scorer, dcf, min_cllr_score, min_cllr_scorer, scorer
+from deciban.sklearn import (
+    LinearFusion,
+    cllr_score,
+    cllr_scorer,
+    dcf,
+    eer_score,
+    eer_scorer,
+    min_cllr_score,
+    min_cllr_scorer,
+    min_dcf,
+    scorer,
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,27 +83,68 @@ def test_labels_of_any_kind(trials, metric):
     assert metric(np.where(y, "tar", "non"), llr) == expected
     spoofing = np.where(y, "bonafide", "spoof").tolist()
     assert metric(spoofing, llr, pos_label="bonafide") == expected
+    assert metric(spoofing, llr) == expected
     assert metric(spoofing, llr, pos_label="spoof") == metric(1 - y, llr) > expected
+    with pytest.raises(InputError, match="which of the words 'no', 'yes' is that of the targets"):
+        metric(np.where(y, "yes", "no"), llr)
+    assert metric(np.where(y, "yes", "no"), llr, pos_label="yes") == expected
 
 
-@pytest.mark.parametrize(
-    ("target", "non_target", "words"),
-    [
-        ("bonafide", "spoof", "'bonafide' is that of targets, but in the order of scikit-learn 'spoof' is"),
-        ("cat", "dog", "nothing says which of them is that of targets"),
-        ("target", "other", "nothing says which of them is that of targets"),
-    ],
-)
-def test_words_say_which_label_is_that_of_targets_or_the_user_does(trials, target, non_target, words):
+def test_eer_is_where_the_hull_of_the_roc_meets_the_diagonal(trials):
+    y, llr, weight = trials
+    for given in (None, weight):
+        p_fa, p_hit, _ = roc_curve(y, llr, sample_weight=given, drop_intermediate=False)
+        hull = ConvexHull(np.column_stack([np.append(p_fa, 1.0), np.append(p_hit, 0.0)])).equations
+        # Along the diagonal p_fa = 1 - p_hit = t, from t = 0.5 down to where the first side of the hull is met.
+        a, b, c = hull.T
+        steps = (-(b + c))[a - b < 0] / (a - b)[a - b < 0]
+        assert eer_score(y, llr, sample_weight=given) == pytest.approx(max(steps), rel=1e-9)
+
+
+@pytest.mark.parametrize("point", [{"p_target": 0.5}, {"p_target": 0.1, "c_miss": 3.0}, {"p_target": 0.7, "c_fa": 9.0}])
+def test_min_dcf_is_the_least_cost_over_all_thresholds(trials, point):
     y, llr, _ = trials
-    label = np.where(y, target, non_target)
-    for metric in (cllr_score, min_cllr_score):
-        with pytest.raises(InputError, match=words):
-            metric(label, llr)
-        assert metric(label, llr, pos_label=target) == metric(y, llr)
-        assert metric(np.where(y, "Target", "NONTARGET"), llr) == metric(y, llr)
-    with pytest.raises(InputError, match=f"pos_label={target!r}"):
-        dcf(label, llr, p_target=0.1)
+    miss, fa = point["p_target"] * point.get("c_miss", 1.0), (1 - point["p_target"]) * point.get("c_fa", 1.0)
+    costs = [
+        miss * np.mean(llr[y == 1] < level) + fa * np.mean(llr[y == 0] >= level) for level in [*np.unique(llr), np.inf]
+    ]
+    assert min_dcf(y, llr, **point) == pytest.approx(min(costs) / min(miss, fa), rel=1e-12)
+    assert min_dcf(y, llr, **point, normalize=False) == pytest.approx(min(costs), rel=1e-12)
+
+
+def test_scorers_choose_among_settings(trials):
+    y, llr, _ = trials
+    X = llr[:, None]
+    for chosen, figure in ((eer_scorer, eer_score), (scorer(min_dcf, p_target=0.1), partial(min_dcf, p_target=0.1))):
+        found = cross_val_score(LinearFusion(), X, y, scoring=chosen, cv=3)
+        search = GridSearchCV(LinearFusion(), {"ridge": [0.0, 1.0]}, scoring=chosen, cv=3).fit(X, y)
+        assert search.cv_results_["mean_test_score"][0] == pytest.approx(found.mean())
+        assert chosen(LinearFusion().fit(X, y), X, y) == -figure(y, llr)
+        assert pickle.loads(pickle.dumps(chosen))(  # noqa: S301  # our own
+            LinearFusion().fit(X, y), X, y
+        ) == -figure(y, llr)
+        assert getattr(figure, "func", figure).__name__ in repr(chosen)
+
+
+def test_scorers_know_which_class_a_decision_function_favours(trials):
+    y, llr, _ = trials
+    X, words = llr[:, None], np.where(y, "bonafide", "spoof")
+    numbers, named = LinearFusion().fit(X, y), LinearFusion().fit(X, words)
+    for chosen in (cllr_scorer, min_cllr_scorer, eer_scorer):
+        assert chosen(named, X, words) == pytest.approx(chosen(numbers, X, y), rel=1e-12)
+    for figure in (dcf, min_dcf):
+        with pytest.raises(InputError, match=rf"pos_label: costs depend.*scorer\({figure.__name__}, pos_label="):
+            scorer(figure, p_target=0.1)(named, X, words)
+        found = scorer(figure, p_target=0.1, pos_label="bonafide")(named, X, words)
+        assert found == pytest.approx(scorer(figure, p_target=0.1)(numbers, X, y), rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", [cllr_score, min_cllr_score, eer_score, partial(dcf, p_target=0.5)])
+def test_scores_before_labels_are_refused(trials, metric):
+    y, llr, _ = trials
+    for labels in (y, y == 1, y.astype(float)):
+        with pytest.raises(InputError, match="labels first, then scores|booleans"):
+            metric(llr, labels)
 
 
 def test_probabilities_are_noticed():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban._validate.mistaken import refuse_labels
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
@@ -116,8 +117,17 @@ def all_finite(matrix: AnyArray) -> bool:
 
 
 def pair(tar: ArrayLike, non: ArrayLike) -> tuple[ScoreArray, ScoreArray]:
-    """Return the scores of both classes, checked, in one common float type."""
-    tar, non = scores(tar, "tar"), scores(non, "non")
+    """Return the scores of both classes, checked, in one common float type.
+
+    Raises
+    ------
+    InputError
+        As in `scores`, or if these are labels and scores of the same trials.
+    """
+    given = array(tar, "tar"), array(non, "non")
+    tar, non = scores(given[0], "tar"), scores(given[1], "non")
+    for (name, label), (other, score) in ((("tar", given[0]), ("non", non)), (("non", given[1]), ("tar", tar))):
+        refuse_labels(label, name, score, other)
     if tar.dtype != non.dtype:
         tar, non = tar.astype(np.float64, copy=False), non.astype(np.float64, copy=False)
     return tar, non

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.mistaken import several
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -86,7 +87,7 @@ def names(classes: Iterable[str] | None, n_classes: int) -> Names:
     """
     if classes is None:
         return None
-    called: tuple[Any, ...] = () if isinstance(classes, str) else tuple(classes)
+    called = () if isinstance(classes, str) else tuple(several(classes, "classes", "['cat', 'dog']"))
     for at, one in enumerate(called):
         if not isinstance(one, str):
             raise InputError(f"classes: names are text, got {one!r} at index {at}. Pass list(map(str, classes)).")
@@ -280,7 +281,7 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
     InputError
         If a class is in two groups or in none, a group has no class of positive prior, or there is one group only.
     """
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if not _is_list(values):
         raise InputError(f"groups: got {values!r}. Give the classes of each group: {{'name': [class, ...], ...}}.")
     titles = tuple(map(str, values)) if isinstance(values, Mapping) else None
     listed = list(values.values() if isinstance(values, Mapping) else values)
@@ -289,7 +290,7 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
     home = np.full(len(prior), -1)
     for g, members in enumerate(listed):
         place = f"groups[{g if titles is None else titles[g]!r}]"
-        if isinstance(members, str) or not isinstance(members, Iterable):
+        if not _is_list(members):
             raise InputError(f"{place}: expected a list of classes, got {members!r}.")
         for member in members:
             try:
@@ -309,6 +310,11 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
             f"{_with_comma(classes[first : first + 1] if classes else ())}"
         )
     return tuple(np.flatnonzero((home == g) & (prior > 0)) for g in range(len(listed))), titles
+
+
+def _is_list(given: object) -> bool:
+    """Whether something holds others one after the other; a text is none, nor a single number of NumPy."""
+    return isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
 
 
 def _with_comma(classes: Sequence[str]) -> str:

@@ -118,6 +118,10 @@ def cross_validated(
     >>> round(cllr(llr[is_target], llr[~is_target]), 2), round(cllr(aware[is_target], aware[~is_target]), 2)
     (0.73, 0.5)
     """
+    if isinstance(calibrator, type) or not (hasattr(calibrator, "fit") and hasattr(calibrator, "transform")):
+        raise InputError(
+            f"calibrator: got {type(calibrator).__name__}. Pass a calibrator or a fusion, such as AffineCalibrator()."
+        )
     columns = _checked_scores(scores)
     given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
     quality = _checked_quality(calibrator, given, len(columns))

@@ -102,7 +102,8 @@ class PavCalibrator(Calibrator):
 
     def _checked(self) -> tuple[float, float | None]:
         """Smoothing and bound; they are attributes and may have been changed."""
-        if self.interpolation not in ("linear", "step"):
+        given: object = self.interpolation
+        if not isinstance(given, str) or given not in ("linear", "step"):
             raise InputError(f'interpolation: got {self.interpolation!r}. It is "linear" or "step".')
         smoothing = _validate.in_range(self.smoothing, "smoothing", 0.0, 1e100, "A number of trials is at least 0")
         if 0.0 < smoothing < 1e-100:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from deciban.cli import interrupts
+
+if interrupts.is_program():
+    interrupts.listen()  # before all that takes time to import
+
 try:
     from deciban.cli.main import main
-except KeyboardInterrupt:  # Ctrl-C before there is anything that could answer it
+except KeyboardInterrupt:
     sys.stderr.write("deciban: interrupted\n")
-    raise SystemExit(130) from None
+    raise SystemExit(interrupts.EXIT_CODE) from None
 
 __all__ = ["main"]

@@ -19,7 +19,9 @@ from typing import Any
 import click
 
 import deciban
+from deciban.cli import interrupts
 from deciban.errors import DecibanError, DecibanWarning
+from deciban.messages import lines, one_line
 
 COMMANDS = {
     "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
@@ -41,9 +43,6 @@ COMMANDS = {
 _MANY_OBJECTS = 400_000
 """New objects after which Python looks for garbage: modules and plots make many, and hardly any of them is."""
 
-_INTERRUPTED = 130
-"""What shells expect of a program that Ctrl-C ended."""
-
 
 @contextmanager
 def _stopping() -> Iterator[None]:
@@ -54,7 +53,7 @@ def _stopping() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _fail("interrupted", _INTERRUPTED)
+        _fail("interrupted", interrupts.EXIT_CODE)
     except BrokenPipeError:
         _write_nowhere()
         sys.exit(0)
@@ -97,8 +96,12 @@ def main() -> None:
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
+    if "_DECIBAN_COMPLETE" in os.environ:
+        from deciban.cli.shared import completion
+
+        completion.register()
     try:
-        with _stopping(), _answering(), warnings.catch_warnings():
+        with interrupts.listening(), _stopping(), _answering(), warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _warn
             code = _deciban(prog_name="deciban", standalone_mode=False)
@@ -114,7 +117,9 @@ def _answering() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(file=said)
+        click.echo(lines(said.getvalue()), nl=False, err=True)
         sys.exit(error.exit_code)
     except click.Abort:
         _fail("interrupted", 1)
@@ -153,12 +158,12 @@ _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDI
 def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
     """Say a warning of ours without the line of code that it came from; others are for programmers."""
     if issubclass(category, DecibanWarning):
-        click.echo(f"warning: {message}", err=True)
+        click.echo(f"warning: {one_line(str(message))}", err=True)
 
 
 def _fail(message: str, code: int) -> None:
     try:
-        click.echo(f"deciban: {message}", err=True)
+        click.echo(f"deciban: {lines(message)}", err=True)
     except BrokenPipeError:
         _write_nowhere()
     sys.exit(code)

@@ -54,8 +54,13 @@ class Jsonable:
         raise NotImplementedError
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        """Return `to_dict` as JSON text; what a terminal would obey is escaped, as JSON can."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        return "\n".join(map(_escaped, text.split("\n")))
+
+
+def _escaped(line: str) -> str:
+    return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 class Shown(Tabular, Jsonable):

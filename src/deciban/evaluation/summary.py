@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +93,8 @@ class TwoClassFigures:
         factors: ArrayLike = FACTORS,
         axis: Axis = "nats",
     ) -> None:
-        if not isinstance(operating_points, Iterable):
+        given: Any = operating_points
+        if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
             raise InputError(
                 f"operating_points: expected several, got {operating_points!r}. Write [{operating_points!r}]."
             )
@@ -266,7 +268,10 @@ def summarize(
     tar_class = _sorted(tar, tar_weights, "tar")
     scores = SortedScores.of_sorted(tar_class, _sorted(non, non_weights, "non"))
     is_weighted = tar_weights is not None or non_weights is not None
-    return Summary.of(scores, figures or TwoClassFigures(), is_weighted=is_weighted)
+    chosen = TwoClassFigures() if figures is None else figures
+    if not isinstance(chosen, TwoClassFigures):
+        raise InputError(f"figures: got {type(chosen).__name__}. Pass TwoClassFigures([0.01]), or leave it out.")
+    return Summary.of(scores, chosen, is_weighted=is_weighted)
 
 
 def merged(summaries: Iterable[Summary]) -> Summary:
@@ -333,8 +338,9 @@ def _sorted(scores: ArrayLike, weights: ArrayLike | None, name: str) -> SortedCl
     given = _validate.array(scores, name)
     if given.shape != (0,):
         checked = _validate.scores(given, name)
-        if weights is None or np.any(weights):
-            return SortedClass.of(checked, _validate.weights(weights, len(checked), f"{name}_weights"))
+        kept = None if weights is None else _validate.array(weights, f"{name}_weights")
+        if kept is None or kept.dtype.kind not in "biuf" or kept.any():
+            return SortedClass.of(checked, _validate.weights(kept, len(checked), f"{name}_weights"))
     if weights is not None and np.shape(weights) != given.shape:
         raise InputError(
             f"{name}_weights: {np.size(weights)} weights for {given.size} trials. Give one weight per trial."

@@ -18,6 +18,9 @@ from typing import IO
 
 from deciban.io.source import require_file_name
 
+_UNFINISHED: set[Path] = set()
+"""Files of this process that are being written, for whoever ends it without waiting."""
+
 _ABANDONED = 60.0
 """Seconds after the last write from which a file that nobody claims is taken for abandoned."""
 
@@ -58,9 +61,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = _resolved(target)
     _remove_abandoned(target)
     aside = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.part"
-    with _named(target):
-        handle = _created(aside, target)
+    _UNFINISHED.add(aside)
     try:
+        with _named(target):
+            handle = _created(aside, target)
         with _named(target), os.fdopen(handle, "w+b") as stream:
             _lock(stream.fileno())
             yield stream
@@ -70,7 +74,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+    finally:
+        _UNFINISHED.discard(aside)
     _sync_folder(target.parent)
+
+
+def remove_unfinished() -> None:
+    """Remove what this process has not written to its end: it is about to stop, in the middle of whatever it does."""
+    for aside in list(_UNFINISHED):
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
 
 
 def _prefix(target: Path) -> str:

@@ -79,6 +79,8 @@ class Contents:
         The label words that occur, and whether each means target.
     notes : tuple of str
         What a user should be told about this input.
+    from_probabilities : bool
+        Whether the scores are log-likelihood ratios already, of probabilities that the input held.
     """
 
     origin: Origin
@@ -92,6 +94,7 @@ class Contents:
     id_map: IdMap | None = None
     words: Mapping[str, bool] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    from_probabilities: bool = False
 
     @classmethod
     def of(cls, item: Item, *more: Item) -> Contents:

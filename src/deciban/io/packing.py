@@ -17,6 +17,7 @@ from typing import IO, Any, BinaryIO, Protocol
 import pyarrow as pa
 
 from deciban.errors import FormatError
+from deciban.steps import teller
 
 _HARMLESS = 256 << 20
 """Bytes that may come out of any compressed file, however small it is."""
@@ -111,6 +112,14 @@ def codec_of(head: bytes) -> Codec | None:
     return next((codec for codec in CODECS if codec.magic.match(head)), None)
 
 
+def _length(stream: BinaryIO) -> int:
+    """How many bytes there are from here to the end."""
+    here = stream.tell()
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(here)
+    return end - here
+
+
 def unpack(packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -> bytes:
     """Decompress a stream, or its first ``size`` bytes.
 
@@ -130,6 +139,7 @@ def unpack(packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -
         out of them than of any honest file.
     """
     out = io.BytesIO()
+    tell = teller(_length(packed), "bytes") if size is None else None
     try:
         stream = codec.open(packed)
         while size is None or out.tell() < size:
@@ -141,6 +151,8 @@ def unpack(packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -
                     f"{name}: compressed twice, {codec.name} is the outer one. Unpack that: {codec.tool} FILE > COPY."
                 )
             out.write(block)
+            if tell is not None:
+                tell(packed.tell())
             if out.tell() > max(_HARMLESS, codec.ratio * packed.tell()):
                 raise FormatError(_bomb(name, codec, out.tell(), packed.tell()))
     except (OSError, EOFError, zlib.error, ValueError) as error:

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import KIND_OF, field_of
 from deciban.io.reader import read_contents
-from deciban.io.source import PathLike
+from deciban.io.source import Readable
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
 
 Table = TypeVar("Table", Index, Key, ClassScores, ClassKey, Quality, SegmentQuality, IdMap)
 
 
 def read_scores(
-    path: PathLike,
+    path: Readable,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -27,10 +27,11 @@ def read_scores(
 
     Parameters
     ----------
-    path : path
+    path : path or open file
         A text table (white space, commas or tabs between the columns, with or without a header; lines that begin with
         ``#`` or ``;;`` are skipped), HDF5, MATLAB, Parquet, Arrow or NumPy file; gzip, bzip2 and zstd are transparent,
-        ``-`` is standard input. A folder of Parquet files, or a pattern such as ``part-*.txt``, is read as one.
+        ``-`` is standard input. An open file, of bytes or of text, is read to its end. A folder of Parquet files, or a
+        pattern such as ``part-*.txt``, is read as one.
     format : str, optional
         One of the names in the documentation of formats: ``kaldi``, ``nist-sre``, ``bosaris-hdf5``, ``table``, ... Left
         out, the contents decide; what was assumed is in ``trials.origin.reading``.
@@ -73,7 +74,7 @@ def read_scores(
 
 
 def read_key(
-    path: PathLike,
+    path: Readable,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -107,7 +108,7 @@ def read_key(
     return _only(path, Key, format=format, columns=columns, labels=labels)
 
 
-def read_index(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> Index:
+def read_index(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> Index:
     """Read which trials there are from a file of any known format; a key or a score file will do.
 
     Parameters
@@ -135,7 +136,7 @@ def read_index(path: PathLike, *, format: str | None = None, columns: Columns | 
     return _only(path, Index, format=format, columns=columns)
 
 
-def read_class_scores(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> ClassScores:
+def read_class_scores(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> ClassScores:
     """Read scores of segments for several classes: a name column and one column of numbers per class, or a matrix.
 
     Parameters
@@ -163,7 +164,7 @@ def read_class_scores(path: PathLike, *, format: str | None = None, columns: Col
     return _only(path, ClassScores, format=format, columns=columns)
 
 
-def read_class_key(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> ClassKey:
+def read_class_key(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> ClassKey:
     """Read which class every segment is of.
 
     Parameters
@@ -192,7 +193,7 @@ def read_class_key(path: PathLike, *, format: str | None = None, columns: Column
     return _only(path, ClassKey, format=format, columns=columns)
 
 
-def read_quality(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> Quality:
+def read_quality(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> Quality:
     """Read quality measures of both sides of trials, from HDF5 or MATLAB files.
 
     Parameters
@@ -223,7 +224,7 @@ def read_quality(path: PathLike, *, format: str | None = None, columns: Columns 
 
 
 def read_segment_quality(
-    path: PathLike, *, format: str | None = None, columns: Columns | None = None
+    path: Readable, *, format: str | None = None, columns: Columns | None = None
 ) -> SegmentQuality:
     """Read quality measures of segments; a text file is taken for ``bosaris-quality``.
 
@@ -253,7 +254,7 @@ def read_segment_quality(
     return _only(path, SegmentQuality, format=format, columns=columns)
 
 
-def read_id_map(path: PathLike, *, format: str | None = None, columns: Columns | None = None) -> IdMap:
+def read_id_map(path: Readable, *, format: str | None = None, columns: Columns | None = None) -> IdMap:
     """Read which names stand for which; a text file of two columns is taken for ``bosaris-idmap``.
 
     Parameters
@@ -281,7 +282,7 @@ def read_id_map(path: PathLike, *, format: str | None = None, columns: Columns |
     return _only(path, IdMap, format=format, columns=columns)
 
 
-def _only(path: PathLike, table: type[Table], **options: Any) -> Table:
+def _only(path: Readable, table: type[Table], **options: Any) -> Table:
     """One kind of what an input holds; it is there, because it was asked for."""
     kind = KIND_OF[table]
     found: Table = getattr(read_contents(path, need=kind, **options), field_of(kind))

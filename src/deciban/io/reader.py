@@ -13,7 +13,7 @@ from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name
 from deciban.io.recognition import Opened, Recognized, recognize
-from deciban.io.source import PathLike, Source, TwoFiles, display_name, read_text
+from deciban.io.source import PathLike, Readable, Source, TwoFiles, display_name, read_text
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.trials import Origin, Scores
@@ -21,7 +21,7 @@ from deciban.trials.joining.append import concatenate
 
 
 def read_contents(
-    path: PathLike,
+    path: Readable,
     *,
     need: ContentKind | None = None,
     format: str | None = None,
@@ -35,8 +35,8 @@ def read_contents(
     Parameters
     ----------
     path : path
-        A file, compressed or not; ``-`` for standard input; a folder of Parquet files; or a pattern with ``*`` whose
-        files, in the order of their names, are read as one.
+        A file, compressed or not; an open one; ``-`` for standard input; a folder of Parquet files; or a pattern with
+        ``*`` whose files, in the order of their names, are read as one.
     need : str, optional
         What the input must hold: ``scores``, ``key``, ``index``, ``class-scores``, ``class-key``, ``quality``,
         ``segment-quality`` or ``id-map``. What else is there is read, too.
@@ -77,7 +77,7 @@ class Input:
 
 
 def read_input(
-    path: PathLike | Recognized,
+    path: Readable | Recognized,
     *,
     need: ContentKind | None = None,
     format: str | None = None,

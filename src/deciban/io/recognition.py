@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,7 +17,17 @@ from deciban.io.columns.headers import Columns, Vocabulary, could_hold
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import PathLike, Source, TwoFiles, display_name, files_of, numbered_lines, read_text
+from deciban.io.source import (
+    PathLike,
+    Readable,
+    Source,
+    TwoFiles,
+    display_name,
+    files_of,
+    is_open_file,
+    numbered_lines,
+    read_text,
+)
 from deciban.io.text.finding import columns_seen, find_layout
 from deciban.io.text.reader import Layout
 
@@ -187,7 +198,7 @@ class Recognized:
 
 
 def recognize(
-    path: PathLike | TwoFiles | Recognized,
+    path: Readable | TwoFiles | Recognized,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -233,16 +244,24 @@ def recognize(
         _refuse_other_options(path, format, columns, labels)
         return path
     if isinstance(path, TwoFiles):
-        tar, non = (recognize(one, format=format, columns=columns, labels=labels, of_key=of_key) for one in (path.tar, path.non))
+        tar, non = (
+            recognize(one, format=format, columns=columns, labels=labels, of_key=of_key) for one in (path.tar, path.non)
+        )
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
-    return Recognized(path, tuple(Opened(Source(one), asked, options) for one in files_of(path)))
+    opened = tuple(Opened(Source(one), asked, options) for one in files_of(path))
+    given: Any = path
+    return Recognized(opened[0].source.path if is_open_file(path) else given, opened)
 
 
-def is_stream(path: PathLike) -> bool:
-    """Whether an input can be read only once: standard input or a pipe."""
-    return str(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
+def is_stream(path: Readable) -> bool:
+    """Whether an input can be read only once: standard input, an open file or a pipe."""
+    return (
+        is_open_file(path)
+        or str(path) == "-"
+        or (Path(f"{path}").exists() and not (Path(f"{path}").is_file() or Path(f"{path}").is_dir()))
+    )
 
 
 def readable_as(

@@ -24,6 +24,7 @@ from deciban.io.text.reader import Layout
 from deciban.io.units import notes_on_submissions, written_as
 from deciban.io.writing import opened, target_name
 from deciban.messages import Message
+from deciban.steps import teller
 from deciban.trials import ClassScores, Scores
 from deciban.trials.tables import LOG_10
 from deciban.types import BoolArray, IntArray, ScoreArray
@@ -175,7 +176,7 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     before, field, behind = _FIELDS[layout.delimiter]
     before %= layout.roles.index("score")
     pattern = f"^(?P<before>{before})(?P<field>{field})(?P<behind>{behind})$"
-    n_skipped, at = int(layout.header is not None), 0
+    n_skipped, at, tell = int(layout.header is not None), 0, teller(len(score), "rows")
     for block in _blocks(source):
         marked = block.startswith(_MARK) and at == 0
         text = block[len(_MARK) :] if marked else block
@@ -191,6 +192,7 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
         stream.writelines([_MARK, *made] if marked else made)
         n_skipped -= lines.n_rows - n_rows
         at += n_rows
+        tell(at)
     if at < len(score):
         raise FormatError(_changed(source))
 

@@ -7,16 +7,20 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import IO, Any, BinaryIO, TypeAlias
 
 from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
+from deciban.messages import one_line
 
 PathLike: TypeAlias = str | os.PathLike[str]
+
+Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
+"""A file by its name, or an open one."""
 
 _KINDS = {
     "HDF5": re.compile(rb"\x89HDF\r\n\x1a\n"),
@@ -91,7 +95,16 @@ def single_files(inputs: Iterable[PathLike | TwoFiles | None]) -> list[PathLike]
     return [path for one in named for path in ((one.tar, one.non) if isinstance(one, TwoFiles) else (one,))]
 
 
-def display_name(path: PathLike | TwoFiles) -> str:
+def is_open_file(path: object) -> bool:
+    """Whether this is an open file, or something else to read from, and no name.
+
+    >>> is_open_file(io.BytesIO()), is_open_file("scores.txt")
+    (True, False)
+    """
+    return hasattr(path, "read") and not isinstance(path, str | os.PathLike)
+
+
+def display_name(path: Readable | TwoFiles) -> str:
     r"""What messages call a file.
 
     A file name need not be text: what cannot be encoded is shown as a question mark, and what a terminal would obey
@@ -104,27 +117,41 @@ def display_name(path: PathLike | TwoFiles) -> str:
     """
     if str(path) == "-":
         return "standard input"
+    if is_open_file(path):
+        own = getattr(path, "name", None)
+        return display_name(own) if isinstance(own, str) and own != "-" else "open file"
     name = str(path).encode("utf-8", "replace").decode()
-    return name if name.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return one_line(name)
 
 
-def require_file_name(path: PathLike) -> None:
-    """Refuse what names no file: an empty name would be the current folder.
+def require_file_name(path: Readable) -> None:
+    """Refuse what is no file and names none: an empty name would be the current folder.
 
     Raises
     ------
     InputError
     """
     given: object = path
-    if not isinstance(given, str | os.PathLike):
-        raise InputError(
-            f"got {type(given).__name__} for the name of a file. Of what is in memory, deciban.trials.scores_from "
-            "makes scores and key_from a key (a data frame), and deciban.evaluate takes arrays."
-        )
+    if not isinstance(given, str | os.PathLike) and not is_open_file(given):
+        raise InputError(f"path: got {type(given).__name__}. Name a file, or pass an open one.{_way_out(given)}")
     if not str(path):
         raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
     if "\0" in str(path):
         raise InputError(f"{display_name(path)}: no file name holds NUL.")
+
+
+def _way_out(given: object) -> str:
+    """What to do with something that is no file."""
+    if isinstance(given, bytes | bytearray | memoryview):
+        return " Bytes that were read before are one by io.BytesIO(...)."
+    if isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__"):
+        return (
+            " deciban.evaluate takes data frames as they are; deciban.trials.scores_from and key_from make tables of "
+            "trials of their columns."
+        )
+    if hasattr(given, "__array__") or isinstance(given, list | tuple):
+        return " deciban.evaluate takes arrays as they are."
+    return ""
 
 
 def require_one_stream(paths: Iterable[object]) -> None:
@@ -155,7 +182,7 @@ def require_one_stream(paths: Iterable[object]) -> None:
         )
 
 
-def files_of(path: PathLike) -> list[PathLike]:
+def files_of(path: Readable) -> list[Any]:
     """The files that a pattern stands for, or the path itself if it is none.
 
     Raises
@@ -165,16 +192,16 @@ def files_of(path: PathLike) -> list[PathLike]:
     """
     require_file_name(path)
     text = str(path)
-    if text == "-" or not set(text) & set("*?[") or Path(path).exists():
+    if is_open_file(path) or text == "-" or not set(text) & set("*?[") or Path(text).exists():
         return [path]
-    found: list[PathLike] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
+    found: list[Any] = [*sorted(glob.glob(text, recursive=True))]  # noqa: PTH207  # a whole path, absolute or not
     if not found:
         raise InputError(f"{display_name(path)}: no file matches this pattern.")
     return found
 
 
 class Source:
-    """One input: a file, a folder or standard input; compressed or not. Bytes are read when they are asked for, once.
+    """One input: a file, a folder, standard input or an open file; compressed or not. Read when asked for, and once.
 
     Attributes
     ----------
@@ -183,24 +210,26 @@ class Source:
         What messages call it.
     """
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: Readable) -> None:
         require_file_name(path)
-        self.path = path
+        given: Any = path
+        self._file: Any = given if is_open_file(path) else None
         self.name = display_name(path)
+        self.path: PathLike = given if self._file is None else self.name
 
     @cached_property
     def is_folder(self) -> bool:
         """Whether this is a folder (a partitioned table)."""
-        return not self._is_stdin and Path(self.path).is_dir()
+        return self._is_path and Path(self.path).is_dir()
 
     @property
-    def _is_stdin(self) -> bool:
-        return str(self.path) == "-"
+    def _is_path(self) -> bool:
+        return self._file is None and str(self.path) != "-"
 
     @cached_property
     def is_file(self) -> bool:
         """Whether the bytes can be read more than once."""
-        return not self._is_stdin and Path(self.path).is_file()
+        return self._is_path and Path(self.path).is_file()
 
     @property
     def is_plain(self) -> bool:
@@ -209,7 +238,9 @@ class Source:
 
     @cached_property
     def _streamed(self) -> bytes:
-        return sys.stdin.buffer.read() if self._is_stdin else Path(self.path).read_bytes()
+        if self._is_path:
+            return Path(self.path).read_bytes()
+        return sys.stdin.buffer.read() if self._file is None else _content_of(self._file, self.name)
 
     def _open(self) -> BinaryIO:
         return Path(self.path).open("rb") if self.is_file else io.BytesIO(self._streamed)
@@ -272,6 +303,27 @@ class Source:
         """All bytes, decompressed, as a stream."""
         opened = self.seekable()
         return opened.open("rb") if isinstance(opened, Path) else opened
+
+
+def _content_of(file: Any, name: str) -> bytes:
+    """All that is left in an open file, of bytes or of text.
+
+    Raises
+    ------
+    InputError
+        If it is closed, cannot be read, or gives neither.
+    """
+    try:
+        found = file.read()
+    except (ValueError, io.UnsupportedOperation) as error:
+        raise InputError(
+            f"{name}: cannot be read: {str(error).rstrip('.')}. Open it for reading, as open(path, 'rb') does."
+        ) from error
+    if isinstance(found, str):
+        return found.encode("utf-8", "surrogateescape")
+    if not isinstance(found, bytes | bytearray | memoryview):
+        raise InputError(f"{name}: reading gives {type(found).__name__}, expected bytes or text.")
+    return bytes(found)
 
 
 def read_text(path: PathLike | Source) -> bytes:

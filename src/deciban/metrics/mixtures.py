@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
+from deciban._validate.mistaken import several
 from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point, detection_cost
 from deciban.errors import InputError
@@ -269,7 +270,8 @@ def _sum(p_miss: FloatArray, p_fa: FloatArray, thresholds: FloatArray, weight: F
 
 def _points(operating_points: Iterable[PointLike], weights: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
     """Thresholds and weights of operating points."""
-    points = [as_operating_point(point) for point in operating_points]
+    given = several(operating_points, "operating_points", "[0.01, (0.001, 10, 1)]")
+    points = [as_operating_point(point) for point in given]
     if not points:
         raise InputError("operating_points: empty. Give at least one OperatingPoint.")
     return np.array([point.threshold for point in points]), _weights(weights, len(points), "weights")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from deciban.errors import FormatError, InputError
+from deciban.io.source import Source, display_name, is_open_file, require_file_name
 from deciban.models.model import SCHEMA, Model, Training
 
 _HOMES = {
@@ -51,7 +52,7 @@ def load_model(path: Any) -> Model:
 
     Parameters
     ----------
-    path : path
+    path : path or open file
         ``-`` is standard input.
 
     Returns
@@ -79,10 +80,16 @@ def load_model(path: Any) -> Model:
     >>> load_model(path)
     AffineCalibrator(p_target=0.5, alpha=1.0, beta=1.0, ridge=0.0)
     """
-    if str(path) == "-":
+    require_file_name(path)
+    name: str
+    data: bytes | None
+    if is_open_file(path):
+        opened = Source(path)
+        name, data = opened.name, opened.data
+    elif str(path) == "-":
         name, data = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
     else:
-        name, file = str(path), Path(path)
+        name, file = display_name(path), Path(path)
         data = file.read_bytes() if file.stat().st_size <= _MOST_BYTES else None
     if data is None or len(data) > _MOST_BYTES:
         raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")

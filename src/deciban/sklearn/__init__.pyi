@@ -6,7 +6,9 @@ from deciban.sklearn.calibrators import GaussianCalibrator as GaussianCalibrator
 from deciban.sklearn.calibrators import PavCalibrator as PavCalibrator
 from deciban.sklearn.calibrators import ScaleCalibrator as ScaleCalibrator
 from deciban.sklearn.calibrators import ShiftCalibrator as ShiftCalibrator
+from deciban.sklearn.estimator import LlrEstimator as LlrEstimator
 from deciban.sklearn.estimator import ScoreCalibrator as ScoreCalibrator
+from deciban.sklearn.fusions import LinearFusion as LinearFusion
 from deciban.sklearn.multiclass.calibrators import ClassScaleTransformation as ClassScaleTransformation
 from deciban.sklearn.multiclass.calibrators import DetectionPavTransformation as DetectionPavTransformation
 from deciban.sklearn.multiclass.calibrators import GaussianBackend as GaussianBackend
@@ -19,6 +21,9 @@ from deciban.sklearn.multiclass.estimator import ClassEstimator as ClassEstimato
 from deciban.sklearn.scoring import cllr_score as cllr_score
 from deciban.sklearn.scoring import cllr_scorer as cllr_scorer
 from deciban.sklearn.scoring import dcf as dcf
+from deciban.sklearn.scoring import eer_score as eer_score
+from deciban.sklearn.scoring import eer_scorer as eer_scorer
 from deciban.sklearn.scoring import min_cllr_score as min_cllr_score
 from deciban.sklearn.scoring import min_cllr_scorer as min_cllr_scorer
+from deciban.sklearn.scoring import min_dcf as min_dcf
 from deciban.sklearn.scoring import scorer as scorer

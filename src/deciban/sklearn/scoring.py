@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from deciban import metrics
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
+from deciban.io.columns.headers import Vocabulary
 from deciban.models.two_class import Labelled
 from deciban.types import AnyArray
 
@@ -62,8 +64,8 @@ def cllr_score(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour. Left out, it is the larger number, or the larger word if that
-        is known for targets and the other one for non-targets (``"non"``, ``"tar"``).
+        The label of targets, which large scores favour. If not given: the larger of two numbers, as in ``classes_``;
+        of words the one that means target, such as ``"target"`` or ``"bonafide"``, other words are refused.
 
     Returns
     -------
@@ -73,8 +75,7 @@ def cllr_score(
     Raises
     ------
     InputError
-        If there are not exactly two labels, words do not say which is that of targets, lengths differ, or a score is
-        NaN.
+        If there are not exactly two labels, or words of unknown meaning, lengths differ, or a score is NaN.
 
     Examples
     --------
@@ -98,8 +99,8 @@ def min_cllr_score(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour. Left out, it is the larger number, or the larger word if that
-        is known for targets and the other one for non-targets (``"non"``, ``"tar"``).
+        The label of targets, which large scores favour. If not given: the larger of two numbers, as in ``classes_``;
+        of words the one that means target, such as ``"target"`` or ``"bonafide"``, other words are refused.
 
     Returns
     -------
@@ -109,8 +110,7 @@ def min_cllr_score(
     Raises
     ------
     InputError
-        If there are not exactly two labels, words do not say which is that of targets, lengths differ, or a score is
-        NaN.
+        If there are not exactly two labels, or words of unknown meaning, lengths differ, or a score is NaN.
 
     Examples
     --------
@@ -148,8 +148,8 @@ def dcf(
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class.
     pos_label : int, float, bool or str, optional
-        The label of targets, which large scores favour. Left out, it is the larger number, or the larger word if that
-        is known for targets and the other one for non-targets (``"non"``, ``"tar"``).
+        The label of targets, which large scores favour. If not given: the larger of two numbers, as in ``classes_``;
+        of words the one that means target, such as ``"target"`` or ``"bonafide"``, other words are refused.
 
     Returns
     -------
@@ -159,8 +159,8 @@ def dcf(
     Raises
     ------
     InputError
-        If there are not exactly two labels, words do not say which is that of targets, lengths differ, a score is
-        NaN, or the operating point is none.
+        If there are not exactly two labels, or words of unknown meaning, lengths differ, a score is NaN, or the
+        operating point is none.
 
     Examples
     --------
@@ -172,13 +172,83 @@ def dcf(
     return float(metrics.act_dcf(**trials, p_target=point.p_target, c_miss=c_miss, c_fa=c_fa, normalize=normalize))
 
 
+def eer_score(
+    y_true: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+) -> float:
+    """Equal error rate on the convex hull of the ROC, `deciban.metrics.eer` in the order of scikit-learn.
+
+    Parameters
+    ----------
+    y_true, score, sample_weight, pos_label
+        As in `min_cllr_score`.
+
+    Returns
+    -------
+    float
+        A fraction, from 0 to 0.5.
+
+    Raises
+    ------
+    InputError
+        As in `min_cllr_score`.
+
+    Examples
+    --------
+    >>> eer_score([1, 0, 1, 0], [0.2, 0.3, 0.4, 0.1])
+    0.25
+    """
+    return metrics.eer(**_by_class(y_true, score, sample_weight, pos_label))
+
+
+def min_dcf(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    *,
+    p_target: float,
+    c_miss: float = 1.0,
+    c_fa: float = 1.0,
+    normalize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    """Detection cost at the best threshold, `deciban.metrics.min_dcf` in the order of scikit-learn.
+
+    Parameters
+    ----------
+    y_true, sample_weight, pos_label
+        As in `dcf`.
+    score : (n_trials,) array_like
+        Any scores that are larger for targets.
+    p_target, c_miss, c_fa, normalize
+        As in `dcf`.
+
+    Returns
+    -------
+    float
+        Normalized, at most 1.
+
+    Raises
+    ------
+    InputError
+        As in `dcf`.
+
+    Examples
+    --------
+    >>> min_dcf([1, 0, 1, 0], [0.2, 0.3, 0.4, 0.1], p_target=0.5)
+    0.5
+    """
+    point = metrics.OperatingPoint(p_target, c_miss, c_fa)
+    trials = _by_class(y_true, score, sample_weight, pos_label)
+    return float(metrics.min_dcf(**trials, p_target=point.p_target, c_miss=c_miss, c_fa=c_fa, normalize=normalize))
+
+
 def scorer(metric: Callable[..., float], **options: Any) -> Any:
     """A scorer for ``scoring=`` of `GridSearchCV`, `cross_validate` and the like.
 
     Parameters
     ----------
     metric : function
-        `cllr_score`, `min_cllr_score` or `dcf`.
+        `cllr_score`, `min_cllr_score`, `eer_score`, `dcf` or `min_dcf`, or another one of these arguments.
     **options
         Its keyword arguments, such as the operating point of `dcf`, or ``pos_label``.
 
@@ -204,8 +274,72 @@ def scorer(metric: Callable[..., float], **options: Any) -> Any:
     >>> round(scorer(dcf, p_target=0.1)(ShiftCalibrator().fit(X, y), X, y), 3)
     -1.0
     """
-    of_scores = _OfDecisionFunction(metric)
-    return make_scorer(of_scores, response_method="decision_function", greater_is_better=False, **options)
+    return make_scorer(_Metric(metric), response_method="decision_function", greater_is_better=False, **options)
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """A figure of what scorers hand over: a decision function, which favours the larger label, whatever it means."""
+
+    figure: Callable[..., float]
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.figure, "__name__", self.figure))
+
+    def __call__(self, y_true: ArrayLike, score: ArrayLike, *, sample_weight: Any = None, **options: Any) -> float:
+        if options.get("pos_label") is None:
+            larger = two_classes(y_true, "y_true")[1]
+            if self.figure in _OF_POINTS and target_label(y_true, None, "y_true") != larger:
+                raise InputError(
+                    "pos_label: costs depend on which label is that of the targets, and scikit-learn puts "
+                    f"{larger!r} there. Say it: scorer({self.__name__}, pos_label=...)."
+                )
+            options["pos_label"] = larger
+        return self.figure(y_true, score, sample_weight=sample_weight, **options)
+
+
+_OF_POINTS = (dcf, min_dcf)
+"""Figures that change if the classes change places."""
+
+
+cllr_scorer = scorer(cllr_score)
+"""Minus `cllr_score` of a decision function that is a log-likelihood ratio."""
+
+min_cllr_scorer = scorer(min_cllr_score)
+"""Minus `min_cllr_score` of any decision function."""
+
+eer_scorer = scorer(eer_score)
+"""Minus `eer_score` of any decision function."""
+
+
+def target_label(labels: ArrayLike, pos_label: Any, name: str) -> Any:
+    """The label of the targets: the one that was named, the larger of two numbers, or the word that means it.
+
+    Raises
+    ------
+    InputError
+        If there are not two labels, the one that was named is none of them, or nobody knows what the words mean.
+
+    Examples
+    --------
+    >>> target_label([0, 1, 0], None, "y"), target_label(["spoof", "bonafide"], None, "y")
+    (1, 'bonafide')
+    """
+    known = two_classes(labels, name).tolist()
+    if pos_label is not None:
+        if pos_label not in known:
+            raise InputError(f"pos_label: {pos_label!r} is neither of the labels {listed(np.array(known))}.")
+        return pos_label
+    if not isinstance(known[0], str):
+        return known[1]
+    means = [Vocabulary.of(None).within(known).meaning(word) for word in known]
+    if sorted(means, key=str) != [False, True]:
+        raise InputError(
+            f"{name}: which of the words {listed(np.array(known))} is that of the targets, which large scores favour? "
+            f"Say it: pos_label={known[1]!r}, for example."
+        )
+    return known[means.index(True)]
 
 
 def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> dict[str, Any]:
@@ -216,56 +350,11 @@ def _by_class(y_true: ArrayLike, score: ArrayLike, sample_weight: ArrayLike | No
     scores = _validate.scores(score, "score")
     if len(label) != len(scores):
         raise InputError(f"y_true, score: {len(label)} labels for {len(scores)} scores. Give one label per score.")
-    known = two_classes(label, "y_true")
-    if pos_label is not None and pos_label not in known:
-        raise InputError(f"pos_label: {pos_label!r} is neither of the labels {listed(known)}.")
-    if pos_label is None and known.dtype.kind not in "biuf":
-        _require_known_words(known)
-    is_target = label == (known[1] if pos_label is None else pos_label)
+    if label.dtype.kind == "f" and len(np.unique(label)) > 2 >= len(np.unique(scores)):
+        raise InputError(
+            "y_true, score: the first is no labels, but the second could be. The order is that of scikit-learn: "
+            "labels first, then scores."
+        )
+    is_target = label == target_label(label, pos_label, "y_true")
     weight = _validate.weights(sample_weight, len(scores), "sample_weight")
     return Labelled(scores, is_target, weight).as_sets(scores)
-
-
-def _require_known_words(known: AnyArray) -> None:
-    """Refuse to take the larger one of two words for that of targets, unless it is known to be.
-
-    Raises
-    ------
-    InputError
-    """
-    from deciban.io.columns.headers import Vocabulary
-
-    listed_words = [str(word) for word in known.tolist()]
-    words = Vocabulary.of(None).within(listed_words)
-    meant = [words.meaning(word) for word in listed_words]
-    if meant != [False, True]:
-        smaller, larger = known.tolist()
-        why = (
-            f"{smaller!r} is that of targets, but in the order of scikit-learn {larger!r} is"
-            if meant == [True, False]
-            else "nothing says which of them is that of targets"
-        )
-        raise InputError(
-            f"y_true: the labels are {smaller!r} and {larger!r}, and {why}. Name the label that large scores favour: "
-            f"pos_label={smaller!r}, or pos_label={larger!r}."
-        )
-
-
-class _OfDecisionFunction:
-    """A metric for scorers: large values of a decision function favour the larger label, whatever it is called."""
-
-    def __init__(self, metric: Callable[..., float]) -> None:
-        self.metric = metric
-        self.__name__ = metric.__name__
-
-    def __call__(self, y_true: ArrayLike, score: ArrayLike, *, pos_label: Any = None, **options: Any) -> float:
-        """The figure of a decision function, by default for ``classes_[1]``."""
-        positive = two_classes(y_true, "y_true")[1] if pos_label is None else pos_label
-        return self.metric(y_true, score, pos_label=positive, **options)
-
-
-cllr_scorer = scorer(cllr_score)
-"""Minus `cllr_score` of a decision function that is a log-likelihood ratio."""
-
-min_cllr_scorer = scorer(min_cllr_score)
-"""Minus `min_cllr_score` of any decision function."""

@@ -99,7 +99,8 @@ class Trials(Frozen):
         >>> len(trials), trials.sides, trials.name_of(1)
         (2, ('enroll', 'test'), '(ann, y)')
         """
-        sides = tuple(ids)
+        given: object = ids
+        sides = tuple(ids) if isinstance(given, Mapping) else type(given).__name__
         if sides not in (PAIR, PAIR_SIDE, SINGLE, ROW):
             raise InputError(f"ids: trials are identified by enroll and test (and side), or by trial, not by {sides}.")
         columns = [encode(values, side) for side, values in ids.items()]

@@ -262,7 +262,7 @@ def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores"
         If there is none, one is no name of a file, or standard input would be read twice.
     """
     given: Any = [scores] if isinstance(scores, str | os.PathLike | TwoFiles) else scores
-    if not isinstance(given, Iterable):
+    if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise InputError(f"{name}: got {type(scores).__name__}. Name a file, or several in a list.")
     paths: list[Any] = list(given)
     for path in paths:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban._validate import arrays as _validate
+from deciban._validate.mistaken import several
 from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.frames import columns_named, contents_of_frame, held, of_one_system
@@ -79,7 +80,7 @@ def two_class_files(frame: Any, given: Given) -> ScoreFiles:
     """A data frame with scores of systems and the truth, as if it were a file."""
     named = columns_named("score", "score" if given.score is None else given.score)
     how: Any = {"labels": given.labels, "system": given.system or named[0], "log10": bool(given.options.get("log10"))}
-    roles = {**given.sides, "score": named, "label": given.label or "label"}
+    roles = {**given.sides, "score": named, "label": "label" if given.label is None else given.label}
     contents = contents_of_frame(frame, roles, need="scores", **how)
     return ScoreFiles((held(contents, "data frame"),), None)
 
@@ -89,13 +90,13 @@ def class_files(frame: Any, given: Given) -> ScoreFiles:
     classes, score = given.classes, given.score
     if given.labels is not None:
         raise InputError(_NO_WORDS)
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
+    if isinstance(classes, str) or not isinstance(classes, Iterable) or getattr(classes, "ndim", 1) == 0:
         raise InputError("classes: name the classes, whose scores are the columns: classes=['eng', 'fra'].")
     called = [str(one) for one in classes]
     if score is not None and not isinstance(score, Mapping):
         raise InputError("score: write the columns of each system: {'A': ['A eng', 'A fra'], 'B': ['B eng', 'B fra']}.")
     systems = {given.system or "system": called} if score is None else score
-    roles = {**given.sides, "score": called, "class": given.label or "class"}
+    roles = {**given.sides, "score": called, "class": "class" if given.label is None else given.label}
     inputs = []
     for name in systems:
         own = of_one_system(frame, systems, name, called)
@@ -151,8 +152,9 @@ def _names_of(n_systems: int, names: Any) -> list[str]:
     """What the systems of arrays are called."""
     if names is None:
         return [f"system {k + 1}" for k in range(n_systems)]
-    listed = [names] if isinstance(names, str) else list(names)
-    if len(listed) != n_systems or len(set(listed)) < n_systems or not all(isinstance(one, str) for one in listed):
+    listed = several(names, "score", "['sysA', 'sysB']")
+    words = {one for one in listed if isinstance(one, str)}
+    if not len(listed) == len(words) == n_systems:
         raise InputError(f"score: expected {n_systems} different names of systems, got {names!r}.")
     return listed
 

@@ -119,7 +119,7 @@ def train_files(
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     files = ScoreFiles.of(named, key, chosen.reading)
     test_scores = _test_paths(files, test_scores, test_key)
-    made = _copied(model or _default(files, chosen, quality), with_quality=quality is not None)
+    made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)
     measured = None if quality is None else read_measures(quality)
     with _subsets_named(made):

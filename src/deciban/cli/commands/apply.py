@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import print_json, require_own_stream
-from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell, working
+from deciban.cli.shared.options import SectionedCommand, options, refuse_options, tell
+from deciban.cli.shared.progress import working
 
 
 @click.command("apply", cls=SectionedCommand)
-@click.argument("model", metavar="MODEL.json")
-@click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
+@click.argument("model", metavar="MODEL.json", shell_complete=files)
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @options("apply", "by-order", "missing-of-files", "duplicates", "kind", "classes", "reading")
 @options("probabilities", "quiet", "llrs", "json")
 def apply_command(

@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
+from deciban.cli.shared.progress import working
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
 _CLASS_KINDS = (
@@ -27,7 +29,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 
 @click.command("eval", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
 @joining_options()
 @options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
@@ -85,7 +87,7 @@ def eval_command(
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
 @joining_options()
 @options("plot", "reliability", "axis", "json")
 def plot_command(

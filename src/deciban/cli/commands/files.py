@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
-from deciban.cli.shared.options import SectionedCommand, options, tell, working
+from deciban.cli.shared.options import SectionedCommand, options, tell
+from deciban.cli.shared.progress import working
+from deciban.messages import lines
 
 if TYPE_CHECKING:
     from deciban.io.formats import BaseFormat
 
 
 @click.command("convert", cls=SectionedCommand)
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", shell_complete=files)
+@click.argument("target", metavar="OUT", shell_complete=files)
 @options("convert", "reading", "probabilities", "detection", "llrs", "quiet", "json")
 def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
@@ -37,7 +40,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
 
 
 @click.command("validate", cls=SectionedCommand)
-@click.argument("submission", metavar="SUBMISSION")
+@click.argument("submission", metavar="SUBMISSION", shell_complete=files)
 @options("validate", "reading", "quiet", "json")
 @click.pass_context
 def validate_command(
@@ -58,9 +61,10 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
+    from deciban.io.source import display_name
     from deciban.io.validation import validate
 
-    with working(f"validating {submission}"):
+    with working(f"validating {display_name(submission)}"):
         found = validate(submission, trials, **reading)
     tell(found.messages, quiet=quiet)
     if as_json:
@@ -68,7 +72,7 @@ def validate_command(
         print_json(result, files={"submission": [submission], "trials": [trials]}, messages=found.messages)
         ctx.exit(0 if found.is_valid else 2)
     for fault in found.faults:
-        click.echo(fault)
+        click.echo(lines(str(fault)))
     if not quiet:
         click.echo("valid" if found.is_valid else "not valid")
     ctx.exit(0 if found.is_valid else 2)
@@ -102,7 +106,7 @@ def _doubt(known: BaseFormat) -> str:
 
 
 @click.command("inspect", cls=SectionedCommand)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=files)
 @options("reading", "tables", "json")
 def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> None:
     """Say what score files and keys hold, how they are read, and what in them looks wrong."""

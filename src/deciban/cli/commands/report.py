@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell, working
+from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
+from deciban.cli.shared.progress import working
 
 if TYPE_CHECKING:
     from deciban.report.files import ReportRequest
 
 
 @click.command("report", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
 @joining_options()
 @options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(

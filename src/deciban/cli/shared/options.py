@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from deciban.cli.shared.completion import completer_of
 from deciban.cli.shared.envelope import GIVEN, Shown
 from deciban.cli.shared.parsing import PARSERS
+from deciban.messages import one_line
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
@@ -58,6 +58,8 @@ class Option(click.Option):
             more["callback"] = lambda _context, _option, value: None if value in (None, ()) else read(value)
         if any("/" in name for name in names):
             more["default"] = None
+        if (offered := completer_of(names[-1] if names[-1][0] == "-" else names[0], more.get("metavar"))) is not None:
+            more["shell_complete"] = offered
         more["type"] = click.Choice(choices) if choices else _TYPES.get(more.get("type", ""))
         super().__init__(names, **more)
         self.about = about
@@ -264,20 +266,7 @@ def tell(messages: Iterable[object], *, quiet: bool = False) -> None:
     """Say on standard error what was read, assumed and written: one line for each message."""
     if not quiet:
         for message in messages:
-            click.echo(str(message), err=True)
-
-
-@contextmanager
-def working(words: str = "") -> Iterator[Callable[[str], None]]:
-    """Show on a terminal that something goes on; yields a function that changes the words."""
-    if not sys.stderr.isatty():
-        yield lambda _changed: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status(escape(words), spinner="dots") as status:
-        yield lambda changed: status.update(escape(changed))
+            click.echo(one_line(str(message)), err=True)
 
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:

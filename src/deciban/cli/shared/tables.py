@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
+from deciban.messages import one_line
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
@@ -108,14 +109,15 @@ def print_results(
 def print_inspection(found: Inspection, out: Console) -> None:
     """Print what a file holds, and what in it looks wrong."""
     say(out, found.name, "bold underline")
-    out.print(Table(("", ""), found.properties, prose=(1,), has_headings=False))
+    properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
+    out.print(Table(("", ""), properties, prose=(1,), has_headings=False))
     for remark in found.remarks:
         say(out, remark, "yellow")
 
 
 def say(out: Console, line: str, style: str = "") -> None:
     """Print one line of text, wrapped between words where there is a window."""
-    text = Text(line, style=style)
+    text = Text(one_line(line), style=style)
     if not (isinstance(out, TableConsole) and out.wraps):
         out.print(text, soft_wrap=True)
         return
@@ -133,7 +135,8 @@ def table(
     prose: Sequence[int] = (),
 ) -> Table:
     """A table whose first columns hold names, and the others numbers, or sentences where ``prose`` says so."""
-    return Table(tuple(headings), tuple(map(tuple, rows)), n_left, caption or "", tuple(prose))
+    cells = (tuple(map(one_line, row)) for row in rows)
+    return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption or "", tuple(prose))
 
 
 def number(value: float, digits: int = 3) -> str:

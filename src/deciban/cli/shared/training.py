@@ -11,8 +11,9 @@ from rich.console import Console
 
 from deciban.analysis import FigureRow, Selection
 from deciban.cli.shared.envelope import Shown, print_json
-from deciban.cli.shared.options import Asked, tell, working
+from deciban.cli.shared.options import Asked, tell
 from deciban.cli.shared.parsing import require_writable
+from deciban.cli.shared.progress import working
 from deciban.cli.shared.tables import console, number, print_results, say, table
 from deciban.evaluation import Results
 from deciban.messages import as_objects

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +17,7 @@ from deciban.io.columns.headers import IDENTITY, IGNORED
 from deciban.io.contents import Contents, RowError, assemble
 from deciban.io.formats import Options
 from deciban.io.text.reader import Layout, derived, has_empty, kept, parse, trimmed
+from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import BoolArray, IntArray
 
@@ -121,8 +123,9 @@ class _NeedsCareError(Exception):
 class _Looked(io.RawIOBase):
     """A binary file that is looked at while it is read."""
 
-    def __init__(self, file: BinaryIO, suspicious: bytes) -> None:
+    def __init__(self, file: BinaryIO, suspicious: bytes, tell: Callable[[int], None]) -> None:
         self._file = file
+        self._tell, self._done = tell, 0
         self._suspicious = [bytes([character]) for character in suspicious]
 
     def readable(self) -> bool:
@@ -132,6 +135,8 @@ class _Looked(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """The next bytes, if they are harmless."""
         block = self._file.read(size)
+        self._done += len(block)
+        self._tell(self._done)
         for start in range(0, len(block), _CHARACTERS):
             for character in self._suspicious:
                 if block.find(character, start, start + _CHARACTERS) >= 0:
@@ -152,7 +157,7 @@ def parse_plain(path: Path, layout: Layout, origin: Origin, system: str, options
         with path.open("rb") as file:
             if layout.header is not None:
                 file.readline()
-            columns = parse(pa.PythonFile(_Looked(file, suspicious), "r"), layout)
+            columns = parse(pa.PythonFile(_Looked(file, suspicious, teller(path.stat().st_size, "bytes")), "r"), layout)
         if layout.delimiter != " ":
             columns = [trimmed(column) for column in columns]
         for role, column in zip(kept(layout), columns, strict=True):

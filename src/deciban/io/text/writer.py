@@ -13,6 +13,7 @@ from deciban.io.contents import ContentKind, Contents, Written, require
 from deciban.io.formats import TextFormat
 from deciban.io.text.columns import Column, check_names, columns_of, quoted, undone
 from deciban.io.text.fields import looks_numeric
+from deciban.steps import teller
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR_SIDE
 
@@ -82,7 +83,9 @@ def write_text(contents: Contents, format: TextFormat, stream: IO[bytes]) -> Wri
         check_names(titles, "column", format.name, format.delimiter, first=True)
         stream.write(format.delimiter.join(quoted(titles, format.delimiter, first=True).to_pylist()).encode() + b"\n")
     step = max(1, _BLOCK // sum(column.cells.width + 1 for column in columns))
+    tell = teller(len(trials), "rows")
     for start in range(0, len(trials), step):
+        tell(start)
         stop = min(start + step, len(trials))
         fields = (column.cells.rows(start, stop) for column in columns)
         stream.write(joined(pc.binary_join_element_wise(*fields, constant(format.delimiter)), "\n"))

@@ -27,7 +27,7 @@ def is_frame(given: Any) -> bool:
     """
     if isinstance(given, pa.Table | pa.RecordBatch | Mapping):
         return True
-    shown = type(given).__module__.partition(".")[0] == "pandas" or hasattr(given, "__arrow_c_stream__")
+    shown = hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__")
     return shown and getattr(given, "ndim", 2) == 2 and not isinstance(given, pa.ChunkedArray)
 
 
@@ -42,7 +42,7 @@ def as_table(frame: Any) -> pa.Table:
     try:
         if isinstance(frame, pa.Table):
             table = frame
-        elif type(frame).__module__.partition(".")[0] == "pandas":
+        elif type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns"):
             table = pa.Table.from_pandas(frame, preserve_index=False)
         elif isinstance(frame, pa.RecordBatch):
             table = pa.Table.from_batches([frame])
@@ -70,6 +70,9 @@ def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
     InputError
         If there is none of this name.
     """
+    given: object = name
+    if not isinstance(given, str):
+        raise InputError(f"frame: columns have names of text, got {type(given).__name__} for one.")
     if name not in table.column_names:
         raise InputError(f"frame: no column {name!r}; there are {', '.join(map(str, table.column_names)) or 'none'}.")
     return table.column(name)

@@ -129,6 +129,13 @@ def align(
     >>> align(named, key, ids="basename,strip-ending").tar
     array([2.])
     """
+    for name, given, wanted in (("scores", scores, (Scores,)), ("key", key, (Key, Index))):
+        if not isinstance(given, wanted):
+            words = " or ".join(one.__name__ for one in wanted)
+            raise InputError(
+                f"{name}: got {type(given).__name__}, expected {words}: what deciban.read_{name} gives, or "
+                f"deciban.trials.{name}_from makes of a data frame."
+            )
     return align_systems([scores], key, missing, duplicates=duplicates, by_order=by_order, ids=ids)[0]
 
 

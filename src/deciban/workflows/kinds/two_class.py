@@ -54,14 +54,14 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Read a score file or a key; where it is asked for, one of two named classes, too."""
         found = None
         if reading.from_classes and need in (None, "scores"):
-            found = read_two_columns(file, log10=reading.log10)
+            found = read_two_columns(file, log10=reading.log10, prior=reading.probabilities)
         elif reading.from_classes and need == "key":
             found = read_two_classes(file)
         return super().read(file, reading, say, need) if found is None else found
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:
         """The scores of each system that an input holds, probabilities as llrs."""
-        if reading.probabilities is None:
+        if reading.probabilities is None or contents.from_probabilities:
             return list(contents.systems)
         return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
 

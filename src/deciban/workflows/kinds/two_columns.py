@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deciban._validate.probabilities import like_posteriors, target_prior
 from deciban.errors import InputError
-from deciban.evaluation.two_class import probabilities
 from deciban.io.contents import Contents
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.text.ways import in_lines, words_in_options
+from deciban.io.units import logliks_of_probabilities
 from deciban.trials import ClassKey, ClassScores, Key, Scores
 from deciban.types import FloatArray
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from deciban.io.columns.headers import Vocabulary
 
 
-def read_two_columns(file: Recognized, *, log10: bool) -> Input | None:
+def read_two_columns(file: Recognized, *, log10: bool, prior: object = None) -> Input | None:
     """Read a file with a score for each of two classes: that of the target class minus that of the other one.
 
     The difference of two log-likelihoods is the log-likelihood ratio; whatever is added to both does not change it.
@@ -32,6 +33,9 @@ def read_two_columns(file: Recognized, *, log10: bool) -> Input | None:
         Its words for target and non-target say which class is the target.
     log10 : bool
         Whether scores are common logarithms.
+    prior : float, optional
+        The scores are probabilities of the two classes by this prior of a target, and become their log-likelihood
+        ratios: exact where one of them is too close to 1 to tell.
 
     Returns
     -------
@@ -54,13 +58,17 @@ def read_two_columns(file: Recognized, *, log10: bool) -> Input | None:
     vocabulary = file.files[0].options.vocabulary
     target = _target(scores, vocabulary)
     names = scores.classes[target], scores.classes[1 - target]
-    made = Scores(scores.trials, _differences(scores, target), scores.name, log10)
     notes = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
-    if probabilities(scores.score.min(), scores.score.max()):
+    if prior is not None:
+        p_target = target_prior(prior, "probabilities")
+        in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
+        scores = logliks_of_probabilities(scores, in_order)
+    elif like_posteriors(scores.score):
         notes.append(
-            "all scores of classes lie in [0, 1]: probabilities? Their difference is no log-likelihood ratio; take "
-            "logarithms first"
+            "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by which "
+            "prior of a target they are (--probabilities PRIOR)"
         )
+    made = Scores(scores.trials, _differences(scores, target), scores.name, log10)
     key = found.contents.class_key
     truth = None if key is None else _key(key, vocabulary)
     changed = replace(
@@ -70,6 +78,7 @@ def read_two_columns(file: Recognized, *, log10: bool) -> Input | None:
         systems=(made,),
         key=truth,
         notes=(*found.contents.notes, *notes),
+        from_probabilities=prior is not None,
     )
     return Input(changed, found.format)
 

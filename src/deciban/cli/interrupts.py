@@ -1,0 +1,83 @@
+"""Ctrl-C: one line, exit code 130, nothing half-written, within a second, whatever the program is doing.
+
+An exception in the middle of anything would not do: modules that are being imported turn it into errors of their own,
+and long work of libraries in C sees it only when it is done. So the process ends where it is. All that it would leave
+behind are files that are being written aside (`deciban.io.atomic`), which are removed, and a cursor that progress hid.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+EXIT_CODE = 130
+"""What shells expect of a program that Ctrl-C ended."""
+
+_PATIENCE = 0.3
+"""Seconds that Python gets to answer a signal itself; it cannot while a library is at work."""
+
+BEFORE_THE_END: list[Callable[[], None]] = []
+"""What else is to be done, such as to show the cursor again."""
+
+
+def listen() -> None:
+    """Answer Ctrl-C from now on, if nothing else does, by the end of the process."""
+    with contextlib.suppress(ValueError):  # not the main thread, which is the only one to get signals
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, lambda _number, _frame: _end())
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """Answer Ctrl-C, also while a library is at work that does not let Python answer; as before afterwards."""
+    before = signal.getsignal(signal.SIGINT)
+    listen()
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    earlier = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reading,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(earlier)
+        signal.signal(signal.SIGINT, before)
+        os.close(writing)
+
+
+def _watch(reading: int) -> None:
+    """End the process if Ctrl-C came, and Python did not answer soon; wait for the end of the pipe otherwise."""
+    with os.fdopen(reading, "rb", buffering=0) as signals:
+        while number := signals.read(1):
+            if number[0] == signal.SIGINT and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+                threading.Event().wait(_PATIENCE)
+                _end()
+
+
+def _end() -> None:
+    """Clean up, say so, and end here."""
+    with contextlib.suppress(Exception):  # whatever state this interrupts, the user wants an end
+        writing = sys.modules.get("deciban.io.atomic")
+        if writing is not None and hasattr(writing, "remove_unfinished"):
+            writing.remove_unfinished()
+    for act in BEFORE_THE_END:
+        with contextlib.suppress(Exception):
+            act()
+    with contextlib.suppress(OSError):
+        os.write(2, b"deciban: interrupted\n")
+    os._exit(EXIT_CODE)
+
+
+def is_program() -> bool:
+    """Whether this process is the command line, and not a program of somebody who imports it."""
+    main = sys.modules.get("__main__")
+    spec, path = getattr(main, "__spec__", None), getattr(main, "__file__", None) or ""
+    name = os.path.basename(path).partition(".")[0]  # noqa: PTH119  # pathlib is not imported yet
+    return getattr(spec, "name", None) == "deciban.__main__" or name in ("deciban", "deciban-script")

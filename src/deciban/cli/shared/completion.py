@@ -1,0 +1,190 @@
+"""What a shell offers for the word that is being typed: names of formats, presets, methods, files and their columns.
+
+It is asked at every press of a key: only files that were typed are looked at, and nothing heavy is imported for text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+
+Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+_PACKAGE = Path(__file__).parents[2]
+
+_HEADER = 1 << 16
+"""Bytes of a text file in which its header ends."""
+
+_ROLES = ("enroll", "test", "side", "trial", "score", "label", "class")
+
+
+def files(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to offer files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _named(words: Callable[[], Sequence[str]]) -> Completer:
+    """Offer the words that begin as typed."""
+
+    def complete(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(word) for word in words() if word.startswith(incomplete)]
+
+    return complete
+
+
+def _formats() -> list[str]:
+    return list(tomllib.loads((_PACKAGE / "io/formats/formats.toml").read_text("utf-8")))
+
+
+def _presets() -> list[str]:
+    table = tomllib.loads((_PACKAGE / "evaluation/presets.toml").read_text("utf-8"))
+    return [word for name, one in table.items() for word in (name, *one.get("aliases", ()))]
+
+
+def _methods() -> list[str]:
+    from deciban.cli.commands import train
+
+    return list(train.METHODS)
+
+
+def columns_of(path: str) -> list[str]:
+    """The names of the columns of a file, if it has some that can be seen at a glance.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text('modelid,segmentid,"LLR"\\na,b,1.5\\n')
+    >>> columns_of(str(path)), columns_of("nowhere.txt")
+    (['modelid', 'segmentid', 'LLR'], [])
+    """
+    try:
+        if path.endswith((".parquet", ".arrow", ".feather")):
+            return _schema_of(path)
+        with Path(path).open("rb") as file:
+            first = file.read(_HEADER).split(b"\n")[0].decode("utf-8-sig")
+    except (OSError, ValueError):
+        return []
+    delimiter = next((one for one in ("\t", ",") if one in first), None)
+    words = [word.strip().strip('"') for word in first.split(delimiter)]
+    is_header = all(words) and not any(re.fullmatch(r"[-+.\d]+(?:e[-+]?\d+)?", word, re.IGNORECASE) for word in words)
+    return words if is_header else []
+
+
+def _schema_of(path: str) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    if path.endswith(".parquet"):
+        return list(pyarrow.parquet.read_schema(path).names)
+    with pa.OSFile(path) as file:
+        return list(pa.ipc.open_file(file).schema.names)
+
+
+def _columns(*places: str) -> Callable[[click.Context], list[str]]:
+    """Columns of the first of the files that were typed in these places."""
+
+    def found(context: click.Context) -> list[str]:
+        for place in places:
+            # While the value of an option is typed, arguments are not sorted yet.
+            is_option = any(one.name == place and isinstance(one, click.Option) for one in context.command.params)
+            typed: Any = context.params.get(place) or ([] if is_option else context.args)
+            for path in [typed] if isinstance(typed, str) else typed:
+                names = columns_of(str(path))
+                if names:
+                    return names
+        return []
+
+    return found
+
+
+def _listed(columns: Callable[[click.Context], list[str]], ending: str) -> Completer:
+    """Offer columns after the last comma of what is typed."""
+
+    def complete(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        return [CompletionItem(before + comma + one + ending) for one in columns(context) if one.startswith(last)]
+
+    return complete
+
+
+def _with_roles(columns: Callable[[click.Context], list[str]]) -> Completer:
+    """Offer roles after the last comma, and columns after their equals sign."""
+
+    def complete(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        role, equals, begun = last.partition("=")
+        if equals:
+            words = [f"{role}={one}" for one in columns(context) if one.startswith(begun)]
+        else:
+            words = [f"{one}=" for one in _ROLES if one.startswith(role)]
+        return [CompletionItem(before + comma + word) for word in words]
+
+    return complete
+
+
+_OF_KEY = _columns("key", "scores", "source")
+_OF_SCORES = _columns("scores", "source", "files", "submission")
+_FORMATS = _named(_formats)
+
+_BY_OPTION: dict[str, Completer] = {
+    **dict.fromkeys(("--format", "--key-format", "--trials-format", "--to"), _FORMATS),
+    "--preset": _named(_presets),
+    "--method": _named(_methods),
+    "--columns": _with_roles(_OF_SCORES),
+    "--key-columns": _with_roles(_columns("key")),
+    "--trials-columns": _with_roles(_columns("trials")),
+    "--where": _listed(_OF_KEY, "="),
+    "--weights": _listed(_OF_KEY, ""),
+    "--cross-validate": _listed(_OF_KEY, ""),
+}
+
+
+class _Bash(BashComplete):
+    """Bash takes ``=`` for a word of its own, and shows and replaces what stands behind it."""
+
+    _cuts = False
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Words as they were typed, and the last one."""
+        args, incomplete = super().get_completion_args()
+        words = list[str]()
+        joining = False
+        for word in [*args, incomplete]:
+            if words and (joining or word == "="):
+                words[-1] += word
+            else:
+                words.append(word)
+            joining = word == "="
+        self._cuts = len(words) <= len(args)
+        return words[:-1], words[-1]
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """What stands behind the last ``=``, if there was one."""
+        value = item.value.rpartition("=")[2] if self._cuts and not item.value.endswith("=") else item.value
+        return f"{item.type},{value}"
+
+
+def register() -> None:
+    """Let the command line answer bash in this way."""
+    add_completion_class(_Bash)
+
+
+def completer_of(option: str, metavar: str | None) -> Completer | None:
+    """What offers values of an option, by its name or by what help calls its value; None where nothing can be offered.
+
+    Parameters
+    ----------
+    option : str
+        Its long name.
+    metavar : str or None
+    """
+    if option in _BY_OPTION:
+        return _BY_OPTION[option]
+    return files if re.search(r"FILE|OUT|PATH|SCORES|MODEL|\.json", metavar or "") else None

@@ -1,0 +1,121 @@
+"""Ctrl-C at any moment: one line, exit code 130, within a second, and nothing half-written."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from deciban.cli import interrupts
+
+if sys.platform == "win32":
+    pytest.skip("signals are of POSIX", allow_module_level=True)
+
+_UP = """
+import runpy, sys
+
+class Up:
+    def find_spec(self, name, *_):
+        if name == "deciban.cli.main":
+            print("up", flush=True)
+
+sys.meta_path.insert(0, Up())
+runpy.run_module("deciban", run_name="__main__", alter_sys=True)
+"""
+"""The command, and a line as soon as it listens: what Python does before is not ours."""
+
+ROWS = 400_000
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("big")
+    score = np.random.default_rng(0).normal(0, 2, ROWS)
+    lines = [f"m{k % 999} seg{k}" for k in range(ROWS)]
+    (folder / "s.txt").write_text("".join(f"{line} {x:.5f}\n" for line, x in zip(lines, score, strict=True)))
+    words = np.where(score > 1, "target", "nontarget")
+    (folder / "k.txt").write_text("".join(f"{line} {word}\n" for line, word in zip(lines, words, strict=True)))
+    return folder
+
+
+COMMANDS = {
+    "evaluation": ["eval", "s.txt", "--key", "k.txt"],
+    "training": ["calibrate", "s.txt", "--key", "k.txt", "-o", "m.json"],
+    "text": ["convert", "s.txt", "o.csv"],
+    "compression": ["convert", "s.txt", "o.txt.gz"],
+    "binary": ["convert", "s.txt", "o.h5"],
+    "plot": ["plot", "det", "s.txt", "--key", "k.txt", "-o", "o.png"],
+}
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.1, 0.2, 0.4, 0.8, 1.2])
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+def test_ctrl_c_ends_it_with_one_line(big, arguments, delay):
+    before = sorted(one.name for one in big.iterdir())
+    command = [sys.executable, "-c", _UP, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=big) as process:
+        assert process.stdout.readline() == b"up\n"
+        time.sleep(delay)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        took = time.monotonic() - sent
+    if process.returncode == 0:  # it was done already
+        for name in {one.name for one in big.iterdir()} - set(before):
+            (big / name).unlink()
+        return
+    assert process.returncode == interrupts.EXIT_CODE
+    assert said.splitlines()[-1] == b"deciban: interrupted"
+    assert b"Traceback" not in said
+    assert took < 5, "a second on a machine that has nothing else to do"
+    assert sorted(one.name for one in big.iterdir()) == before
+
+
+def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
+    code = (
+        "import numpy as np\nfrom deciban.cli import interrupts\n"
+        "with interrupts.listening():\n    a = np.random.rand(3000, 3000)\n    print('up', flush=True)\n"
+        "    for _ in range(9):\n        np.linalg.svd(a)\n"  # seconds without a byte of Python
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout.readline() == b"up\n"
+        time.sleep(0.2)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (interrupts.EXIT_CODE, b"deciban: interrupted\n")
+    assert time.monotonic() - sent < 3
+
+
+def test_what_is_written_aside_goes(tmp_path):
+    code = (
+        "import time\nfrom deciban.cli import interrupts\nfrom deciban.io import atomic_write\n"
+        "with interrupts.listening(), atomic_write('o.txt') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
+        "    print('up', flush=True)\n    time.sleep(30)\n"
+    )
+    (tmp_path / "o.txt").write_text("old")
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout.readline() == b"up\n"
+        assert len(list(tmp_path.iterdir())) == 2
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == interrupts.EXIT_CODE
+    assert [one.name for one in tmp_path.iterdir()] == ["o.txt"]
+    assert (tmp_path / "o.txt").read_text() == "old"
+
+
+def test_programs_that_import_it_keep_their_own_answer():
+    assert not interrupts.is_program()
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts.listening():
+        inside = signal.getsignal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert inside is not signal.default_int_handler or before is not signal.default_int_handler
+    own = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts.listening():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, own)
