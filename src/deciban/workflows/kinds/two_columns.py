@@ -65,8 +65,8 @@ def read_two_columns(file: Recognized, *, log10: bool, prior: object = None) -> 
         scores = logliks_of_probabilities(scores, in_order)
     elif like_posteriors(scores.score):
         notes.append(
-            "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by which "
-            "prior of a target they are (--probabilities PRIOR)"
+            "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by "
+            "which prior of a target they are (--probabilities PRIOR)"
         )
     made = Scores(scores.trials, _differences(scores, target), scores.name, log10)
     key = found.contents.class_key
