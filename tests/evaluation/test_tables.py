@@ -67,3 +67,18 @@ def test_many_classes_show_those_with_most_errors():
     assert "10 classes with the greatest error rates, of 40 (--all-classes shows all)" in one.table()
     every = [line.split()[0] for line in one.table(all_classes=True).splitlines() if line[5:7].isdigit()]
     assert every == names
+
+
+def test_classes_of_several_systems_have_a_column_for_each_figure_in_csv():
+    label = np.arange(60) % 3
+    systems = [
+        evaluate_classes(np.random.default_rng(k).normal(size=(60, 3)), label, classes=list("xyz"), name=name)
+        for k, name in enumerate("AB")
+    ]
+    lines = Results(tuple(systems)).table("csv").splitlines()
+    at = next(k for k, line in enumerate(lines) if line.startswith("class,segments,A: error rate in %"))
+    for k, name in enumerate("xyz"):
+        found = lines[at + 1 + k].split(",")
+        wanted = [f"{100 * one.class_error_rates[k]:.2f} {one.detection.cllr[k]:.3f}" for one in systems]
+        assert found[:2] == [name, "20"]
+        assert [" ".join(found[2:4]), " ".join(found[5:7])] == wanted

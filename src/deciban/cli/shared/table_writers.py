@@ -132,14 +132,20 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
 
 
 def _prose_widths(table: Table, width: int) -> dict[int, int]:
-    """Widths of the columns of a table with sentences: the longest are wrapped, names only if nothing else helps."""
+    """Widths of the columns of a table with sentences: those are wrapped where it takes fewest lines, names at last."""
     shown = table.headings if table.has_headings else [""] * len(table.headings)
     widths = [max(map(cell_len, (heading, *table.column(k)))) for k, heading in enumerate(shown)]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    lengths = [[cell_len(cell) for cell in table.column(k)] for k in range(len(widths))]
+
+    def lines(narrower: int) -> tuple[int, int]:
+        tried = [width - (k == narrower) for k, width in enumerate(widths)]
+        heights = [[-(-length // width) for length in column] for column, width in zip(lengths, tried, strict=True)]
+        return sum(map(max, zip(*heights, strict=True))), -widths[narrower]
+
     for columns in (table.prose, range(len(widths))):
-        while excess > 0 and max(widths[k] for k in columns) > _NARROW:
-            longest = max(columns, key=lambda k: widths[k])
-            widths[longest] -= 1
+        while excess > 0 and (wide := [k for k in columns if widths[k] > _NARROW]):
+            widths[min(wide, key=lines)] -= 1
             excess -= 1
     return dict(enumerate(widths))
 

@@ -226,7 +226,9 @@ def _print_multiclass(
             say(out, line)
     else:
         words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
-        out.print(replace(_of_many(systems, shown), caption=words))
+        for_programs = isinstance(out, TableConsole) and out.writer is not None
+        made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
+        out.print(replace(made, caption=words))
 
 
 def _caption(first: ClassEvaluation) -> str:
@@ -284,6 +286,19 @@ def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
             cells = [f"{text}  {number(x)} ({number(least)})" for text, (x, least) in zip(cells, costs, strict=True)]
         rows.append((name, f"{systems[0].counts[k]:,.6g}", *cells))
     return table(["class", "segments", *(one.name for one in systems)], rows)
+
+
+def _of_many_apart(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
+    """The same with a column for each figure, for programs."""
+    rows, detectors = list[Sequence[str]](), [one.detectors for one in systems]
+    for k, name in ((k, systems[0].classes[k]) for k in shown):
+        cells = list[str]()
+        for one, found in zip(systems, detectors, strict=True):
+            costs = [number(found[name][which]) for which in ("cllr", "min_cllr")] if name in found else ["", ""]
+            cells += [percent(one.class_error_rates[k]), *costs]
+        rows.append((name, f"{systems[0].counts[k]:,.6g}", *cells))
+    headings = [f"{one.name}: {what}" for one in systems for what in ("error rate", "Cllr", "min Cllr")]
+    return table(["class", "segments", *headings], rows)
 
 
 def _remarks(one: ClassEvaluation) -> list[str]:

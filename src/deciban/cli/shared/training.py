@@ -16,7 +16,7 @@ from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 from deciban.cli.shared.tables import console, number, print_results, say, table
 from deciban.evaluation import Results
-from deciban.messages import as_objects
+from deciban.messages import as_objects, shortened
 
 if TYPE_CHECKING:
     from deciban.io.source import PathLike, TwoFiles
@@ -193,7 +193,7 @@ def print_trained(done: Trained, out: Console) -> None:
         say(out, "Weights", "bold")
         out.print(table(["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in parameters]))
     for line in done.summary:
-        say(out, line)
+        say(out, shortened(line))
     analysis = done.analysis
     if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
         out.print()
