@@ -40,4 +40,5 @@ def _log_odds(block: FloatArray, weights: FloatArray, decision: IntArray) -> Flo
     with np.errstate(under="ignore", divide="ignore"):
         others = np.exp(weighted - weighted[decision, columns])
         others[decision, columns] = 0.0
+        others.sort(axis=0)  # which class is which must not show: equal posteriors stay equal
         return np.asarray(-np.log(others.sum(axis=0)))
