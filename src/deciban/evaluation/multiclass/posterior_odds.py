@@ -7,12 +7,12 @@ import numpy as np
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import chosen, log_weights
 from deciban.core.ranks.counts import SortedClass
-from deciban.evaluation.reliability import Confidence
+from deciban.evaluation.reliability import PosteriorOdds
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 
-def confidences(trials: ScoredClasses, prior: FloatArray) -> tuple[Confidence, ...]:
+def posterior_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[PosteriorOdds, ...]:
     """Of the trials of each class, posterior log odds of the recognized class against all others together.
 
     Parameters
@@ -29,7 +29,7 @@ def confidences(trials: ScoredClasses, prior: FloatArray) -> tuple[Confidence, .
     for k in range(trials.n_classes):
         own = trials.rows(k)
         parts = (own[right[own]], own[~right[own]])
-        found.append(Confidence(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
+        found.append(PosteriorOdds(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
     return tuple(found)
 
 
