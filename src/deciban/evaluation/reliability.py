@@ -29,6 +29,9 @@ _EVEN = 0.5
 EDGES = np.linspace(0.0, 1.0, _BINS + 1)
 """Of the bins of posteriors: for the histogram alone."""
 
+_PLACES = logit(EDGES[1:-1])
+"""The same as posterior log odds, without both ends."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reliability(ByValue):
@@ -68,7 +71,7 @@ def reliability_of(summary: Summary) -> Reliability:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Confidence:
+class PosteriorOdds:
     """Posterior log odds of the recognized class, of the trials of one class; ``a + b`` merges those of two parts.
 
     Attributes
@@ -80,13 +83,13 @@ class Confidence:
     right: SortedClass
     wrong: SortedClass
 
-    def __add__(self, other: Confidence) -> Confidence:
+    def __add__(self, other: PosteriorOdds) -> PosteriorOdds:
         """Those of the trials of both."""
         merged = (SortedClass.merged([getattr(one, name) for one in (self, other)]) for name in ("right", "wrong"))
-        return Confidence(*merged)
+        return PosteriorOdds(*merged)
 
 
-def reliability_of_classes(found: Sequence[Confidence], prior: FloatArray) -> Reliability:
+def reliability_of_classes(found: Sequence[PosteriorOdds], prior: FloatArray) -> Reliability:
     """Of the posterior of the recognized class; each class weighs as the prior says."""
     weights = [p / (one.right.total + one.wrong.total) for p, one in zip(prior.tolist(), found, strict=True)]
     right = _together([one.right for one in found], weights)
@@ -108,6 +111,5 @@ def _together(parts: Sequence[SortedClass], weights: Sequence[float]) -> SortedC
 
 def _in_bins(trials: SortedClass, shift: float = 0.0) -> FloatArray:
     """Number (or weight) of trials in each bin of posteriors; those at 1 are in the last one."""
-    with np.errstate(divide="ignore"):
-        inner = trials.below(logit(EDGES[1:-1]) - shift)
+    inner = trials.below(_PLACES - shift)
     return np.diff(np.concatenate(([0], inner, [trials.total]))).astype(np.float64)

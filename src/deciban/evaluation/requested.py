@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from scipy.special import logit
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.thresholds import ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost
 from deciban.metrics.decomposition import RULES, Rule, ScoreParts, parts_of
-from deciban.metrics.evidence import MisleadingEvidence, factors_of, misleading_of
+from deciban.metrics.evidence import MisleadingEvidence, misleading_of
 from deciban.metrics.scores import ScoredTrials
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def requested_of(summary: Summary) -> Requested:
 
 def misleading_in(summary: Summary) -> tuple[MisleadingEvidence, ...]:
     """Rates of misleading evidence, of any and of strong one."""
-    return misleading_of(summary.ranks, factors_of(summary.figures.factors))
+    return misleading_of(summary.ranks, np.array(summary.figures.factors))
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: Any) -> list[tuple[float, ErrorsAt]]:

@@ -242,7 +242,7 @@ class EerConvention:
 
 EER_CONVENTIONS: Mapping[str, EerConvention] = {
     "rocch": EerConvention(
-        "misses = false alarms on the convex hull of the ROC", "deciban, BOSARIS, sidekit, eer_rocch of bob.measure"
+        "misses = false alarms on the convex hull of the ROC", "deciban, BOSARIS, eer_rocch of bob.measure, ROC (R)"
     ),
     "interpolated": EerConvention(
         "misses = false alarms on straight lines between the points of the ROC", "scikit-learn roc_curve with brentq"

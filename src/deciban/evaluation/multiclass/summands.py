@@ -170,7 +170,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         detector_log_odds=axis,
         act_error=found.cost[:, len(points) :],
         min_error=found.min_cost[:, len(points) :],
-        reliability=reliability_of_classes(summary.confidence, summary.prior),
+        reliability=reliability_of_classes(summary.posterior_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
     )
     at_points = tuple(

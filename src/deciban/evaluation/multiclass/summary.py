@@ -20,10 +20,10 @@ from deciban.core.classes.counts import accepted_open_set
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.multiclass.confidence import confidences
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.posterior_odds import posterior_odds
 from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
-from deciban.evaluation.reliability import Confidence
+from deciban.evaluation.reliability import PosteriorOdds
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
@@ -87,7 +87,7 @@ class ClassSummary:
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
     checks : ScoreChecks
         What the scores look like.
-    confidence : tuple of Confidence
+    posterior_odds : tuple of PosteriorOdds
         Of each class, posteriors of the recognized class at the prior.
     is_weighted : bool
     whole : WholeOnly or None
@@ -105,7 +105,7 @@ class ClassSummary:
     problems: Problems
     accepted: CountArray | None
     checks: ScoreChecks
-    confidence: tuple[Confidence, ...]
+    posterior_odds: tuple[PosteriorOdds, ...]
     is_weighted: bool
     whole: WholeOnly | None = None
 
@@ -139,7 +139,7 @@ class ClassSummary:
             problems=in_turn if whole else in_turn.kept(),
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
-            confidence=confidences(trials, prior),
+            posterior_odds=posterior_odds(trials, prior),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
         )
@@ -249,7 +249,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         problems=Kept.merged(all_of(lambda part: part.problems)),
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
         checks=functools.reduce(ScoreChecks.__add__, all_of(lambda part: part.checks)),
-        confidence=_sums(all_of(lambda part: part.confidence)),
+        posterior_odds=_sums(all_of(lambda part: part.posterior_odds)),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
     )

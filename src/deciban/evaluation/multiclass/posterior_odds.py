@@ -7,12 +7,12 @@ import numpy as np
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import chosen, log_weights
 from deciban.core.ranks.counts import SortedClass
-from deciban.evaluation.reliability import Confidence
+from deciban.evaluation.reliability import PosteriorOdds
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 
-def confidences(trials: ScoredClasses, prior: FloatArray) -> tuple[Confidence, ...]:
+def posterior_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[PosteriorOdds, ...]:
     """Of the trials of each class, posterior log odds of the recognized class against all others together.
 
     Parameters
@@ -29,7 +29,7 @@ def confidences(trials: ScoredClasses, prior: FloatArray) -> tuple[Confidence, .
     for k in range(trials.n_classes):
         own = trials.rows(k)
         parts = (own[right[own]], own[~right[own]])
-        found.append(Confidence(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
+        found.append(PosteriorOdds(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
     return tuple(found)
 
 
@@ -40,4 +40,5 @@ def _log_odds(block: FloatArray, weights: FloatArray, decision: IntArray) -> Flo
     with np.errstate(under="ignore", divide="ignore"):
         others = np.exp(weighted - weighted[decision, columns])
         others[decision, columns] = 0.0
+        others.sort(axis=0)  # which class is which must not show: equal posteriors stay equal
         return np.asarray(-np.log(others.sum(axis=0)))
