@@ -17,7 +17,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 
 @click.command("eval", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="[SCORES]...")
 @joining_options()
 @options("json")
 def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, as_json: bool) -> None:
@@ -55,7 +55,7 @@ def eval_command(scores: tuple[str, ...], *, key: str | None, asked: Asked, quie
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice((*_KINDS, *_CLASS_KINDS)))
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="[SCORES]...")
 @joining_options()
 @options("plot")
 def plot_command(

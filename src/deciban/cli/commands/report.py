@@ -12,7 +12,7 @@ from deciban.cli.shared.parsing import require_writable
 
 
 @click.command("report", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="[SCORES]...")
 @joining_options()
 @options("report")
 def report_command(

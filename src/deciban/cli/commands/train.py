@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate", cls=SectionedCommand)
-@click.argument("scores", required=False, metavar="SCORES")
+@click.argument("scores", required=False, metavar="[SCORES]")
 @options("model", "methods", "calibrate")
 @joining_options(figures="training")
 @options("json")
@@ -59,7 +59,7 @@ def calibrate_command(
 
 
 @click.command("fuse", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...")
+@click.argument("scores", nargs=-1, metavar="[SCORES]...")
 @options("model", "fuse")
 @joining_options(missing="missing-or-subset", figures="training")
 @options("offsets", "json")
