@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, KeyMismatchError
+from deciban.io import read_contents
 from deciban.io.recognition import recognize
 from deciban.io.source import TwoFiles
 from deciban.io.two_files import name_of_both, read_two_files
@@ -46,6 +47,25 @@ def test_two_formats_and_two_shapes(tmp_path):
     contents = read_two_files(recognize(TwoFiles(tmp_path / "tar.npy", tmp_path / "non.csv"))).contents
     assert contents.scores.score.tolist() == [2.5, 1.0, -1.0, 0.5, -2.0]
     assert (contents.key.n_tar, contents.key.n_non) == (2, 3)
+
+
+def test_several_files_without_names_are_one_list(tmp_path):
+    """A pattern counts the rows of its files on, whatever they hold."""
+    for name, values in (("tar-1", [1.0, 2.0]), ("tar-2", [3.0]), ("non-1", [-1.0, 0.0]), ("non-2", [-2.0, -3.0])):
+        np.savetxt(tmp_path / f"{name}.txt", values)
+        np.save(tmp_path / f"{name}.npy", values)
+    for ending in ("txt", "npy"):
+        tar, non = (str(tmp_path / f"{side}-*.{ending}") for side in ("tar", "non"))
+        contents = read_two_files(recognize(TwoFiles(tar, non))).contents
+        assert contents.scores.score.tolist() == [1.0, 2.0, 3.0, -1.0, 0.0, -2.0, -3.0]
+        assert names_of(contents.scores.trials) == [(str(row),) for row in range(7)]
+        assert contents.key.n_tar == 3
+        assert read_contents(tar, need="scores").scores.trials.n_rows == 3
+    np.save(tmp_path / "m-1.npy", np.eye(3))
+    np.save(tmp_path / "m-2.npy", 2 * np.eye(3))
+    whole = read_contents(str(tmp_path / "m-*.npy"), need="class-scores").class_scores
+    assert names_of(whole.trials) == [(str(row),) for row in range(6)]
+    assert whole.score.tolist() == [*np.eye(3).tolist(), *(2 * np.eye(3)).tolist()]
 
 
 def test_conditions_go_with_their_trials(tmp_path):

@@ -32,7 +32,7 @@ def scores(values: ArrayLike, name: str) -> ScoreArray:
         bad = np.flatnonzero(np.isnan(vector))
         raise InputError(
             f"{name}: {len(bad)} of {len(vector)} scores are NaN, the first at index {bad[0]}. Infinite scores are "
-            "allowed, NaN is not: drop these trials from the key, or repair the score file they came from."
+            "allowed, NaN is not: leave these trials out, or repair the scores."
         )
     return vector
 
@@ -377,6 +377,8 @@ def _refuse(values: FloatArray, bad: AnyArray, name: str, rule: str) -> None:
     if len(positions) == 0:
         return
     value = values.ravel()[positions[0]]
+    if values.size == 1:
+        raise InputError(f"{name}: {rule}, got {value:g}.")
     where = f", the first at index {positions[0]}" if values.ndim else ""
     raise InputError(f"{name}: {rule}, but {len(positions)} of {values.size} values are not{where}: {value:g}.")
 

@@ -285,8 +285,6 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
         raise InputError(f"groups: got {values!r}. Give the classes of each group: {{'name': [class, ...], ...}}.")
     titles = tuple(map(str, values)) if isinstance(values, Mapping) else None
     listed = list(values.values() if isinstance(values, Mapping) else values)
-    if len(listed) < 2:
-        raise InputError(f"groups: got {len(listed)}. A partition has at least two groups.")
     home = np.full(len(prior), -1)
     for g, members in enumerate(listed):
         place = f"groups[{g if titles is None else titles[g]!r}]"
@@ -302,6 +300,8 @@ def groups(values: Groups, prior: FloatArray, classes: Names) -> tuple[tuple[Int
             home[k] = g
         if not np.any(prior[home == g] > 0):
             raise InputError(f"{place}: none of its classes has a prior above 0. Leave the group out.")
+    if len(listed) < 2:
+        raise InputError(f"groups: got {len(listed)}. A partition has at least two groups.")
     homeless = np.flatnonzero((home < 0) & (prior > 0))
     if len(homeless):
         first = int(homeless[0])

@@ -49,6 +49,8 @@ def _infinite(summary: Summary) -> list[str]:
     if math.isinf(summary.cllr):
         return ["Cllr is infinite: at least one trial has infinite evidence for the wrong class, or nearly so."]
     n_infinite = summary.n_infinite
+    if n_infinite == 1:
+        return ["One score is infinite; it is on the right side."]
     return [f"{n_infinite:,} scores are infinite; all are on the right side."] if n_infinite else []
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from deciban.errors import DecibanError, FormatError
 from deciban.io.contents import RowError
+
+_OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-fA-F]+>")
+"""How Python shows what has no text: an address says nothing to anybody."""
 
 
 @contextmanager
@@ -37,7 +41,8 @@ def only_format_errors(name: str, kind: str) -> Iterator[None]:
         raise FormatError(message if message.startswith(name) else f"{name}: {message}") from error
     # Libraries for binary files raise whatever their code stumbles over; none of it is a fault of the caller.
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        words = _OBJECT.sub("what is no plain value", f"{type(error).__name__}: {error}")
+        reason = " ".join(words.split())[:300]
         raise FormatError(
             f"{name}: damaged, or not {kind} as it should be ({reason}). Write the file again."
         ) from error

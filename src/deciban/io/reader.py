@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import of_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
@@ -16,8 +20,9 @@ from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.source import PathLike, Readable, Source, TwoFiles, display_name, read_text
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
-from deciban.trials import Origin, Scores
+from deciban.trials import Origin, Scores, Trials
 from deciban.trials.joining.append import concatenate
+from deciban.trials.lists import ROW
 
 
 def read_contents(
@@ -217,6 +222,7 @@ def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
         As in `deciban.trials.joining.append.concatenate`.
     """
     _require_alike(parts)
+    parts = _numbered_on(parts)
     first = parts[0]
     if first.quality is not None:
         raise FormatError(f"{name}: quality of both sides cannot be put together from several files.")
@@ -231,6 +237,23 @@ def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         **tables,
     )
+
+
+def _numbered_on(parts: Sequence[Contents]) -> Sequence[Contents]:
+    """The same; where trials are told apart by their rows, those of each file are counted on from the file before."""
+    lists = [table.trials for part in parts for table in part.tables[:1]]
+    if len(lists) < len(parts) or any(trials.sides != ROW for trials in lists):
+        return parts
+    total, start, numbered = sum(map(len, lists)), 0, []
+    for part, old in zip(parts, lists, strict=True):
+        names = (of_numpy(np.arange(start, start + len(old))).cast(pa.string()),)
+        start += len(old)
+        trials = Trials(ROW, names, old.listed, origin=old.origin, conditions=old.conditions, n_rows=total)
+        tables = {field: getattr(part, field) for field in ("index", "key", "class_scores", "class_key")}
+        changed = {field: replace(table, trials=trials) for field, table in tables.items() if table is not None}
+        systems = tuple(replace(one, trials=trials) for one in part.systems)
+        numbered.append(replace(part, systems=systems, **changed))
+    return numbered
 
 
 def _require_alike(parts: Sequence[Contents]) -> None:

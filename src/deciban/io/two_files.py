@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from deciban._arrow import of_numpy
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.contents import Contents
 from deciban.io.formats import bare_name
 from deciban.io.reader import Input, joined, read_input
 from deciban.io.recognition import Recognized
 from deciban.io.source import TwoFiles, display_name
-from deciban.trials import Key, Trials
+from deciban.trials import Key
 from deciban.trials.lists import ROW
 
 _SEPARATORS = "-_. "
@@ -58,8 +57,6 @@ def read_two_files(found: Recognized, *, log10: bool = False) -> Input:
             f"{named.origin.name} names its trials, {nameless.origin.name} does not. Of targets and non-targets of one "
             "system, both have names or none; name the columns if they were taken wrongly (--columns)."
         )
-    if lists[0].sides == ROW:
-        parts = _numbered_on(parts, list(map(len, lists)))
     whole = joined(parts, display_name(names), name_of_both(names))
     trials = whole.systems[0].trials
     truth = np.arange(len(trials)) < len(lists[0])
@@ -107,22 +104,3 @@ def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:
             f"was given as the scores of {asked}. Are the two files swapped? A file that has labels for all its trials "
             "needs no second one: name it alone."
         )
-
-
-def _numbered_on(parts: list[Contents], lengths: list[int]) -> list[Contents]:
-    """The same with the rows of the second file counted on from the first."""
-    total, start, numbered = sum(lengths), 0, []
-    for part, length in zip(parts, lengths, strict=True):
-        old = part.systems[0].trials
-        names = (of_numpy(np.arange(start, start + length)).cast("string"),)
-        trials = Trials(ROW, names, old.listed, origin=old.origin, conditions=old.conditions, n_rows=total)
-        numbered.append(_on(part, trials))
-        start += length
-    return numbered
-
-
-def _on(contents: Contents, trials: Trials) -> Contents:
-    """Contents on other trials, row by row."""
-    fields = {name: getattr(contents, name) for name in ("index", "key", "class_key", "class_scores")}
-    changed = {name: replace(one, trials=trials) for name, one in fields.items() if one is not None}
-    return replace(contents, systems=tuple(replace(one, trials=trials) for one in contents.systems), **changed)

@@ -12,7 +12,7 @@ from deciban._arrow import compute as pc
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.text.fields import is_number
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.joining.lookup import Wanted
@@ -152,7 +152,8 @@ def _refuse_other_copies(trials: Trials, name: str) -> None:
         places = trials.origin.where(int(copy[row])), trials.origin.where(int(first[row]))
         raise KeyMismatchError(
             f"{places[0]}: trial {trials.name_of(int(copy[row]))} has the weight {other[row]:g} in column {name!r}, "
-            f"but {one[row]:g} at {places[1]} ({len(differ):,} such copies). Give all copies of a trial one weight."
+            f"but {one[row]:g} at {places[1]} (copies of {counted(len(differ), 'trial')} in all). Give all "
+            "copies of a trial one weight."
         )
 
 
@@ -161,7 +162,7 @@ def _first(bad: BoolArray, trials: Trials) -> str:
 
 
 def _such(bad: BoolArray) -> str:
-    return f"{np.count_nonzero(bad):,} such trials"
+    return counted(int(np.count_nonzero(bad)), "such trial")
 
 
 HeldOutGroups: TypeAlias = IntArray | tuple[IntArray, IntArray] | None

@@ -158,7 +158,7 @@ def _of_union(inputs: Sequence[Input], rows: Sequence[IntArray], trials: Trials)
 def _union_in_words(inputs: Sequence[Input], rows: Sequence[IntArray], report: JoinReport) -> list[Message]:
     """How the trials met: ``report`` is that of the systems on all of them."""
     n, first = sum(map(len, rows)), inputs[0].contents.origin.name
-    words = [f"{n:,} trials · {report.matched:,} have all scores · {report.missing:,} have not"]
+    words = [f"{counted(n, 'trial')} · {report.matched:,} have all scores · {report.missing:,} have not"]
     for k, (one, own) in enumerate(zip(inputs, rows, strict=True)):
         if k and len(own):
             new = f"that {first} does not have" if k == 1 else "that no file before it has"

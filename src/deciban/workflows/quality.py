@@ -111,7 +111,9 @@ def measures_of(
         lacking |= ~known
         found[f"{side}_quality"] = values
         names = ", ".join(measured[side].measures)
-        messages.append(Message("qual", measured[side].origin.name, f"{side}: {names}   {len(measured[side]):,} names"))
+        messages.append(
+            Message("qual", measured[side].origin.name, f"{side}: {names}   {counted(len(measured[side]), 'name')}")
+        )
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]

@@ -29,7 +29,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 
 @click.command("eval", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options()
 @options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
@@ -87,7 +87,7 @@ def eval_command(
 
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
-@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options()
 @options("plot", "reliability", "axis", "json")
 def plot_command(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options()
 @options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate", cls=SectionedCommand)
-@click.argument("scores", required=False, metavar="SCORES", shell_complete=files)
+@click.argument("scores", required=False, metavar="[SCORES]", shell_complete=files)
 @options("model", "methods", "calibrate")
 @joining_options(figures="training")
 @options("llrs", "tables", "json")
@@ -61,7 +61,7 @@ def calibrate_command(
 
 
 @click.command("fuse", cls=SectionedCommand)
-@click.argument("scores", nargs=-1, metavar="SCORES...", shell_complete=files)
+@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @options("model", "fuse")
 @joining_options(missing="missing-or-subset", figures="training")
 @options("offsets", "llrs", "tables", "json")

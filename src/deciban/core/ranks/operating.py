@@ -90,13 +90,16 @@ def as_operating_point(point: Any) -> OperatingPoint:
     Raises
     ------
     InputError
-        If it is none of these, or a cost is 0.
+        If it is none of these, or has a prior or a cost that makes no sense there, such as 0.
     """
     if not isinstance(point, OperatingPoint):
         values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) > 0 else (point,)
         if isinstance(point, str) or not 1 <= len(values) <= 3:
             raise InputError(f"operating_points: expected p_target or (p_target, c_miss, c_fa), got {point!r}.")
-        point = OperatingPoint(*values)
+        try:
+            point = OperatingPoint(*values)
+        except InputError as error:
+            raise InputError(f"operating_points: {error}") from error
     checked: OperatingPoint = point
     if checked.c_miss == 0 or checked.c_fa == 0:
         raise InputError(f"operating_points: {checked} has a cost of 0: its default decision costs nothing.")

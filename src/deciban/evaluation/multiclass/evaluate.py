@@ -20,6 +20,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks, detection_costs
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
+from deciban.messages import counted
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis, Partition
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.decision_errors import confusion_of, rates_of
@@ -88,7 +89,7 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
 def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """What infinite scores do, and in which trials they are wrong."""
     if checks.n_wrong:
-        words = f"Cllr is infinite: infinite scores rule out the true class of {checks.n_wrong:,} trials"
+        words = f"Cllr is infinite: infinite scores rule out the true class of {counted(checks.n_wrong, 'trial')}"
         if checks.first_wrong is None:
             return [f"{words}."]
         at, k = checks.first_wrong
@@ -96,7 +97,8 @@ def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     if math.isinf(found.cllr):
         return ["Cllr is infinite: a true class is so far behind another that the cost does not fit a float."]
     if found.n_infinite:
-        return [f"{found.n_infinite:,} trials have infinite scores; none excludes its true class."]
+        have = "has" if found.n_infinite == 1 else "have"
+        return [f"{counted(found.n_infinite, 'trial')} {have} infinite scores; none excludes its true class."]
     return []
 
 

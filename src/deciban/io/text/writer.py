@@ -169,7 +169,7 @@ def _free_line(columns: Sequence[Column], trials: Trials, format: TextFormat) ->
     if not identity_of([column.role for column in columns]):
         raise FormatError(
             f"{format.name} holds trials with names, those of {trials.origin.name} are known by their rows only. "
-            "Choose another format (npy, npz, parquet)."
+            "Choose another format (numbers, npy, npz, parquet)."
         )
     alone = sum(column.role == "score" for column in columns) == 1
     line = [(_title(column, alone=alone), column) for column in columns]

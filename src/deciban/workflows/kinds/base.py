@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -256,7 +255,7 @@ class Kind(ABC, Generic[S, K, A]):
 
     def join_message(self, report: JoinReport, ties: str) -> Message:
         """Say how trials met; surplus copies by the file that they are in, of which one may hold scores and truth."""
-        copies = {name: n for name, n in sorted(report.copies, key=itemgetter(1)) if n}
+        copies = {name: n for name, n in reversed(report.copies) if n}
         counts = [f"{report.matched:,} matched", f"{report.missing:,} missing", f"{report.extra:,} extra"]
         counts += [f"{n:,} duplicate in {name}" for name, n in copies.items()] or [f"{report.duplicate:,} duplicate"]
         return Message("join", "", " · ".join([*counts, *([ties] if ties else [])]))

@@ -18,7 +18,7 @@ from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_probabilities
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores
@@ -140,9 +140,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         if len(impossible):
             name = scores.trials.name_of(int(impossible[0]))
             raise InputError(
-                f"{scores.name}: segment {name} excludes every class, with -inf throughout ({len(impossible):,} such "
-                "segments). At least one class must be possible: repair the scores, or leave these segments out of the "
-                "key."
+                f"{scores.name}: segment {name} excludes every class, with -inf throughout "
+                f"({counted(len(impossible), 'such segment')}). At least one class must be possible: repair the "
+                "scores, or leave these segments out of the key."
             )
         return found
 
@@ -153,7 +153,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""
-        return f"{len(scores.trials):,} segments x {len(scores.classes)} classes"
+        return f"{counted(len(scores.trials), self.noun)} x {len(scores.classes)} classes"
 
     def counts(self, contents: Contents, key: ClassKey) -> str:  # noqa: ARG002
         """How many segments there are of each class."""
@@ -162,7 +162,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def counts_in_words(self, counts: Mapping[str, int]) -> str:
         """How many segments and classes a model was trained on."""
-        return f"{sum(counts.values()):,} segments, {len(counts)} classes"
+        return f"{counted(sum(counts.values()), self.noun)}, {len(counts)} classes"
 
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many segments and classes there are."""

@@ -20,7 +20,7 @@ from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
@@ -112,7 +112,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def size(self, scores: Scores) -> str:
         """How many trials there are scores of."""
-        return f"{len(scores.trials):,} trials"
+        return counted(len(scores.trials), self.noun)
 
     def counts(self, contents: Contents, key: Key) -> str:
         """How many targets and non-targets there are, and by which words."""
@@ -207,8 +207,8 @@ def _refuse_contradiction(labels: Key, key: Key, reading: Reading) -> None:
     if len(rows):
         row = int(rows[0])
         raise KeyMismatchError(
-            f"{labels.trials.origin.where(row)}: has another label than {key.trials.origin.where(row)} ({len(rows):,} "
-            "such trials). The files are not in the same order, or one of them is wrong."
+            f"{labels.trials.origin.where(row)}: has another label than {key.trials.origin.where(row)} "
+            f"({counted(len(rows), 'such trial')}). The files are not in the same order, or one of them is wrong."
         )
 
 
