@@ -27,7 +27,7 @@ from deciban.io.columns.headers import (
 )
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
-from deciban.io.text.fields import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
+from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
 from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
 from deciban.io.text.ways import ColumnsSeen, titled

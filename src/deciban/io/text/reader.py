@@ -20,7 +20,7 @@ from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN,
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
-from deciban.io.text.fields import DELIMITERS, is_number, shortened, split
+from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.trials import Origin
 from deciban.types import FloatArray

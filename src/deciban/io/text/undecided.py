@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from deciban.errors import FormatError
 from deciban.io.columns.headers import NEEDED_ROLE
 from deciban.io.formats import Options, TextFormat
-from deciban.io.text.fields import mostly, shortened
+from deciban.io.text.one_line import mostly, shortened
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 

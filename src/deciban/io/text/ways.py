@@ -13,7 +13,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of, roles_of
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.text.fields import is_number, looks_numeric
+from deciban.io.text.one_line import is_number, looks_numeric
 
 _MOST = 3
 """Ways that a message offers."""
