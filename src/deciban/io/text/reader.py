@@ -63,7 +63,7 @@ class Layout:
         known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)]
         columns = some_of(known, most=MOST_SHOWN)
         kept = f", other columns: {some_of(others, most=MOST_SHOWN)}" if others else ""
-        return f"{self.format.name} {columns}{separated}{unit}{kept}"
+        return f"{self.format.name}{' ' * bool(columns)}{columns}{separated}{unit}{kept}"
 
     @property
     def names_compared(self) -> tuple[str, str]:

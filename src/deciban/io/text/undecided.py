@@ -105,5 +105,6 @@ def refuse_semicolons(sample: Sequence[str], name: str) -> None:
     if any(mostly(sum(map(bool, map(_DECIMAL.fullmatch, column))), len(column)) for column in list(columns)[1:]):
         raise FormatError(
             f"{name}:1: semicolons separate the columns: {shortened(sample[0])!r}. Expected commas, tabs or white "
-            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY."
+            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY. If they are "
+            "part of names, say the format (--format table)."
         )

@@ -52,6 +52,21 @@ def titled(rows: Sequence[Sequence[str]]) -> bool:
     return any(looks_numeric(column) for column in zip(*regular, strict=True))
 
 
+def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether nothing of a first row stands below it, though other things are repeated there: it may name the columns.
+
+    Examples
+    --------
+    >>> stands_alone([["who", "real"], ["ann", "ann"], ["bob", "ann"]]), stands_alone([["ann", "yes"], ["bob", "yes"]])
+    (True, False)
+    """
+    first, *others = rows
+    below = [field for row in others for field in row]
+    return (
+        len(others) > 1 and {*first}.isdisjoint(below) and len({*below}) < len(below) and not any(map(is_number, first))
+    )
+
+
 @dataclass(frozen=True)
 class ColumnsSeen:
     """The columns of a table by what stands in its first lines.
