@@ -12,7 +12,7 @@ from deciban.cli.shared.options import SectionedCommand, options, refuse_options
 @click.command("apply", cls=SectionedCommand)
 @click.argument("model", metavar="MODEL.json")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...")
-@options("apply", "by-order", "missing-of-files", "duplicates", "kind", "classes", "reading", "quiet", "llrs")
+@options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading", "quiet", "llrs")
 def apply_command(model: str, scores: tuple[str, ...], *, output: str, quiet: bool, **given: Any) -> None:
     """Put the log-likelihood ratios of a model that was trained before in place of scores.
 
