@@ -215,11 +215,12 @@ class ColumnsSeen:
 
     def _ways_of_classes(self, need: ContentKind) -> list[str]:
         if need == "class-key":
-            words = [at for at in range(len(self._values)) if at not in self._scores]
+            words = [at for at in range(len(self._values)) if at not in self._scores and not self._counts(at)]
             names = [at for at in words if self._are_distinct(at)][:1]
-            return [self._option([*(("trial", n) for n in names), ("class", at)]) for at in words if at not in names][
-                :_MOST
-            ]
+            classes = [at for at in words if at not in names and len({*self._values[at]}) > 1]
+            alone = not names and (len(classes) > 1 or not self.has_header)  # nothing says whose classes these are
+            trial = [("trial", at) for at in names]
+            return [] if alone else [self._option([*trial, ("class", at)]) for at in classes[:_MOST]]
         if len(self._scores) < 2 or len(self.rows[0]) > _MOST_COLUMNS:
             return []
         names = [at for at in range(len(self._values)) if at not in self._scores and self._are_distinct(at)][:1]
