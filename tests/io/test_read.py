@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError, read_class_scores, read_index, read_key, read_scores
 from deciban.io import read_contents
 from deciban.io.formats import Options
-from deciban.io.text.fields import split
 from deciban.io.text.finding import find_layout
+from deciban.io.text.one_line import split
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.source import PathLike, Readable, Source, TwoFiles, display_name, read_text
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
+from deciban.io.text.ways import in_lines
 from deciban.trials import Origin, Scores, Trials
 from deciban.trials.joining.append import concatenate
 from deciban.trials.lists import ROW
@@ -113,6 +114,7 @@ def read_input(
         raise FormatError(
             f"{contents.origin.name}: holds {' and '.join(contents.kinds) or 'nothing known'}, but {need} were asked "
             f"for. It was read as {contents.origin.reading}; --format or --columns can say otherwise."
+            f"{in_lines(opened.files[0].ways(need))}"
         )
     return found
 

@@ -30,6 +30,7 @@ from deciban.io.source import (
 )
 from deciban.io.text.finding import columns_seen, find_layout
 from deciban.io.text.reader import Layout
+from deciban.io.text.ways import ColumnsSeen
 
 _SAMPLED_LINES = 1000
 _SAMPLED_BYTES = 1 << 20
@@ -150,11 +151,17 @@ class Opened:
         return self._layouts[need]
 
     def ways(self, need: ContentKind | None) -> list[str]:
-        """Options that would say what the columns of a text table mean; none of anything else."""
-        if self.asked is not None or self.options.columns is not None or self.source.is_binary:
+        """Options that would say what the columns of a table mean; none where columns have no names."""
+        if self.asked is not None or self.options.columns is not None:
             return []
-        seen = columns_seen(self.sample.lines, self.options)
-        return [] if seen is None else seen.ways(need)
+        if not self.source.is_binary:
+            seen = columns_seen(self.sample.lines, self.options)
+            return [] if seen is None else seen.ways(need)
+        form, rows = self._recognized, list[list[str]]()
+        if form is not None and form.sample is not None:
+            with suppress(FormatError, ValueError, OSError, pa.ArrowException):
+                rows = form.sample(self.source)
+        return ColumnsSeen(rows, has_header=True, options=self.options).ways(need) if len(rows) > 1 else []
 
     def readable_as(self, kinds: Iterable[ContentKind]) -> tuple[ContentKind, ...]:
         """Which of several kinds of tables the file could be read as; none if it makes no sense."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.text.fields import is_number
+from deciban.io.text.one_line import is_number
 from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.frozen import as_text

@@ -4,6 +4,8 @@ import re
 import shlex
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +70,20 @@ def test_a_way_that_is_offered_reads_what_was_meant(tmp_path, header, columns, w
     found = [deciban.evaluate_files(path, **as_arguments(way)).systems[0] for way in ways]
     assert any(one.cllr == pytest.approx(expected.cllr, rel=1e-14) for one in found)
     assert all(one.n_tar + one.n_non == len(SCORE) for one in found)
+
+
+@pytest.mark.parametrize("words", [TRUTH, WORDS["known words"], WORDS["own words"]], ids=["booleans", "known", "own"])
+def test_columns_with_types_are_offered_as_well(tmp_path, words):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"file": NAMES, "s": SCORE, "y": words, "more": [[1]] * 6}), path)
+    with pytest.raises((FormatError, InputError)) as error:
+        deciban.evaluate_files(path)
+    found = [deciban.evaluate_files(path, **as_arguments(way)).systems[0].n_tar for way in ways_of(error)]
+    assert 3 in found
+    assert len(found) <= 3
+    (tmp_path / "b.parquet").write_bytes(path.read_bytes()[:-40] + bytes(40))
+    with pytest.raises(FormatError):
+        deciban.evaluate_files(tmp_path / "b.parquet")
 
 
 def test_columns_of_a_key_have_an_option_of_their_own(tmp_path):

@@ -256,7 +256,7 @@ def refuse_options(kind: KindName) -> None:
         from deciban.workflows.kinds import kind_called
 
         held, other = kind_called(kind).about, kind_called(kind).other
-        if any(one.name == "kind" for one in params):
+        if any(one.name == "kind" and one.about for one in params):
             held += " (for two, say --kind two-class)" if kind == "classes" else ""
             other += " (say --kind classes if they are)" if kind == "two-class" else ""
         raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} is for {other}.")

@@ -147,6 +147,27 @@ def _compared(options: Options, headers: Sequence[str], name: str) -> tuple[str,
     return None if pair is None else (headers[pair[0]], headers[pair[1]])
 
 
+SAMPLED = 200
+"""Rows that are shown to whoever asks what the columns could be."""
+
+
+def rows_of(table: pa.Table | pa.RecordBatch) -> list[list[str]]:
+    """The names of columns, and the first rows as text; columns that hold no plain values are left empty.
+
+    Examples
+    --------
+    >>> rows_of(pa.table({"utt": ["a", None], "s": [0.5, -1.0], "v": [[1], [2]]}))
+    [['utt', 's', 'v'], ['a', '0.5', ''], ['', '-1.0', '']]
+    """
+    head = table.slice(0, SAMPLED)
+    nested = [pa.types.is_nested(field.type) for field in table.schema]
+    columns = [
+        [""] * len(head) if is_nested else ["" if value is None else str(value) for value in column.to_pylist()]
+        for column, is_nested in zip(head.columns, nested, strict=True)
+    ]
+    return [list(table.schema.names), *map(list, zip(*columns, strict=True))]
+
+
 def table_of(contents: Contents) -> pa.Table:
     """All tables of trials of an input as one Arrow table.
 

@@ -100,6 +100,8 @@ class BinaryFormat(BaseFormat):
     read : function
     holds : function, optional
         Which of the kinds that the format has room for a source could be read as, by a header or a schema.
+    sample : function, optional
+        Names of columns and the first rows, as text: for messages that offer options.
     write : function or None
         Writes the contents to a binary stream, which is a new seekable file, and returns what of them it wrote.
     """
@@ -108,6 +110,7 @@ class BinaryFormat(BaseFormat):
     found_in: tuple[str, ...] = ()
     signs: Callable[[Source], bool] | None = None
     holds: Callable[[Source, Options], tuple[ContentKind, ...]] | None = None
+    sample: Callable[[Source], list[list[str]]] | None = None
     write: Callable[[Contents, IO[bytes]], Written] | None = None
 
     def recognizes(self, source: Source) -> bool:
@@ -173,7 +176,7 @@ SILENT_ENDINGS = frozenset(
 )
 """Endings that say nothing of the format."""
 
-_FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "write"}
+_FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "sample", "write"}
 """Fields that are functions, which the table calls by module and name."""
 
 

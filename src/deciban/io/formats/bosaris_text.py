@@ -31,7 +31,7 @@ from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.columns import check_names
-from deciban.io.text.fields import is_number, split
+from deciban.io.text.one_line import is_number, split
 from deciban.trials import IdMap, Origin, SegmentQuality
 
 

@@ -30,7 +30,7 @@ from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
 from deciban.io.source import BLANKS, Source, read_text, without_comments
-from deciban.io.text.fields import DELIMITERS, is_number, shortened, split
+from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
 from deciban.trials import Index, Key, Origin, Scores, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray
 

@@ -25,7 +25,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io.contents import Contents
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import Source, numbered_lines, read_text
-from deciban.io.text.fields import split
+from deciban.io.text.one_line import split
 from deciban.io.text.reader import Layout, line_of_row, parse_table
 from deciban.trials import ClassKey, ClassScores, Index, Origin, Trials
 from deciban.trials.names.codes import encode

@@ -26,7 +26,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import check_size, contents_of, kinds_of, table_of, written_of
+from deciban.io.columns.columnar import SAMPLED, check_size, contents_of, kinds_of, rows_of, table_of, written_of
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
@@ -54,6 +54,16 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file, or a folder of such files, could be read as, by its schema."""
     first = Source(_files(Path(source.path), source.name)[0]) if source.is_folder else source
     return kinds_of(_opened(first, ()).schema_arrow, options, source.name)
+
+
+def sample(source: Source) -> list[list[str]]:
+    """The names of columns and the first rows, as text; of a folder nothing."""
+    if source.is_folder:
+        return []
+    file = _opened(source, ())
+    check_size(min(SAMPLED, file.metadata.num_rows), len(file.schema_arrow.names), source.size, source.name)
+    batch = next(file.iter_batches(batch_size=SAMPLED), None)
+    return [] if batch is None else rows_of(batch)
 
 
 def _opened(source: Source, text: Sequence[str]) -> Any:

@@ -27,10 +27,10 @@ from deciban.io.columns.headers import (
 )
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
-from deciban.io.text.fields import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
+from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
 from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
-from deciban.io.text.ways import ColumnsSeen, titled
+from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
 _Rows: TypeAlias = Sequence[Sequence[str]]
 
@@ -59,13 +59,13 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     """
     quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
     lines = _Lines.of(sample, quoted, name, options, format)
-    if options.columns is not None:
-        layout = lines.given(options.columns)
-    else:
-        if format is None:
-            refuse_semicolons(sample, name)
+    if format is None:
+        refuse_semicolons(sample, name)
+    if options.columns is None:
         layout = lines.found()
         _refuse_unknown_title(layout, sample[0], name)
+    else:
+        layout = lines.given(options.columns)
     return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 
 
@@ -117,7 +117,7 @@ class _Lines:
         if not delimiters:
             return None
         rows = self.tables[delimiters[0]]
-        return ColumnsSeen(rows, titled(rows) or _names_roles(rows[0]), self.options)
+        return ColumnsSeen(rows, titled(rows) or stands_alone(rows) or _names_roles(rows[0]), self.options)
 
     def found(self) -> Layout:
         """The one layout that the lines are in, cut in whatever way."""

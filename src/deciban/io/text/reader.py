@@ -20,7 +20,7 @@ from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN,
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
-from deciban.io.text.fields import DELIMITERS, is_number, shortened, split
+from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.trials import Origin
 from deciban.types import FloatArray
@@ -63,7 +63,7 @@ class Layout:
         known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)]
         columns = some_of(known, most=MOST_SHOWN)
         kept = f", other columns: {some_of(others, most=MOST_SHOWN)}" if others else ""
-        return f"{self.format.name} {columns}{separated}{unit}{kept}"
+        return f"{self.format.name}{' ' * bool(columns)}{columns}{separated}{unit}{kept}"
 
     @property
     def names_compared(self) -> tuple[str, str]:

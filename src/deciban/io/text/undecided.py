@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from deciban.errors import FormatError
 from deciban.io.columns.headers import NEEDED_ROLE
 from deciban.io.formats import Options, TextFormat
-from deciban.io.text.fields import mostly, shortened
+from deciban.io.text.one_line import mostly, shortened
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 
@@ -111,5 +111,6 @@ def refuse_semicolons(sample: Sequence[str], name: str) -> None:
     if any(mostly(sum(map(bool, map(_DECIMAL.fullmatch, column))), len(column)) for column in list(columns)[1:]):
         raise FormatError(
             f"{name}:1: semicolons separate the columns: {shortened(sample[0])!r}. Expected commas, tabs or white "
-            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY."
+            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY. If they are "
+            "part of names, say the format (--format table)."
         )

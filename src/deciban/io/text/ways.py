@@ -13,7 +13,7 @@ from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of, roles_of
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.text.fields import is_number, looks_numeric
+from deciban.io.text.one_line import is_number, looks_numeric
 
 _MOST = 3
 """Ways that a message offers."""
@@ -50,6 +50,21 @@ def titled(rows: Sequence[Sequence[str]]) -> bool:
     if not regular or any(map(is_number, first)):
         return False
     return any(looks_numeric(column) for column in zip(*regular, strict=True))
+
+
+def stands_alone(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether nothing of a first row stands below it, though other things are repeated there: it may name the columns.
+
+    Examples
+    --------
+    >>> stands_alone([["who", "real"], ["ann", "ann"], ["bob", "ann"]]), stands_alone([["ann", "yes"], ["bob", "yes"]])
+    (True, False)
+    """
+    first, *others = rows
+    below = [field for row in others for field in row]
+    return (
+        len(others) > 1 and {*first}.isdisjoint(below) and len({*below}) < len(below) and not any(map(is_number, first))
+    )
 
 
 @dataclass(frozen=True)
@@ -200,11 +215,12 @@ class ColumnsSeen:
 
     def _ways_of_classes(self, need: ContentKind) -> list[str]:
         if need == "class-key":
-            words = [at for at in range(len(self._values)) if at not in self._scores]
+            words = [at for at in range(len(self._values)) if at not in self._scores and not self._counts(at)]
             names = [at for at in words if self._are_distinct(at)][:1]
-            return [self._option([*(("trial", n) for n in names), ("class", at)]) for at in words if at not in names][
-                :_MOST
-            ]
+            classes = [at for at in words if at not in names and len({*self._values[at]}) > 1]
+            alone = not names and (len(classes) > 1 or not self.has_header)  # nothing says whose classes these are
+            trial = [("trial", at) for at in names]
+            return [] if alone else [self._option([*trial, ("class", at)]) for at in classes[:_MOST]]
         if len(self._scores) < 2 or len(self.rows[0]) > _MOST_COLUMNS:
             return []
         names = [at for at in range(len(self._values)) if at not in self._scores and self._are_distinct(at)][:1]

@@ -12,7 +12,7 @@ from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of, role_of
 from deciban.io.contents import ContentKind, Contents, Written, require
 from deciban.io.formats import TextFormat
 from deciban.io.text.columns import Column, check_names, columns_of, quoted, undone
-from deciban.io.text.fields import looks_numeric
+from deciban.io.text.one_line import looks_numeric
 from deciban.steps import teller
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR_SIDE
