@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from deciban.errors import InputError
-from deciban.evaluation import ClassEvaluation, Evaluation, Results
-from deciban.types import Names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deciban.core.ranks.operating import PointLike
-    from deciban.types import Weights
+    from deciban.evaluation import ClassEvaluation, Evaluation, Results
+    from deciban.types import Names, Weights
     from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.memory_inputs import Given
     from deciban.workflows.options import KindName
