@@ -52,11 +52,20 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     other_reading, other_figures = ("labels",), ("operating_points",)
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
-        """The scores of the system that an input holds, its classes called and ordered as the user says."""
+        """The scores of the system that an input holds in nats, its classes called and ordered as the user says.
+
+        Raises
+        ------
+        FormatError, InputError
+            If they are no probabilities, the prior that is to be taken out of posteriors is 0 for a class, or detection
+            llrs exclude every class.
+        """
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
         named = _named(scores, reading.classes)
-        return [named if reading.probabilities is None else logliks_of_probabilities(named, _prior(reading))]
+        if reading.probabilities is not None:
+            return [logliks_of_probabilities(named, _prior(reading))]
+        return [replace(named, score=in_nats(named.score, named.classes, reading))]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
@@ -121,17 +130,15 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The true class of each segment, by its position."""
         return aligned.label
 
-    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:
-        """Scores as natural log-likelihoods.
+    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:  # noqa: ARG002  # `systems_of` did it
+        """The scores, which are natural log-likelihoods already.
 
         Raises
         ------
         InputError
-            If a segment excludes every class, the prior that is to be taken out of posteriors is 0 for a class, or
-            detection llrs are infinite.
+            If a segment excludes every class.
         """
-        found = replace(scores, score=in_nats(scores.score, scores.classes, reading))
-        impossible = np.flatnonzero(found.score.max(axis=1) == -np.inf)
+        impossible = np.flatnonzero(scores.score.max(axis=1) == -np.inf)
         if len(impossible):
             name = scores.trials.name_of(int(impossible[0]))
             raise InputError(
@@ -139,7 +146,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 "segments). At least one class must be possible: repair the scores, or leave these segments out of the "
                 "key."
             )
-        return found
+        return scores
 
     def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
