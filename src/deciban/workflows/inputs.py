@@ -169,6 +169,7 @@ def read_joined(
     contents = [kind.read(one, reading, say).contents for one in files.scores]
     systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
+    systems = kind.as_logarithms(systems, reading)
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents
     truth = kind.key_of(source, reading, systems[0])
     say(f"joining {kind.noun}s")

@@ -79,12 +79,18 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
-        """The scores of each system that an input holds; what the user says are probabilities is so no more.
+        """The scores of each system that an input holds."""
+
+    @abstractmethod
+    def as_logarithms(self, systems: Sequence[S], reading: Reading) -> list[S]:
+        """The systems as likelihoods or their ratios, before trials meet: what is filled in then has no prior in it.
+
+        Classes are in the order of the first system, so that a prior by position means the same for all.
 
         Raises
         ------
         FormatError, InputError
-            If they are none, or not by a prior.
+            If scores are not what the user says they are, or the prior in them is none.
         """
 
     @abstractmethod

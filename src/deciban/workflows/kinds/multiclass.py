@@ -52,7 +52,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     other_reading, other_figures = ("labels",), ("operating_points",)
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
-        """The scores of the system that an input holds in nats, its classes called and ordered as the user says.
+        """The scores of the system that an input holds, its classes called and ordered as the user says."""
+        scores = contents.class_scores
+        assert scores is not None  # noqa: S101  # they were asked for
+        return [_named(scores, reading.classes)]
+
+    def as_logarithms(self, systems: Sequence[ClassScores], reading: Reading) -> list[ClassScores]:
+        """The systems in nats, with the classes in the order of the first one, where they are the same.
 
         Raises
         ------
@@ -60,12 +66,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             If they are no probabilities, the prior that is to be taken out of posteriors is 0 for a class, or detection
             llrs exclude every class.
         """
-        scores = contents.class_scores
-        assert scores is not None  # noqa: S101  # they were asked for
-        named = _named(scores, reading.classes)
+        ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logliks_of_probabilities(named, _prior(reading))]
-        return [replace(named, score=in_nats(named.score, named.classes, reading))]
+            return [logliks_of_probabilities(one, _prior(reading)) for one in ordered]
+        return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
@@ -130,7 +134,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The true class of each segment, by its position."""
         return aligned.label
 
-    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:  # noqa: ARG002  # `systems_of` did it
+    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:  # noqa: ARG002  # `as_logarithms` did it
         """The scores, which are natural log-likelihoods already.
 
         Raises

@@ -43,11 +43,15 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     other_reading = ("classes", "posterior_prior", "detection_llr")
     other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
 
-    def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:
-        """The scores of each system that an input holds, probabilities as llrs."""
+    def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:  # noqa: ARG002
+        """The scores of each system that an input holds."""
+        return list(contents.systems)
+
+    def as_logarithms(self, systems: Sequence[Scores], reading: Reading) -> list[Scores]:
+        """Probabilities as llrs; common logarithms stay, as the tables say of themselves that they are such."""
         if reading.probabilities is None:
-            return list(contents.systems)
-        return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
+            return list(systems)
+        return [llrs_of_probabilities(one, reading.probabilities) for one in systems]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:  # noqa: ARG002
         """The prior of a target."""
