@@ -82,7 +82,10 @@ def test_2_a_list_of_voxceleb(run, trials):
     cosine = np.tanh(score / 8)
     rows = zip(pairs, is_target, strict=True)
     lines("veri_test.txt", (f"{int(one)} {enroll}.wav {test}.wav" for (enroll, test), one in rows))
-    lines("scores.txt", (f"{enroll} {test} {value!r}" for (enroll, test), value in zip(pairs, cosine.tolist(), strict=True)))
+    lines(
+        "scores.txt",
+        (f"{enroll} {test} {value!r}" for (enroll, test), value in zip(pairs, cosine.tolist(), strict=True)),
+    )
     code, _, err = run("eval scores.txt --key veri_test.txt")
     assert code == 2
     assert "'.wav'" in err
@@ -236,7 +239,9 @@ def test_9_a_laboratory_of_biometrics(run, trials):
     threshold = np.sort(table[~np.eye(30, dtype=bool)])
     assert "30 target (genuine) · 870 non-target (impostor)" in err
     assert row(out, "test")["EER (ROCCH)"] == eer(table.ravel(), np.eye(30, dtype=bool).ravel())
-    code, out, err = run("eval test.csv --format matrix-csv --key key.txt --threshold-from dev.csv --threshold-key key.txt")
+    code, out, err = run(
+        "eval test.csv --format matrix-csv --key key.txt --threshold-from dev.csv --threshold-key key.txt"
+    )
     assert code == 0, err
     assert "HTER" in out
     assert h5py

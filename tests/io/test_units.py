@@ -11,10 +11,8 @@ from deciban.errors import InputError
 from deciban.evaluation import preset
 from deciban.io import read_class_scores
 from deciban.io.convert import convert
-from deciban.io.units import sums_of_posteriors
 from deciban.multiclass import detection_llrs, project_detection_llr
-from deciban.trials import ClassScores
-from support.class_files import CLASSES, trials, write_key, write_table
+from support.class_files import trials, write_key, write_table
 
 
 def detection(loglik):
@@ -61,8 +59,6 @@ def test_detectors_that_contradict_each_other_are_told(submission):
     sums = expit(moved - np.log(2)).sum(axis=1)
     (said,) = [str(one) for one in found.messages if "contradict each other:" in str(one)]
     assert f"sum to {sums.min():.3g} up to {sums.max():.3g}, not to 1" in said
-    scores = ClassScores.of({"trial": [str(i) for i in range(len(moved))]}, CLASSES, moved)
-    assert sums_of_posteriors(scores) == pytest.approx((sums.min(), sums.max()), rel=1e-12)
 
 
 @given(st.integers(0, 10**6), st.floats(0.1, 12.0))

@@ -218,19 +218,6 @@ def in_other_units(
     return replace(contents, systems=systems, class_scores=classes), told
 
 
-def sums_of_posteriors(scores: ClassScores) -> tuple[float, float]:
-    """Least and greatest sum of the posteriors that detection llrs say, at the flat prior: 1 if they agree.
-
-    Examples
-    --------
-    >>> scores = ClassScores.of({"trial": ["a", "b"]}, ["cat", "dog"], [[2.0, -2.0], [0.0, 50.0]])
-    >>> sums_of_posteriors(scores)
-    (1.0, 1.5)
-    """
-    sums = np.exp(project_detection_llr(scores.score)).sum(axis=1)
-    return float(sums.min()), float(sums.max())
-
-
 @contextmanager
 def _placed(trials: Trials) -> Iterator[None]:
     """Name the place of the trial that is refused."""

@@ -231,6 +231,7 @@ def _applied(
     kind = kind_called(model.scores_kind)
     apart = named_apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
     systems, renaming = renamed(apart, reading.names)
+    systems = kind.as_logarithms(systems, reading)
     if not model.is_fusion and len(systems) > 1:
         _ = inputs[0].contents.scores  # which says how to choose one of several
     messages = [kind.read_message(system) for system in systems]

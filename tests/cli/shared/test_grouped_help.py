@@ -10,8 +10,8 @@ OF_CLASSES = {
     "eval": FIGURES | {"--all-classes"},
     "report": FIGURES | {"--all-classes"},
     "plot": FIGURES,
-    "calibrate": READ | {"--kind", "--prior", "--toward-calibration"},
-    "fuse": READ | {"--kind", "--prior", "--no-offsets"},
+    "calibrate": READ | {"--kind", "--prior", "--toward-calibration", "--as"},
+    "fuse": READ | {"--kind", "--prior", "--no-offsets", "--as"},
     "apply": READ | {"--as"},
 }
 

@@ -116,3 +116,15 @@ def test_a_prior_of_other_classes_than_those_of_training_is_refused_in_words(fil
     write_table(files / "two.csv", loglik[:, :2], header=CLASSES[:2])
     with pytest.raises(InputError, match="posterior_prior"):
         apply_files(model, files / "two.csv", files / "out.csv", posterior_prior=[0.75, 0.25])
+
+
+@pytest.mark.parametrize("unit", [{"posterior_prior": [0.5, 0.3, 0.2]}, {"probabilities": [0.5, 0.3, 0.2]}])
+def test_segments_that_are_filled_in_say_nothing_whatever_the_prior(unit, files):
+    loglik, label = trials()
+    posterior = softmax(loglik + np.log([0.5, 0.3, 0.2]), axis=1)[1:]
+    scores = posterior if "probabilities" in unit else np.log(posterior)
+    write_table(files / "some.csv", scores, called=names(len(label))[1:])
+    joined = read_joined(files / "some.csv", files / "key.csv", Options.of("f", {"missing": 0.25, **unit}))
+    (first,) = joined.aligned
+    assert np.ptp(first.score[0]) == 0.0
+    np.testing.assert_allclose(first.score[1:] - first.score[1:, :1], loglik[1:] - loglik[1:, :1], atol=1e-12)

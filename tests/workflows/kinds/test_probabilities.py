@@ -150,3 +150,12 @@ def test_models_are_told_of_scores_that_look_like_probabilities(two, many):
     model = MulticlassCalibrator().fit(*many[1:], classes=CLASSES)
     assert any("p.csv   look like" in str(one) for one in apply_files(model, folder / "p.csv", folder / "o.csv"))
     assert not any("look like" in str(one) for one in apply_files(model, folder / "loglik.csv", folder / "o.csv"))
+
+
+def test_a_prior_by_position_is_in_the_order_of_the_first_system(many):
+    folder, loglik, label = many
+    turned = read_class_scores(folder / "p.csv").of_classes(CLASSES[::-1])
+    write_table(folder / "turned.csv", turned.score, header=CLASSES[::-1])
+    found = evaluate_files([folder / "p.csv", folder / "turned.csv"], folder / "key.csv", probabilities=[0.5, 0.3, 0.2])
+    for one in found.systems:
+        assert one.cllr == pytest.approx(evaluate_classes(loglik, label).cllr, rel=1e-12)

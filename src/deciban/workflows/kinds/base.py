@@ -85,13 +85,19 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
-        """The scores of each system that an input holds; what the user says are probabilities is so no more.
+        """The scores of each system that an input holds."""
+
+    def as_logarithms(self, systems: Sequence[S], reading: Reading) -> list[S]:  # noqa: ARG002
+        """The systems as likelihoods or their ratios, before trials meet: what is filled in then has no prior in it.
+
+        Classes are in the order of the first system, so that a prior by position means the same for all.
 
         Raises
         ------
         FormatError, InputError
-            If they are none, or not by a prior.
+            If scores are not what the user says they are, or the prior in them is none.
         """
+        return list(systems)
 
     @abstractmethod
     def key_of(self, contents: Contents, reading: Reading, first: S) -> K:

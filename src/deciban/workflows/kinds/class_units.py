@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from deciban._validate.classes import Prior, prior_of
 from deciban._validate.probabilities import ROUNDING
 from deciban.errors import InputError
-from deciban.io.units import DETECTION_LLRS, is_submission, prior_above_zero, sums_of_posteriors
+from deciban.io.units import DETECTION_LLRS, is_submission, prior_above_zero
 from deciban.messages import Message
 from deciban.multiclass import project_detection_llr
 from deciban.trials import ClassScores
@@ -60,24 +59,21 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
     if reading.detection_llr:
         words = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
         found.append(Message("note", "", words))
-        found += [note for one in systems for note in _of_many_recognizers(one, reading)]
+        found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
         submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
         found += [Message("note", ", ".join(submitted), DETECTION_LLRS)] if submitted else []
     return found
 
 
-def _of_many_recognizers(scores: ClassScores, reading: Reading) -> list[Message]:
-    """Say that detection llrs contradict each other, so that no log-likelihoods have them."""
-    if not len(scores.trials):
-        return []
-    nats = replace(scores, score=scores.score * _LOG_10) if reading.log10 else scores
-    low, high = sums_of_posteriors(nats)
-    if low > 1.0 - ROUNDING and high < 1.0 + ROUNDING:
+def _of_many_recognizers(scores: ClassScores) -> list[Message]:
+    """Say that projected detection llrs contradict each other, so that no log-likelihoods have them."""
+    sums = np.exp(scores.score).sum(axis=1)
+    if not len(sums) or np.abs(sums - 1.0).max() < ROUNDING:
         return []
     words = (
-        f"detectors of different classes contradict each other: their posteriors sum to {low:.3g} up to {high:.3g}, "
-        "not to 1. An evaluation that judges each detector by itself gives C_avg another value"
+        f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} up to "
+        f"{sums.max():.3g}, not to 1. An evaluation that judges each detector by itself gives C_avg another value"
     )
     return [Message("note", scores.trials.origin.name, words)]
 

@@ -61,8 +61,21 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        named = _named(scores, reading.classes)
-        return [named if reading.probabilities is None else logliks_of_probabilities(named, _prior(reading))]
+        return [_named(scores, reading.classes)]
+
+    def as_logarithms(self, systems: Sequence[ClassScores], reading: Reading) -> list[ClassScores]:
+        """The systems in nats, with the classes in the order of the first one, where they are the same.
+
+        Raises
+        ------
+        FormatError, InputError
+            If they are no probabilities, the prior that is to be taken out of posteriors is 0 for a class, or detection
+            llrs exclude every class.
+        """
+        ordered = self.in_class_order(list(systems), systems[0].classes)
+        if reading.probabilities is not None:
+            return [logliks_of_probabilities(one, _prior(reading)) for one in ordered]
+        return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
@@ -126,17 +139,15 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The true class of each segment, by its position."""
         return aligned.label
 
-    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:
-        """Scores as natural log-likelihoods.
+    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:  # noqa: ARG002  # `as_logarithms` did it
+        """The scores, which are natural log-likelihoods already.
 
         Raises
         ------
         InputError
-            If a segment excludes every class, the prior that is to be taken out of posteriors is 0 for a class, or
-            detection llrs are infinite.
+            If a segment excludes every class.
         """
-        found = replace(scores, score=in_nats(scores.score, scores.classes, reading))
-        impossible = np.flatnonzero(found.score.max(axis=1) == -np.inf)
+        impossible = np.flatnonzero(scores.score.max(axis=1) == -np.inf)
         if len(impossible):
             name = scores.trials.name_of(int(impossible[0]))
             raise InputError(
@@ -144,7 +155,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"({counted(len(impossible), 'such segment')}). At least one class must be possible: repair the "
                 "scores, or leave these segments out of the key."
             )
-        return found
+        return scores
 
     def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
