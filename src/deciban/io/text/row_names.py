@@ -1,4 +1,4 @@
-"""Names of rows, as pandas and R write them before all other columns: with an empty title, or without a place for it."""
+"""Names of rows, as pandas and R write them before all other columns: with an empty title, or with no place for it."""
 
 from __future__ import annotations
 
