@@ -43,6 +43,7 @@ FROM_ABOVE = {
     "io/test_read.py": ["io/columns/headers.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
+    "io/text/test_finding.py": ["io/text/row_names.py"],
     "io/text/test_ways.py": ["io/text/undecided.py"],
     "io/text/test_writer.py": ["io/text/columns.py"],
     "cli/test_commands.py": ["io/synthetic.py"],

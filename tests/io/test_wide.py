@@ -5,6 +5,7 @@ import pytest
 
 import deciban
 from deciban import FormatError, InputError
+from deciban.calibration import AffineCalibrator
 from deciban.io.recognition import recognize
 from deciban.io.wide import matrices_by_key
 
@@ -61,3 +62,14 @@ def test_scores_of_classes_stay_what_they_are(files):
         found, same = matrices_by_key(scores, key)
         assert same is key
         assert found[0].files[0].asked is None
+
+
+def test_formats_that_are_only_read_are_written_as_the_target_says(files):
+    folder, score, _ = files
+    model = AffineCalibrator().fit([3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False])
+    deciban.apply_files(model, folder / "wide.csv", folder / "llr.csv", format="matrix-csv")
+    written = deciban.read_scores(folder / "llr.csv")
+    np.testing.assert_allclose(written.score, model.transform(score.ravel()), rtol=1e-14)
+    assert written.trials.name_of(6) == "(m1, x1)"
+    with pytest.raises(InputError, match="no format is known by the ending .mtx"):
+        deciban.apply_files(model, folder / "wide.csv", folder / "llr.mtx", format="matrix-csv")

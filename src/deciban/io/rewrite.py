@@ -117,6 +117,8 @@ def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | No
     own, layout, shown = found.format, found.layout, target_name(target)
     if layout is not None and own.name == "table" and layout.delimiter == "\t":
         own = by_name("tsv")
+    if not own.writes and not isinstance(own, TextFormat):  # read only: what is written follows from the target
+        return (None if to is None else by_name(to)), False
     ending = _ending(shown)
     if to is None and (str(target) == "-" or not ending or ending == _ending(found.contents.origin.name)):
         return own, True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,6 +74,11 @@ class ScoreFiles:
         _refuse_options_of_keys(opened, key, reading)
         found, truth = matrices_by_key(opened, None if key is None else recognize(key, **of_key))
         return cls(found, truth, class_order)
+
+    def as_recognized(self, reading: Reading) -> Reading:
+        """How the score files are read once more without their key, which may have told the format of all of them."""
+        told = {None if one.files[0].asked is None else one.files[0].asked.name for one in self.scores}
+        return replace(reading, format=told.pop()) if len(told) == 1 else reading
 
     @property
     def paths(self) -> list[PathLike]:

@@ -53,3 +53,16 @@ def test_commands_that_are_offered_run(run, tmp_path, monkeypatch, words):
         code, out, err = run(*command)
         assert code == 0, err
         assert "AUC" in out
+
+
+def test_a_matrix_is_read_again_as_what_its_key_said(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    score = np.random.default_rng(0).normal(size=(6, 6)) + np.eye(6)
+    rows = [f"m{i}," + ",".join(map(repr, row)) for i, row in enumerate(score.tolist())]
+    (tmp_path / "wide.csv").write_text("\n".join(["id,x0,x1,x2,x3,x4,x5", *rows]) + "\n")
+    pairs = [(i, j) for i in range(6) for j in range(6)]
+    (tmp_path / "key.txt").write_text("".join(f"m{i} x{j} {'target' if i == j else 'nontarget'}\n" for i, j in pairs))
+    code, _, err = run("calibrate wide.csv --key key.txt -o model.json --llrs llr.csv")
+    assert code == 0, err
+    lines = (tmp_path / "llr.csv").read_text().splitlines()
+    assert [line.rsplit(",", 1)[0] for line in lines] == ["enroll,test", *(f"m{i},x{j}" for i, j in pairs)]

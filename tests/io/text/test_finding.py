@@ -171,6 +171,12 @@ def test_lines_of_a_quoted_table_that_do_not_fit_are_named(file):
         read_scores(file(WRITE_TABLE + '"3" "d "e" 1 "target"\n', "r.txt"))
 
 
+@pytest.mark.parametrize("text", ["trial score\nm0 s0 1.5\nm1 s1 2\n", "trial score\n7 s0 1.5\n7 s1 2\n"])
+def test_a_header_may_lack_another_title_than_that_of_the_names_of_rows(file, text):
+    with pytest.raises(FormatError, match=":2: expected 2 columns .*, got 3"):
+        read_scores(file(text, "a.txt"))
+
+
 def test_a_first_line_that_lacks_a_field_is_no_header(file):
     with pytest.raises(FormatError, match="a.txt:1: not kaldi with scores: 'ann 1.5'"):
         read_scores(file("ann 1.5\nann x 1.5\nbob y 2\n", "a.txt"), format="kaldi")

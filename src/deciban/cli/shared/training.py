@@ -149,7 +149,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
             if request.llrs:
-                messages += [one for one in _write_llrs(request, done, options, tell_step) if one not in messages]
+                own = replace(options, reading=files.as_recognized(options.reading))
+                again = options if request.apply_to else own
+                messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
         print_json({**done.to_dict(), "messages": as_objects(messages)}, files=request.files)

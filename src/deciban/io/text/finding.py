@@ -29,6 +29,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
+from deciban.io.text.row_names import with_row_names, without_row_numbers
 from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
@@ -69,16 +70,6 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 
 
-def _with_row_names(rows: _Rows) -> _Rows:
-    """Rows below a header that lacks one name, that of the first column: so R writes tables with names of rows."""
-    n_fields = len(rows[0]) + 1
-    n_longer, n_rows = sum(len(row) == n_fields for row in rows[1:]), len(rows) - 1
-    lacks_one = n_fields > 2 and n_rows > 0 and (n_longer == n_rows or (n_longer > 1 and mostly(n_longer, n_rows)))
-    if not lacks_one or any(map(is_number, rows[0])) or not any(role_of(field)[0] != CONDITION for field in rows[0]):
-        return rows
-    return [["", *rows[0]], *rows[1:]]
-
-
 def _with_distinct_headers(layout: Layout, name: str) -> Layout:
     """The layout, if no two columns are called the same."""
     if layout.header is not None and len(set(layout.header)) < len(layout.header):
@@ -108,7 +99,9 @@ class _Lines:
         cls, sample: Sequence[str], quoted: Mapping[str, bool], name: str, options: Options, format: TextFormat | None
     ) -> Self:
         """Lines, cut in every way."""
-        tables = {d: _with_row_names([split(line, d, quoted=quoted[d]) for line in sample]) for d in DELIMITERS}
+        tables = {
+            d: with_row_names([split(line, d, quoted=quoted[d]) for line in sample], sample[0]) for d in DELIMITERS
+        }
         return cls(sample, tables, name, options, format)
 
     def seen(self) -> ColumnsSeen | None:
@@ -212,7 +205,7 @@ class _Lines:
         table = text_formats()["table"]
         tables = (table, text_formats().get("tsv"))
         if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
-            roles = _without_row_numbers(roles_of(fields, f"{self.name}:1"), rows)
+            roles = without_row_numbers(roles_of(fields, f"{self.name}:1"), rows)
             roles = _with_classes(roles, rows) if need == "class-scores" else roles
             different = [layout for layout in found if layout.format.log10]
             named = identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
@@ -314,17 +307,6 @@ def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) ->
     if need in ("scores", "key", "index") and any(map(is_number, fields)):
         return False
     return any(known)
-
-
-def _without_row_numbers(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
-    """Roles without a first column that has no name and counts the rows, as pandas (from 0) and R (from 1) write it.
-
-    Names of rows that do not count them are left out, too, where others name the trials.
-    """
-    if roles[0] != CONDITION:
-        return tuple(roles)
-    counted = any(all(row[0] == str(at) for at, row in enumerate(rows[1:], start)) for start in (0, 1))
-    return (IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
 
 
 def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
