@@ -143,7 +143,9 @@ def test_the_side_of_a_trial_is_not_lost():
         written(Contents.of(scores), "kaldi")
     with pytest.raises(FormatError, match="trial tells trials apart by trial, trials by enroll and test. Choose table"):
         written(Contents.of(Scores.of(PAIR, [1.0, 2.0])), "trial")
-    with pytest.raises(FormatError, match="kaldi tells trials apart by enroll and test, .* by their rows. Choose numbers, npy"):
+    with pytest.raises(
+        FormatError, match="kaldi tells trials apart by enroll and test, .* by their rows. Choose numbers, npy"
+    ):
         written(Contents.of(Scores(Trials.of_rows(2), np.zeros(2))), "kaldi")
 
 
