@@ -71,10 +71,6 @@ class BoundCalibrator(Calibrator):
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
 
-    def parameter_lines(self) -> list[str]:
-        """The bounds, in nats and as common logarithms."""
-        return [_in_both_units({"low": self.low, "high": self.high})]
-
 
 class ElubCalibrator(Calibrator):
     """Log-likelihood ratios clipped to the empirical bounds of their own training data (Vergeer et al. 2016).
@@ -136,7 +132,7 @@ class ElubCalibrator(Calibrator):
 
     def parameter_lines(self) -> list[str]:
         """The bounds, in nats and as common logarithms."""
-        return [_in_both_units({"low": self.low_, "high": self.high_})]
+        return [_in_both_units(self.low_, self.high_)]
 
 
 def elub_bounds(
@@ -217,14 +213,14 @@ def _upper(tar: SortedClass, non: SortedClass, amount: float) -> float:
     return float(max(crossing[first], begins[first]))
 
 
-def _in_both_units(bounds: Mapping[str, float | None]) -> str:
+def _in_both_units(low: float, high: float) -> str:
     """Bounds as forensic reports quote them, too.
 
-    >>> _in_both_units({"low": -2.302585092994046, "high": None})
-    'low -2.30259 nats (log10 LR -1)'
+    >>> _in_both_units(-2.302585092994046, 4.605170185988092)
+    'low -2.30259 nats (log10 LR -1), high 4.60517 nats (log10 LR 2)'
     """
-    known = {name: value for name, value in bounds.items() if value is not None}
-    return ", ".join(f"{name} {value:.6g} nats (log10 LR {value / math.log(10):.4g})" for name, value in known.items())
+    bounds = {"low": low, "high": high}.items()
+    return ", ".join(f"{name} {value:.6g} nats (log10 LR {value / math.log(10):.4g})" for name, value in bounds)
 
 
 def _misleading(amount: float) -> float:
