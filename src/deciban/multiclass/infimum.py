@@ -195,8 +195,8 @@ class CalibrationLimits:
         return found if found.scale > 0.0 and found.cost < at_zero.cost else at_zero
 
     def _trained(self, trials: ScoredClasses, *, scale: bool, offset: bool, ridge: float = 0.0) -> Best:
-        if not scale and np.all(np.count_nonzero(trials.loglik[self.is_open] > -np.inf, axis=1) == 1):
-            return Best(expected_surprise(trials, self.prior), 1.0, np.zeros(len(self.prior)))  # no rival is left
+        if not scale and self._has_no_rivals(trials):
+            return Best(expected_surprise(trials, self.prior), 1.0, np.zeros(len(self.prior)))
         form: dict[str, Any] = {"scale": scale, "offset": offset, "ridge": ridge, "has_optimum": ridge > 0.0}
         try:
             fit = train_counted(*self._counted(trials), **form)
@@ -205,6 +205,12 @@ class CalibrationLimits:
                 raise
             return self._trained(trials, scale=scale, offset=offset, ridge=_RIDGE)
         return Best(fit.objective, float(fit.weights[0]), fit.offsets)
+
+    def _has_no_rivals(self, trials: ScoredClasses) -> bool:
+        """Whether infinite log-likelihoods leave one class in every open trial."""
+        if len(self.prior) > 1 and all_finite(trials.loglik):
+            return False
+        return bool(np.all(np.count_nonzero(trials.loglik[self.is_open] > -np.inf, axis=1) == 1))
 
     def _counted(self, trials: ScoredClasses) -> tuple[CountedTrials, Survey | None]:
         """Trials to train on; what is known of all trials serves several maps."""

@@ -12,21 +12,24 @@ divided by sums of ``ratio`` in the same order, so that classes that are alike h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 _BLOCK = 1 << 16
 """Numbers in a block: half a megabyte, so that all steps of a computation find it in cache."""
+
+_WIDTH = 256
+"""Trials of a block, at least: what is done class by class takes as long for fewer."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 def row_blocks(n_trials: int, n_classes: int) -> Iterator[slice]:
     """Consecutive trials whose log-likelihoods fit in a block."""
-    step = max(_BLOCK // n_classes, 1)
+    step = max(_BLOCK // n_classes, _WIDTH)
     for start in range(0, n_trials, step):
         yield slice(start, min(start + step, n_trials))
 
@@ -94,8 +97,11 @@ def log_mean_exp(block: FloatArray, ratio: FloatArray, members: Sequence[int] | 
         return top
     reference = np.clip(top, -_LARGEST, _LARGEST)  # inf less inf is not a number
     with np.errstate(under="ignore", divide="ignore", over="ignore"):
-        total = _sum(np.exp(block[k] - reference) * ratio[k] for k in members)
-        top += np.log(total) - np.log(_sum(ratio[k : k + 1] for k in members))
+        share = ratio[members][:, None]
+        likelihood = block[members] - reference
+        np.exp(likelihood, out=likelihood)
+        likelihood *= share
+        top += np.log(_sum(likelihood)) - np.log(_sum(share))
     return top
 
 
@@ -132,8 +138,11 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         second = _second(block)
         sole = (block == 0.0) & (second < 0.0)
         reference = np.maximum(second, -_LARGEST)
-        behind = (np.where(is_best, -np.inf, row - reference) for row, is_best in zip(block, sole, strict=True))
-        rivals = _sum(np.exp(x) * weight for x, weight in zip(behind, ratio, strict=True))
+        behind = block - reference
+        behind[sole] = -np.inf
+        np.exp(behind, out=behind)
+        behind *= ratio[:, None]
+        rivals = _sum(behind)
         np.copyto(llr, -second - (np.log(rivals) - rest), where=sole)
         return llr
 
@@ -180,16 +189,18 @@ def quadratic_cost(block: FloatArray, ratio: FloatArray, target: int) -> FloatAr
     q = posterior(block, ratio)
     q[target] = 0.0
     with np.errstate(under="ignore"):
-        cost: FloatArray = _sum(q) ** 2 + _sum(row * row for row in q)
+        cost: FloatArray = _sum(q) ** 2 + _sum(q * q)
     return cost
 
 
-def _sum(terms: Iterable[AnyArray]) -> FloatArray:
-    """Sum from the first to the last, whatever the shape: numpy's own order depends on it."""
-    total = np.zeros(())
-    for term in terms:
-        total = total + term
-    return total
+def _sum(terms: FloatArray) -> FloatArray:
+    """Sum of rows (n_rows, n) from the first to the last, whatever the shape.
+
+    So numpy adds rows that lie one after the other, but for those of one number: there its order depends on how many.
+    """
+    if terms.shape[1] == 1:
+        return np.asarray(np.add.accumulate(terms, axis=0)[-1])
+    return np.asarray(np.add.reduce(np.ascontiguousarray(terms), axis=0))
 
 
 def _leave_one_out(terms: FloatArray) -> FloatArray:
@@ -198,17 +209,16 @@ def _leave_one_out(terms: FloatArray) -> FloatArray:
     below, above = np.zeros((2, terms.shape[1]))
     for k, term in enumerate(terms):
         sums[k] = below
-        below = below + term
+        below += term
     for k in range(len(terms) - 1, -1, -1):
         sums[k] += above
-        above = above + terms[k]
+        above += terms[k]
     return sums
 
 
 def _second(block: FloatArray) -> FloatArray:
     """The second greatest number of every column, which is the greatest if that occurs twice."""
-    best, second = np.full((2, block.shape[1]), -np.inf)
-    for row in block:
-        second = np.maximum(second, np.minimum(best, row))
-        best = np.maximum(best, row)
-    return second
+    best = block.max(axis=0)
+    is_best = block == best
+    second: FloatArray = np.max(block, axis=0, where=~is_best, initial=-np.inf)
+    return np.where(np.count_nonzero(is_best, axis=0) > 1, best, second)
