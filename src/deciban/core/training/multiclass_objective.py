@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
+from deciban.core.training.blocks import dot
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
 
@@ -119,25 +120,26 @@ class ClassObjective:
 
         ``worst`` is the largest lead of a wrong class in a trial, negative if the right class always leads.
         """
-        n, known = self.basis.shape[1], hessian
+        n = self.basis.shape[1]
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
-        n_systems = self.trials.systems.shape[1]
-        seconds = None
-        if known is None:
-            scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
-            seconds = SecondDerivatives(
-                scales.shape[0] * bool(scales.any()), len(offsets) * bool(offsets.any()), self.dtype
-            )
-        sums = [self._block(raw, rows, seconds) for rows in self.blocks()]
+        seconds = SecondDerivatives(*self._moving, self.dtype)
+        sums = [self._block(raw, rows, seconds if hessian is None else None) for rows in self.blocks()]
         total = np.sum([block[1:] for block in sums], axis=0)
         value, gradient = float(total[0]), self.basis.T @ total[1:]
-        if seconds is not None:
+        if hessian is None:
             with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-                known = seconds.along(self.basis) + np.diag(self.penalty)
+                hessian = seconds.along(self.basis) + np.diag(self.penalty)
         value += float(0.5 * self.penalty @ parameters**2)
-        return Derivatives(value, gradient + self.penalty * parameters, known, max(float(block[0]) for block in sums))
+        return Derivatives(value, gradient + self.penalty * parameters, hessian, max(float(block[0]) for block in sums))
+
+    @property
+    def _moving(self) -> tuple[int, int]:
+        """How many scales and offsets change with the parameters: all or none."""
+        n_systems = self.trials.systems.shape[1]
+        scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
+        return len(scales) * bool(scales.any()), len(offsets) * bool(offsets.any())
 
     def blocks(self, *, share: float = 1.0) -> list[slice]:
         """All trials, cut into pieces whose temporaries are small."""
@@ -215,10 +217,9 @@ class ClassObjective:
                 seconds.add(features, label, pull, weights)
             pull[label, column] = -errors.p_error
             pull *= weights
-            offsets = pull @ np.ones(len(label), self.dtype)
-            scales = [float(np.vdot(pull, system)) for system in features]
+            scales = [dot(pull.ravel(), system.ravel()) for system in features]
             value = float(weights @ errors.cost)
-            return np.concatenate(([float(errors.lead.max()), value], scales, offsets))
+            return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,15 +301,15 @@ class SecondDerivatives:
         if len(self._products):
             self._products = self._multiply(1.0, weighted.T, 1.0, self._products, trans=1, overwrite_c=1)
         weighted *= root
-        one, column = np.ones(len(weights), features.dtype), np.arange(len(label))
+        column = np.arange(len(label))
         # Relative to the true class, so that nothing cancels where that is nearly certain.
         relative = [system - system[label, column] for system in features[: len(self._scales)]]
         for i, system in enumerate(relative):
             deviation = system - np.einsum("cn,cn->n", posterior, system)
             deviation *= weighted
             if len(self._products):
-                self._mixed[i] += deviation @ one
-            self._scales[i] += [float(np.vdot(deviation, other)) for other in relative]
+                self._mixed[i] += deviation.sum(axis=1)
+            self._scales[i] += [dot(deviation.ravel(), other.ravel()) for other in relative]
 
     def along(self, basis: FloatArray) -> FloatArray:
         """By parameters: ``basis`` (n_systems + n_classes, n_parameters) is how scales and offsets change with them."""
