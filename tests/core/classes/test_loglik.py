@@ -14,8 +14,27 @@ def test_blocks_cover_every_trial_once():
     for n_trials, n_classes in ((1, 2), (100_000, 14), (65_536, 1), (3, 10**6)):
         rows = np.concatenate([np.arange(n_trials)[part] for part in kernels.row_blocks(n_trials, n_classes)])
         np.testing.assert_array_equal(rows, np.arange(n_trials))
-        assert all((part.stop - part.start) * n_classes <= max(65_536, n_classes)
-                   for part in kernels.row_blocks(n_trials, n_classes))  # fmt: skip
+        sizes = [(part.stop - part.start) * n_classes for part in kernels.row_blocks(n_trials, n_classes)]
+        assert max(sizes) <= max(65_536, n_classes)
+
+
+@pytest.mark.parametrize(("n_classes", "n_together"), [(256, 256), (1000, 256), (4096, 64), (10**6, 1)])
+def test_blocks_of_many_classes_are_wide_and_bounded(n_classes, n_together):
+    """Two megabytes at most, unless a single trial is larger."""
+    (first, *_) = kernels.row_blocks(1000, n_classes)
+    assert first.stop - first.start == n_together
+    assert n_together * n_classes <= max(1 << 18, n_classes)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 65])
+@pytest.mark.parametrize("n_rows", [1, 2, 17, 300])
+def test_rows_are_added_from_the_first_to_the_last(n_rows, n):
+    """Whatever the shape: so blocks of other sizes make the same llrs to the last bit."""
+    terms = np.random.default_rng(n).exponential(size=(n_rows, n)) ** 9
+    total = np.zeros(n)
+    for row in terms:
+        total = total + row
+    np.testing.assert_array_equal(kernels._sum(terms), total)
 
 
 def test_relative_blocks_have_a_best_class_at_zero():

@@ -1,5 +1,6 @@
 """The objective of many classes: its value by the definition, derivatives by differences, blocks, infinite scores."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -57,6 +58,46 @@ def test_parameters_act_through_the_basis(n_systems):
     assert at.value == pytest.approx(by_raw.value, rel=1e-14)
     np.testing.assert_allclose(at.gradient, basis.T @ by_raw.gradient, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(at.hessian, basis.T @ by_raw.hessian @ basis, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("moving", ["scales", "offsets"])
+def test_second_derivatives_by_scales_or_offsets_alone(moving, dtype):
+    """What stays what it is costs nothing; what moves has its part of all second derivatives, here by definition."""
+    n_classes = 70
+    systems, label = problem(200, 2, n_classes, apart=2.0)
+    label[:n_classes] = np.arange(n_classes)
+    prior = np.random.default_rng(1).dirichlet(np.full(n_classes, 20.0))
+    some = slice(0, 2) if moving == "scales" else slice(2, None)
+    raw = np.concatenate(([0.4, 0.3], np.linspace(-1, 1, n_classes)))
+    f = objective(systems, label, prior=prior)
+    basis = np.eye(len(raw))[:, some]
+    alone = replace(f, basis=basis, fixed=raw - basis @ raw[some], penalty=np.zeros(basis.shape[1]), dtype=dtype)
+    z = np.tensordot(systems, raw[:2], (1, 0)) + raw[2:] + np.log(prior)
+    posterior = np.exp(z - np.logaddexp.reduce(z, axis=1)[:, None])
+    features = np.concatenate((systems, np.tile(np.eye(n_classes), (200, 1, 1))), axis=1)
+    mean = np.einsum("tc,tfc->tf", posterior, features)
+    weight = (prior / np.bincount(label, minlength=n_classes))[label]
+    weighted = features * np.sqrt(weight[:, None] * posterior)[:, None]
+    expected = np.einsum("tfc,tgc->fg", weighted, weighted, optimize=True)
+    expected -= (weight[:, None] * mean).T @ mean
+    tolerance = 1e-12 if dtype is np.float64 else 2e-6
+    found = alone(raw[some]).hessian
+    np.testing.assert_allclose(found, expected[some, some], rtol=0, atol=tolerance * np.abs(expected).max())
+    np.testing.assert_allclose(found, found.T, rtol=tolerance)
+
+
+def test_second_derivatives_of_many_classes_take_the_memory_of_a_few_of_them():
+    """They are added up where they are: blocks of trials are smaller than the matrix, and there are 16 of them."""
+    n_classes = 400
+    systems, label = problem(4096, 1, n_classes)
+    f = objective(systems, label, prior=np.full(n_classes, 1 / n_classes))
+    f(x := np.full(n_classes + 1, 0.1))
+    tracemalloc.start()
+    f(x)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * 8 * n_classes**2
 
 
 def test_small_blocks_give_the_same_sums(monkeypatch):

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
+from deciban.core.training import descent, survey
 from deciban.core.training import multiclass_training as class_training
-from deciban.core.training import survey
 from deciban.core.training.linear_training import train
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
@@ -206,6 +206,25 @@ def test_the_way_through_samples_leads_to_the_same_optimum(monkeypatch, weighted
     np.testing.assert_allclose(quick.weights, direct.weights, atol=1e-6)
     np.testing.assert_allclose(quick.offsets, direct.offsets, atol=1e-6)
     assert quick.objective == pytest.approx(direct.objective, rel=1e-13)
+
+
+@pytest.mark.parametrize("form", [{}, {"offset": False}, {"scale": False}])
+def test_many_classes_go_through_float32_to_the_same_optimum(monkeypatch, form):
+    """They are as much work as many trials: rough first, without a sample, and with second derivatives again."""
+    systems, label = problem(1200, 1, 80, apart=2.0)
+    label[:80] = np.arange(80)
+    systems[..., ::3] += 1.0
+    systems, prior = systems.astype(np.float32), np.full(80, 1 / 80)
+    found = []
+    for large in (1, 1 << 40):
+        monkeypatch.setattr(class_training, "LARGE", large)
+        monkeypatch.setattr(descent, "LARGE", large)
+        found.append(train_classes(systems, label, prior=prior, **form))
+    quick, direct = found
+    assert quick.converged
+    assert quick.objective == pytest.approx(direct.objective, rel=1e-14)
+    np.testing.assert_allclose(quick.weights, direct.weights, atol=1e-6)
+    np.testing.assert_allclose(quick.offsets, direct.offsets, atol=1e-5)
 
 
 def test_very_unequal_classes_of_many_trials():

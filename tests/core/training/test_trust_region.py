@@ -56,6 +56,47 @@ def test_a_saddle_is_left_downhill():
     np.testing.assert_allclose(np.abs(found.point), [1.0, 0.0], atol=1e-7)
 
 
+def many(smallest):
+    """A quadratic function of 100 parameters, its curvatures from one that is given to 1, and its minimum."""
+    rng = np.random.default_rng(0)
+    axes = np.linalg.qr(rng.normal(size=(100, 100)))[0]
+    center = axes @ np.append(0.0, rng.normal(size=99))
+    return (axes * np.append(smallest, np.geomspace(0.1, 1.0, 99))) @ axes.T, axes[:, 0], center
+
+
+@pytest.mark.parametrize("smallest", [0.05, 1e-5, 1e-9])
+def test_many_parameters(smallest):
+    matrix, _, center = many(smallest)
+    found = minimize(quadratic(matrix, center), np.zeros(100), radius=20.0)
+    assert (found.converged, found.flat) == (True, 0)
+    np.testing.assert_allclose(found.polished, center, atol=1e-13 / smallest)
+    assert found.least == pytest.approx(1.0, rel=1e-14)
+
+
+def test_a_flat_direction_among_many_parameters_is_not_moved_along():
+    matrix, flat, center = many(0.0)
+    found = minimize(quadratic(matrix, center + 5.0 * flat), np.zeros(100))
+    assert (found.converged, found.flat) == (True, 1)
+    np.testing.assert_allclose(found.polished, center, atol=1e-10)
+
+
+def test_many_parameters_leave_a_saddle():
+    """Along one of 100 axes the function curves downward at first: it is a ``u^4 - 2 u^2``, with minima at 1 and -1."""
+    matrix, axis, center = many(0.0)
+
+    def function(x, _hessian=None):
+        u, d = axis @ x, x - center
+        gradient = matrix @ d + (4 * u**3 - 4 * u) * axis
+        return Derivatives(
+            0.5 * d @ matrix @ d + u**4 - 2 * u**2 + 3, gradient, matrix + (12 * u**2 - 4) * np.outer(axis, axis)
+        )
+
+    found = minimize(function, np.zeros(100))
+    assert found.converged
+    assert abs(axis @ found.point) == pytest.approx(1.0, abs=1e-6)
+    assert found.least == pytest.approx(2.0, rel=1e-12)
+
+
 def test_a_flat_direction_is_counted_and_not_moved_along():
     found = minimize(quadratic(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([1.0, 1.0])), np.zeros(2))
     assert found.converged

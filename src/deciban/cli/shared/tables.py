@@ -230,6 +230,9 @@ def _remarks(one: ClassEvaluation) -> list[str]:
         )
     confused = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
     lines += [f"most often taken: {', '.join(confused)}"] if confused else []
+    if one.no_pairs:
+        n_pairs = one.n_classes * (one.n_classes - 1) // 2
+        lines.append(f"{n_pairs:,} pairs of classes are not evaluated: --pairs adds them to JSON and pages")
     if (subsets := one.subset_summary()) is not None:
         for word in ("hardest", "easiest"):
             value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])

@@ -22,14 +22,17 @@ _BLOCK = 1 << 16
 """Numbers in a block: half a megabyte, so that all steps of a computation find it in cache."""
 
 _WIDTH = 256
-"""Trials of a block, at least: what is done class by class takes as long for fewer."""
+"""Trials of a block, at least, as far as it does not grow too much: a step class by class takes as long for fewer."""
+
+_LARGEST_BLOCK = 1 << 18
+"""Numbers of a block of many classes: two megabytes, which the caches that cores share still hold."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 def row_blocks(n_trials: int, n_classes: int) -> Iterator[slice]:
     """Consecutive trials whose log-likelihoods fit in a block."""
-    step = max(_BLOCK // n_classes, _WIDTH)
+    step = max(_BLOCK // n_classes, min(_WIDTH, _LARGEST_BLOCK // n_classes), 1)
     for start in range(0, n_trials, step):
         yield slice(start, min(start + step, n_trials))
 

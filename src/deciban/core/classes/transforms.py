@@ -159,11 +159,17 @@ def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, w
     """
     n_classes, n_features = len(posterior), features.shape[1]
     mean = (posterior[:, None, :] * features).reshape(n_classes * n_features, -1)
-    hessian = -((mean * weights) @ mean.T)
-    for i, weight in enumerate(posterior * others * weights):
-        own = features[0 if len(features) == 1 else i]
-        place = slice(i * n_features, (i + 1) * n_features)
-        hessian[place, place] = (own * weight) @ own.T
+    mean *= np.sqrt(weights)
+    hessian = -(mean @ mean.T)  # of a matrix and itself, for half the work
+    own = posterior * others * weights
+    blocks = hessian.reshape(n_classes, n_features, n_classes, n_features)
+    each = np.arange(n_classes)
+    for i in range(n_features):
+        if len(features) == 1:
+            blocks[each, i, each] = (own * features[0, i]) @ features[0].T
+        else:
+            for j in range(n_features):
+                blocks[each, i, each, j] = np.einsum("cn,cn,cn->c", own, features[:, i], features[:, j])
     return hessian
 
 

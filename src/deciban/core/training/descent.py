@@ -148,7 +148,7 @@ def search_options(level: Any, precise: float) -> dict[str, Any]:
         "rounding": ROUNDING if level.dtype is np.float64 else 1e-6,
         "stop": level.has_no_minimum,
         "limit": level.value_at_zero + _SAME,
-        "radius": max(4.0, math.sqrt(level.basis.shape[1])) if hasattr(level, "basis") else 4.0,
+        "radius": max(4.0, math.sqrt(level.n_parameters)),
     }
 
 

@@ -135,6 +135,11 @@ class ClassObjective:
         return Derivatives(value, gradient + self.penalty * parameters, hessian, max(float(block[0]) for block in sums))
 
     @property
+    def n_parameters(self) -> int:
+        """Number of parameters."""
+        return int(self.basis.shape[1])
+
+    @property
     def _moving(self) -> tuple[int, int]:
         """How many scales and offsets change with the parameters: all or none."""
         n_systems = self.trials.systems.shape[1]
