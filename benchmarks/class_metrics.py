@@ -97,6 +97,42 @@ def of_most_classes(n_classes: int) -> None:
     show(title, measure(jobs, 1), "np.sort of all", len(label))
 
 
+def by_hand_of_most(loglik: np.ndarray, label: np.ndarray) -> dict[str, np.ndarray | float]:
+    """What one would run instead: log loss, the best temperature, accuracy, and curve and area of each class."""
+    from scipy.optimize import minimize_scalar
+    from sklearn.metrics import accuracy_score, auc, log_loss, roc_curve
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    weights, rows = compute_sample_weight("balanced", label), np.arange(len(label))
+    weights /= weights.sum()
+    posterior = np.exp(log_softmax(loglik, axis=1))
+    best = minimize_scalar(lambda scale: -(weights @ log_softmax(scale * loglik, axis=1)[rows, label]), (0.5, 1.0))
+    areas = [auc(*roc_curve(label == k, posterior[:, k])[:2]) for k in range(loglik.shape[1])]
+    return {
+        "log loss": log_loss(label, posterior, sample_weight=weights),
+        "after scale": best.fun,
+        "accuracy": accuracy_score(label, loglik.argmax(axis=1), sample_weight=weights),
+        "areas": np.array(areas),
+    }
+
+
+def of_most_segments(n: int, n_classes: int) -> None:
+    """Everything that `deciban eval` says of many segments of a thousand classes, as float32."""
+    loglik, label = trials(n, n_classes)
+    label[:n_classes] = np.arange(n_classes)
+    loglik = 2.0 * loglik.astype(np.float32)
+    ours, theirs = evaluate_classes(loglik, label), by_hand_of_most(loglik, label)
+    np.testing.assert_allclose(ours.cllr * np.log(2), theirs["log loss"], rtol=1e-5)  # theirs is float32
+    np.testing.assert_allclose(ours.calibration.after_scale_only * np.log(2), theirs["after scale"], rtol=1e-5)
+    np.testing.assert_allclose(1.0 - ours.error_rate, theirs["accuracy"], rtol=1e-12)
+    jobs = {
+        "evaluate_classes": lambda: evaluate_classes(loglik, label),
+        "  of it calibration_analysis": lambda: multiclass.calibration_analysis(loglik, label),
+        "scikit-learn and scipy": lambda: by_hand_of_most(loglik, label),
+    }
+    show(f"{n:,} trials x {n_classes} classes, float32", measure(jobs, 1), "evaluate_classes", n)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=10**6)
@@ -104,6 +140,7 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=14)
     parser.add_argument("--many-classes", type=int, default=100)
     parser.add_argument("--most-classes", type=int, default=1000)
+    parser.add_argument("--most-segments", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     print(machine())
@@ -111,6 +148,7 @@ def main() -> None:
     of_subsets(options.subset_trials, options.classes, options.rounds)
     of_many_classes(options.subset_trials, options.many_classes)
     of_most_classes(options.most_classes)
+    of_most_segments(options.most_segments, options.most_classes)
 
 
 if __name__ == "__main__":
