@@ -8,6 +8,7 @@ and ``z = ln prior + A x + b`` the objective is the cross-entropy, as in `deciba
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from scipy.linalg import helmert, null_space
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.training.descent import Fit, Way
+from deciban.core.training.descent import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import ClassTrials, Errors, farthest_move
 from deciban.core.training.separation import refuse_infinite
@@ -342,8 +343,10 @@ def _descend(objective: TransformObjective) -> Minimum:
     """Minimize on a sample first, if there are many trials, then on all of them."""
 
     def search_options(level: TransformObjective, precise: float) -> dict[str, Any]:
-        reuse = level is objective and few is not objective.trials  # second derivatives cost far more than the gradient
-        return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level)}
+        is_long = few is not level.trials or level.trials.size >= LARGE
+        reuse = level is objective and is_long  # second derivatives cost far more than the gradient
+        radius = max(4.0, math.sqrt(level.basis.shape[1]))
+        return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level), "radius": radius}
 
     way, few = Way(np.zeros(objective.basis.shape[1]), search_options), sample(objective.trials)
     if few is not objective.trials:
