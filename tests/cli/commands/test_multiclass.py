@@ -192,6 +192,20 @@ def test_tables_of_one_and_of_several_systems(run):
     code, out, _ = run("eval", "sysB.csv", "--key", "key.csv")
     assert "offsets alone would save" in out
     assert "most often taken: " in out
+    assert "pairs" not in out
+    _, out, _ = run("eval", "sysB.csv", "--key", "key.csv", "--no-pairs")
+    assert "3 pairs of classes are not evaluated: --pairs adds them" in out
+
+
+def test_pairs_of_many_classes_are_left_out_with_a_word(run):
+    """A hundred and one classes: 101 times 100 / 2 pairs, which are there for whoever asks for them."""
+    np.save("many.npy", 5.0 * np.tile(np.eye(101, dtype=np.float32), (2, 1)))
+    np.save("labels.npy", np.tile(np.arange(101), 2))
+    _, out, err = run("eval", "many.npy", "--key", "labels.npy")
+    assert "5,050 pairs of classes are not evaluated: --pairs adds them" in out, err
+    for option, is_there in (("--pairs", True), ("--no-pairs", False)):
+        _, out, _ = run("eval", "many.npy", "--key", "labels.npy", option, "--json")
+        assert (figures(out)[0]["pairwise"] is not None) is is_there
 
 
 def test_weights_count_like_copies(files, run):

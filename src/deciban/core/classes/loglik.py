@@ -136,12 +136,15 @@ def detection_llrs(block: FloatArray, ratio: FloatArray) -> FloatArray:
         rest = np.log(_leave_one_out(ratio[:, None]))
         likelihood = np.exp(block)
         likelihood *= ratio[:, None]
-        llr: FloatArray = block - (np.log(_leave_one_out(likelihood)) - rest)
+        llr = _leave_one_out(likelihood)
+        np.log(llr, out=llr)
+        llr -= rest
+        np.subtract(block, llr, out=llr)
         # Rivals of the best class may all underflow when compared with it: they are compared with the second.
         second = _second(block)
         sole = (block == 0.0) & (second < 0.0)
         reference = np.maximum(second, -_LARGEST)
-        behind = block - reference
+        behind = np.subtract(block, reference, out=likelihood)
         behind[sole] = -np.inf
         np.exp(behind, out=behind)
         behind *= ratio[:, None]
