@@ -72,7 +72,7 @@ def test_functions_of_llrs_notice_probabilities_once_and_at_the_line_of_the_user
     with pytest.warns(DecibanWarning, match="All scores lie in .0, 1.*llr_from_probability") as told:
         TAKE_LLRS[name](TAR, NON)
     assert [one.filename for one in told] == [__file__]
-    for tar, non in ((TAR + 0.02, NON), (TAR, NON - 0.02), (TAR[:5], NON[:4]), (0 * TAR, 0 * NON)):
+    for tar, non in ((TAR + 0.02, NON), (TAR, NON - 0.02), (TAR[:5], NON[:4]), (0.05 * TAR, 0.05 * NON)):
         TAKE_LLRS[name](tar, non)  # warnings are errors here
 
 

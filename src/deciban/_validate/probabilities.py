@@ -18,6 +18,9 @@ ROUNDING = 1e-3
 FEWEST = 10
 """Trials from which on scores that all look like probabilities are noticed."""
 
+_SPREAD = 0.1
+"""How far apart they are at least: llrs of scores that say nothing are all but 0, and may have one sign."""
+
 WAY_OUT = "if they are probabilities, say so (--probabilities PRIOR, {}), else calibrate (deciban calibrate)"
 _OF_TWO, _OF_MANY = "decisions.llr_from_probability", "multiclass.loglik_from_posterior"
 
@@ -109,12 +112,12 @@ def like_probabilities(lowest: float, highest: float, n_trials: float) -> bool:
     """Whether scores look like probabilities, by the least and the greatest of them.
 
     Log-likelihood ratios have both signs: the mean of ``exp(-llr)`` over targets is 1 if they mean what they say. So
-    `FEWEST` of them that all lie in [0, 1] are none, unless they are all 0.
+    `FEWEST` of them that all lie in [0, 1] are none, unless they are all but the same, and say nothing.
 
-    >>> like_probabilities(0.02, 0.97, 100), like_probabilities(-0.2, 0.97, 100), like_probabilities(0.0, 0.0, 100)
+    >>> like_probabilities(0.02, 0.97, 100), like_probabilities(-0.2, 0.97, 100), like_probabilities(0.0, 0.001, 100)
     (True, False, False)
     """
-    return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest > 0.0
+    return n_trials >= FEWEST and 0.0 <= lowest <= highest <= 1.0 and highest - lowest >= _SPREAD
 
 
 def like_posteriors(table: AnyArray) -> bool:
