@@ -27,6 +27,12 @@ collect_ignore = ["fuzz/coverage_guided.py"]  # needs the extra `fuzz`, and is n
 DATA = Path(os.environ.get("DECIBAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+@pytest.fixture(autouse=True)
+def _no_window(monkeypatch):
+    """Tables are as wide as they are, though workers of pytest-xdist are told that a window has 80 columns."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def real_data():
     """Folder with real score sets, which are not part of the repository."""

@@ -9,7 +9,7 @@ PAGE = page("trials.md")
 
 
 def test_code_of_the_page_prints_what_the_page_says():
-    assert run_python(PAGE) == 6
+    assert run_python(PAGE) == 7
 
 
 def test_every_table_and_function_is_on_the_page():

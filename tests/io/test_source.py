@@ -335,7 +335,7 @@ def test_archives_are_called_by_their_names(tmp_path, compression):
         read_text(tmp_path / "a.xlsx")
 
 
-@pytest.mark.parametrize("given", [None, 3, b"a.txt", io.BytesIO(b"a x 1")])
+@pytest.mark.parametrize("given", [None, 3, b"a.txt", {"score": [1.0]}])
 def test_what_is_no_file_name_is_refused_with_a_way_out(given):
-    with pytest.raises(InputError, match=f"got {type(given).__name__} for the name of a file.*scores_from"):
+    with pytest.raises(InputError, match=f"path: got {type(given).__name__}. Name a file, or pass an open one."):
         read_scores(given)

@@ -174,4 +174,4 @@ def test_posteriors_by_a_prior(frame):
 
 def test_probabilities_of_two_classes_get_their_note(frame):
     found = deciban.evaluate(frame({"p": expit(SCORES), "same": TRUTH}), score="p", label="same")
-    assert any("probabilities?" in note for note in found.notes)
+    assert any("All scores lie in [0, 1]" in note and "llr_from_probability" in note for note in found.notes)

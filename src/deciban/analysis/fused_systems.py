@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from deciban.evaluation.results import Evaluation, Jsonable, Results, plain
+from deciban.evaluation.as_json import Jsonable, plain
+from deciban.evaluation.results import Evaluation, Results
 from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 

@@ -15,7 +15,7 @@ from deciban.analysis.data import HeldOut, LabelledData, copied
 from deciban.analysis.fusion import system_names
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
-from deciban.evaluation.results import Jsonable, plain
+from deciban.evaluation.as_json import Jsonable, plain
 from deciban.fusion import LinearFusion
 from deciban.metrics import SortedScores
 from deciban.models.two_class import Fusion

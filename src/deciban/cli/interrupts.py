@@ -61,8 +61,19 @@ def _watch(reading: int) -> None:
                 _end()
 
 
+_ending = threading.Event()
+"""Set once files are removed that somebody may still be writing."""
+
+
+def give_way() -> None:
+    """Fail no more once the end has begun: what is removed under somebody's hands is no error of theirs."""
+    if _ending.is_set():
+        threading.Event().wait(_PATIENCE * 10)
+
+
 def _end() -> None:
     """Clean up, say so, and end here."""
+    _ending.set()
     with contextlib.suppress(Exception):  # whatever state this interrupts, the user wants an end
         writing = sys.modules.get("deciban.io.atomic")
         if writing is not None and hasattr(writing, "remove_unfinished"):

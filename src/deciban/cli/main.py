@@ -162,6 +162,7 @@ def _warn(message: Warning | str, category: type[Warning], *_where: Any, **_more
 
 
 def _fail(message: str, code: int) -> None:
+    interrupts.give_way()
     try:
         click.echo(f"deciban: {lines(message)}", err=True)
     except BrokenPipeError:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
@@ -16,6 +14,7 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
+from deciban.evaluation.as_json import SCHEMA, Jsonable, plain
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
 from deciban.messages import Message, as_objects, counted, shortened
@@ -24,9 +23,6 @@ from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials import JoinReport
-
-SCHEMA = 2
-"""Version of the JSON layout; it changes when a name or a meaning does."""
 
 CONVENTIONS = {
     "accept": "score >= threshold",
@@ -42,25 +38,6 @@ CONVENTIONS = {
     "cllr": "bits; natural-log likelihood ratios in",
     "ties": "never split",
 }
-
-
-class Jsonable:
-    """Mixin of results that have a ``to_dict``."""
-
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON types."""
-        raise NotImplementedError
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text; what a terminal would obey is escaped, as JSON can."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        return "\n".join(map(_escaped, text.split("\n")))
-
-
-def _escaped(line: str) -> str:
-    return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 class Shown(Tabular, Jsonable):
@@ -87,20 +64,6 @@ class OneSystem(ByValue, Shown):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Itself alone."""
         return [({}, self)]
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: infinite numbers become words, and NaN, what is not known, becomes null."""
-    if isinstance(value, dict):
-        return {name: plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.evaluation._tables import Tabular
-from deciban.evaluation.results import SCHEMA, Jsonable, Results
+from deciban.evaluation.as_json import SCHEMA, Jsonable
+from deciban.evaluation.results import Results
 from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message, counted, shortened
 from deciban.models.model import content_of

@@ -89,9 +89,36 @@ def test_infinite_scores_of_both_classes_say_nothing(tmp_path, value):
 
 
 def test_probabilities_get_a_note(tmp_path):
-    np.save(tmp_path / "p.npy", np.array([[0.25, 0.75], [0.5, 0.5]]))
-    notes = read_two_columns(recognize(tmp_path / "p.npy"), log10=False).contents.notes
-    assert "no log-likelihood ratio" in notes[1]
+    posterior = np.array([[0.25, 0.75], [0.5, 0.5]] * 10)
+    np.save(tmp_path / "p.npy", posterior)
+    found = read_two_columns(recognize(tmp_path / "p.npy"), log10=False).contents
+    assert "no log-likelihood ratio" in found.notes[1]
+    assert "--probabilities PRIOR" in found.notes[1]
+
+
+def test_probabilities_of_two_columns_are_exact_where_one_alone_is_not(tmp_path):
+    """A posterior that rounds to 1 says nothing by itself; that of the other class does."""
+    posterior = np.array([[1e-20, 1.0], [0.75, 0.25], [1.0, 0.0]])
+    np.save(tmp_path / "p.npy", posterior)
+    found = read_two_columns(recognize(tmp_path / "p.npy"), log10=False, prior=0.2).contents
+    assert found.from_probabilities
+    assert len(found.notes) == 1
+    expected = [20 * np.log(10) - np.log(0.25), np.log(1 / 3) - np.log(0.25), -np.inf]
+    np.testing.assert_allclose(found.scores.score, expected, rtol=1e-14)
+
+
+def test_two_classes_of_probabilities_are_evaluated_alike_as_two_and_as_many(tmp_path):
+    rng = np.random.default_rng(3)
+    label = np.arange(300) % 3 == 0
+    llr = rng.normal(np.where(label, 2.0, -2.0), 2.0)
+    posterior = 1 / (1 + np.exp(-(llr + np.log(0.2 / 0.8))))
+    np.save(tmp_path / "p.npy", np.column_stack((1 - posterior, posterior)))
+    np.save(tmp_path / "y.npy", label.astype(int))
+    paths = tmp_path / "p.npy", tmp_path / "y.npy"
+    two = deciban.evaluate_files(*paths, kind="two-class", probabilities=0.2).systems[0]
+    many = deciban.evaluate_files(*paths, kind="classes", probabilities=[0.8, 0.2]).systems[0]
+    assert two.cllr == pytest.approx(many.cllr, rel=1e-13)
+    assert two.cllr == pytest.approx(deciban.metrics.cllr(llr[label], llr[~label]), rel=1e-12)
 
 
 def test_what_is_read_otherwise_is_left_alone(files, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +47,7 @@ def print_json(
     messages : iterable of Message or str
         What the user was told.
     """
-    from deciban.evaluation.results import SCHEMA, plain
+    from deciban.evaluation.as_json import SCHEMA, json_text, plain
     from deciban.io.read_files import described
     from deciban.messages import as_objects
 
@@ -64,7 +63,7 @@ def print_json(
         "files": described(files),
         "messages": as_objects(messages),
     }
-    click.echo(json.dumps(plain({**head, **found}), indent=2, ensure_ascii=False, default=str))
+    click.echo(json_text(plain({**head, **found}), default=str))
 
 
 def require_own_stream(output: object, *, as_json: bool) -> None:

@@ -12,8 +12,9 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.evaluation.as_json import plain
 from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.results import OneSystem, Results, plain
+from deciban.evaluation.results import OneSystem, Results
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 

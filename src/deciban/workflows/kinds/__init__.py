@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of, kind_of_scores
+from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind
+from deciban.workflows.kinds.choosing import kind_called, kind_of, kind_of_scores
 
 __all__ = ["AnyKey", "AnyKind", "AnyScores", "Kind", "kind_called", "kind_of", "kind_of_scores"]
