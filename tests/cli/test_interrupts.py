@@ -109,9 +109,9 @@ def test_what_is_written_aside_goes(tmp_path):
 
 def test_who_loses_a_file_to_the_end_says_nothing(tmp_path):
     code = (
-        "import os, sys, threading\nfrom deciban.cli import interrupts, main\n"
+        "import os, sys, threading\nfrom deciban.cli import interrupts\nfrom deciban.cli.main import main\n"
         "sys.argv = ['deciban', 'inspect', 'gone.txt']\ninterrupts._ending.set()\n"
-        "threading.Timer(0.5, os._exit, (interrupts.EXIT_CODE,)).start()\nmain.main()\n"
+        "threading.Timer(0.5, os._exit, (interrupts.EXIT_CODE,)).start()\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (interrupts.EXIT_CODE, b"")
