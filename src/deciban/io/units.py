@@ -16,7 +16,6 @@ from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.contents import Contents
 from deciban.messages import Message, counted
-from deciban.multiclass import detection_llrs, project_detection_llr
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.origins import Origin
 from deciban.types import FloatArray
@@ -163,6 +162,8 @@ def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Me
     if write_as == "loglik":
         return scores, []
     words = "written as detection llrs: of each class against the others, by a flat prior"
+    from deciban.multiclass import detection_llrs  # most files are converted to nothing
+
     return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]
 
 
@@ -210,6 +211,8 @@ def in_other_units(
         systems = tuple(llrs_of_probabilities(one, probabilities) for one in systems)
         told += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
     elif detection_llr and classes is not None:
+        from deciban.multiclass import project_detection_llr
+
         classes = replace(classes, score=project_detection_llr(classes.score))
         told.append(Message("note", "", "scores are detection llrs, and were projected to log-likelihoods"))
     if classes is not None:

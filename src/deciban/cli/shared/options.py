@@ -191,6 +191,8 @@ class Asked:
         InputError
             As in `named_scores`.
         """
+        if scores and not self.two:
+            return list(scores)
         from deciban.io.source import PathLike, TwoFiles
         from deciban.workflows.two_files import named_scores
 
