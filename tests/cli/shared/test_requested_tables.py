@@ -120,7 +120,7 @@ def test_misleading_evidence(run):
     assert rows[3][1] == "more than 1000"
     lines = run("eval scores.txt --key key.txt --misleading --table csv -q")[1].splitlines()
     line = next(line for line in lines if "misleading evidence" in line)
-    assert line.split(",")[2:] == ["targets", "of targets in %", "non-targets", "of non-targets in %"]
+    assert line.split(",")[2:] == ["targets", "p_tar in %", "non-targets", "p_non in %"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -171,3 +171,4 @@ def test_many_classes_have_none_of_it(run):
         code, out, err = run(f"eval classes.tsv {words}")
         assert (code, out) == (2, "")
         assert "for two classes" in err
+    assert "--misleading, --axis are for two classes" in run("eval classes.tsv --axis log10 --misleading")[2]

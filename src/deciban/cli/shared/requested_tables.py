@@ -164,6 +164,6 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
             tar, non = f"{found.n_tar:,.6g} of {one.n_tar:,.6g}", f"{found.n_non:,.6g} of {one.n_non:,.6g}"
             strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
             rows.append((one.name, strength, tar, rate(found.p_tar), non, rate(found.p_non)))
-    headings = ["system", "misleading evidence", "targets", "of targets", "non-targets", "of non-targets"]
+    headings = ["system", "misleading evidence", "targets", "p_tar", "non-targets", "p_non"]
     caption = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
     return table(headings, rows, n_left=2, caption=caption)
