@@ -43,8 +43,12 @@ def test_tables_as_text_have_the_figures():
     assert max(map(len, one.table(width=50).splitlines())) <= 50
     with pytest.raises(InputError, match="style: got 'pdf'"):
         one.table("pdf")
-    with pytest.raises(InputError, match="width: got 3"):
-        one.table(width=3)
+    for width in (3, True, 40.0, "80"):
+        with pytest.raises(InputError, match=f"width: got {width!r}"):
+            one.table(width=width)
+    for by in ("row", None, ["system"]):
+        with pytest.raises(InputError, match="by: got"):
+            one.to_arrow(by)
 
 
 def test_notebooks_get_escaped_names():

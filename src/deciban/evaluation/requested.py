@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from scipy.special import logit
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.thresholds import ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost
 from deciban.metrics.decomposition import RULES, Rule, ScoreParts, parts_of
-from deciban.metrics.evidence import MisleadingEvidence, misleading_of
+from deciban.metrics.evidence import MisleadingEvidence
 from deciban.metrics.scores import ScoredTrials
 
 if TYPE_CHECKING:
@@ -157,8 +156,6 @@ class PosteriorCosts:
 def requested_of(summary: Summary) -> Requested:
     """Make the figures that a summary was asked for."""
     asked, ranks = summary.figures, summary.ranks
-    if not asked.has_requests:
-        return NOTHING
     rates = [RateAt("fmr", *row) for row in _limited(summary, asked.fnmr_at, "fa")]
     rates += [RateAt("fnmr", *row) for row in _limited(summary, asked.fmr_at, "miss")]
     scores = [
@@ -168,11 +165,6 @@ def requested_of(summary: Summary) -> Requested:
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
     readings = eer_readings(summary.rocch, ranks.tar, ranks.non) if asked.eer_conventions else {}
     return Requested(readings, tuple(rates), tuple(at), tuple(scores))
-
-
-def misleading_in(summary: Summary) -> tuple[MisleadingEvidence, ...]:
-    """Rates of misleading evidence, of any and of strong one."""
-    return misleading_of(summary.ranks, np.array(summary.figures.factors))
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: Any) -> list[tuple[float, ErrorsAt]]:

@@ -13,11 +13,12 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
-from deciban.evaluation.requested import misleading_in, requested_of
+from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
 from deciban.evaluation.units import remark_on_llrs
 from deciban.metrics import SortedScores
+from deciban.metrics.evidence import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
 
 _GAP = 10
@@ -249,9 +250,9 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         eer_threshold=float(summary.pav.thresholds[vertex]),
         eer_p_miss=float(rocch.p_miss[vertex]),
         eer_p_fa=float(rocch.p_fa[vertex]),
-        misleading=misleading_in(summary),
+        misleading=misleading_of(summary.ranks, np.array(summary.figures.factors)),
         is_weighted=summary.is_weighted,
-        requested=requested_of(summary),
+        requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
     )
 

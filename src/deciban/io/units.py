@@ -17,7 +17,6 @@ from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.contents import Contents
 from deciban.messages import Message, counted
-from deciban.multiclass import detection_llrs, project_detection_llr
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.origins import Origin
 from deciban.types import AnyArray, FloatArray
@@ -44,6 +43,8 @@ def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
     >>> logliks_of_detection_llrs(np.array([[2.0, -2.0]])).round(3)
     array([[ 0.566, -1.434]])
     """
+    from deciban.multiclass import project_detection_llr  # most scores are in no need of it
+
     loglik: FloatArray = project_detection_llr(score)
     loglik += math.log(score.shape[1])
     return loglik
@@ -66,12 +67,12 @@ def of_detection_llrs(contents: Contents) -> Contents:
 
 def as_detection_llrs(contents: Contents) -> Contents:
     """Contents with detection llrs by a flat prior in place of log-likelihoods, for a format that has these."""
+    from deciban.multiclass import detection_llrs  # most scores are in no need of it
+
     scores = contents.class_scores
-    return (
-        contents
-        if scores is None
-        else replace(contents, class_scores=replace(scores, score=detection_llrs(scores.score)))
-    )
+    if scores is None:
+        return contents
+    return replace(contents, class_scores=replace(scores, score=detection_llrs(scores.score)))
 
 
 def is_submission(origin: Origin) -> bool:
@@ -206,6 +207,8 @@ def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Me
     if write_as == "loglik":
         return scores, []
     words = "written as detection llrs: of each class against the others, by a flat prior"
+    from deciban.multiclass import detection_llrs  # most files are converted to nothing
+
     return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]
 
 

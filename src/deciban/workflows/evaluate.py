@@ -128,11 +128,12 @@ def evaluate_joined(
     kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
     truth, classes = joined.truth, joined.classes or ()
     kind.require_trials(truth, classes)
-    each = thresholds_for(joined.names, joined.on_axis(options.figures), chosen)
-    for one, figures in zip(joined.aligned, each, strict=True):
+    figures = joined.on_axis(options.figures)
+    each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
+    for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
-        evaluations.append(kind.evaluate(trials, name=one.name, figures=figures, classes=classes))
+        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, classes=classes))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     messages = joined.all_messages(ties) + (() if chosen is None else chosen.messages)
     return Results(tuple(evaluations), joined.report, messages)

@@ -206,7 +206,7 @@ def read_joined(
     contents = [kind.read(one, reading, say).contents for one in files.scores]
     _require_same_rows(files.scores, contents)
     systems = named_apart([system for one in contents for system in kind.systems_of(one, reading)])
-    systems, called = renamed(systems, reading.names)
+    systems, called = (systems, None) if reading.names is None else renamed(systems, reading.names)
     systems = systems if files.class_order is None else kind.in_class_order(systems, files.class_order)
     systems = kind.as_logarithms(systems, reading)
     source = contents[0] if files.key is None else kind.read(files.key, reading, say, kind.need_of_key).contents

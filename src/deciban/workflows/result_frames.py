@@ -29,7 +29,7 @@ def arrow_of(result: Tabular, by: str = "system") -> pa.Table:
     InputError
     """
     makers = {"system": _system_rows, "point": _point_rows, "class": _class_rows}
-    if by not in makers:
+    if by not in tuple(makers):  # which takes everything for a name
         raise InputError(f"by: got {by!r}. It is {', '.join(map(repr, makers))}.")
     rows = [
         {"name": one.name, **labels, **row}

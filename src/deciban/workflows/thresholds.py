@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from deciban.errors import InputError
@@ -83,9 +83,7 @@ def _best(found: Evaluation) -> dict[str, float]:
     }
 
 
-def thresholds_for(names: Sequence[str], figures: Figures, chosen: Chosen | None) -> list[Figures]:
+def thresholds_for(figures: Figures, chosen: Chosen) -> list[Figures]:
     """Figures for each system, those at its own thresholds among them."""
-    if chosen is None:
-        return [figures] * len(names)
     given = figures.at_thresholds or {}
     return [replace(figures, at_thresholds={**given, **own}) for own in chosen.thresholds]

@@ -40,7 +40,10 @@ LONG = "a_system_of_a_long_name_that_no_narrow_window_has_room_for.txt"
 CALLS = [
     "eval a.txt --key key.txt --preset sre12",
     f"eval a.txt {LONG} --key key.txt --dcf 0.01:10:1 --dcf 0.5 --name a=first",
+    "eval a.txt --key key.txt --eer-conventions --fnmr-at 0,0.1 --fmr-at 0.1 --posteriors-at 0.5",
+    "eval a.txt --key key.txt --threshold-from a.txt --threshold-key key.txt",
     "eval c.npy d.npy --key label.npy --p-target 0.1 --p-target 0.5",
+    "eval c.npy --key label.npy --no-pairs --no-subsets",
     "eval c.npy --key label.npy --out-of-set 0.2",
     f"report a.txt {LONG} --key key.txt -o page.html --train a.txt --train {LONG} --train-key key.txt",
     "report c.npy --key label.npy -o page.html",
@@ -49,6 +52,7 @@ CALLS = [
     "calibrate a.txt --key key.txt -o model.json --cross-validate 3 --llrs llr.txt",
     "calibrate c.npy --key label.npy -o model.json",
     f"fuse a.txt {LONG} --key key.txt -o model.json --apply-to a.txt --apply-to {LONG} --apply-key key.txt",
+    f"fuse a.txt {LONG} --key key.txt -o model.json --select",
     "fuse c.npy d.npy --key label.npy -o model.json",
     "convert a.txt a.h5",
     "validate a.txt --trials key.txt",
@@ -79,6 +83,29 @@ def test_json_is_as_the_schema_says(call, run):
         assert (one["size"], one["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     named = {word for word in call.split() if Path(word).is_file()}
     assert named <= {one["path"] for one in found["files"]}
+
+
+def parts_of(schema):
+    """All schemas that a schema is made of."""
+    if isinstance(schema, dict):
+        yield schema
+        for one in schema.values():
+            yield from parts_of(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from parts_of(one)
+
+
+def test_no_object_may_have_keys_that_the_schema_does_not_name():
+    shared = ("envelope", "results", "training")  # parts of objects, which are closed as a whole
+    for name, schema in deciban.json_schemas().items():
+        assert schema["unevaluatedProperties"] is False, name
+        common = schema.pop("$defs")["common"]["$defs"]
+        objects = [schema.get("properties"), *(one for part, one in common.items() if part not in shared)]
+        objects += [common[part]["properties"] for part in shared]
+        for one in parts_of(objects):
+            if "properties" in one and "object" in one.get("type", ()):
+                assert one.get("additionalProperties") is False, one
 
 
 def test_no_command_is_forgotten():
@@ -162,3 +189,20 @@ def test_styles_have_the_figures_of_the_plain_table(style, run):
     code, _, err = run(f"{call} --table {style} --json")
     assert code == 2
     assert "--json prints no tables" in err
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("style", ["csv", "markdown", "latex"])
+def test_every_column_for_programs_has_a_name_of_its_own(style, run):
+    words = "--thresholds --misleading --eer-conventions --fnmr-at 0.1 --posteriors-at 0.5 -q"
+    for call in (f"eval a.txt {LONG} --key key.txt {words}", "inspect a.txt key.txt"):
+        out = run(f"{call} --table {style}")[1]
+        mark = {"csv": ",", "markdown": " | ", "latex": " & "}[style]
+        rows = [
+            [cell.strip("| ") for cell in line.removesuffix(r"\\").split(mark)]
+            for line in out.splitlines()
+            if mark in line
+        ]
+        headings = [row for row in rows if row[0] in ("system", "EER", "property")]
+        assert len(headings) == (2 if call.startswith("inspect") else 7)
+        assert all(all(row) and len(set(row)) == len(row) for row in headings)

@@ -3,6 +3,9 @@
 import json
 import math
 import re
+import shlex
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -47,10 +50,25 @@ def test_thresholds(run):
 @pytest.mark.usefixtures("folder")
 def test_conventions_with_the_tools_that_have_them(run):
     out, systems = asked(run, "--eer-conventions")
-    rows = {row[0]: row for row in table(out, "EER +scores")}
-    for name, value in systems[0]["eer_conventions"].items():
-        assert rows[name][1] == f"{100 * value:.2f} %"
-    assert rows["crossed_p_miss"][-1] == "Kaldi compute-eer"
+    for row, one in zip(table(out, "system +rocch +interpolated"), systems, strict=False):
+        assert row == [one["name"], *(f"{100 * value:.2f} %" for value in one["eer_conventions"].values())]
+    assert table(out, "EER +read off where")[-1][::2] == ["crossed_p_miss", "Kaldi compute-eer"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_rates_of_many_systems_by_convention_are_whole_in_a_narrow_window(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    names = [f"a system of a long name, number {k}" for k in range(12)]
+    scores = Path("scores.txt").read_text()
+    for name in names:
+        Path(f"{name}.txt").write_text(scores)
+    words = " ".join(shlex.quote(f"{name}.txt") for name in names)
+    code, out, err = run(f"eval {words} --key key.txt --eer-conventions -q")
+    assert code == 0, err
+    found = json.loads(run("eval scores.txt --key key.txt --eer-conventions -q --json")[1])["systems"][0]
+    counts = Counter(f"{100 * value:.2f} %" for value in found["eer_conventions"].values())
+    for value, count in counts.items():
+        assert len(re.findall(rf"(?<!\S){value}(?!\S)", out)) >= 12 * count
 
 
 @pytest.mark.usefixtures("folder")
@@ -100,6 +118,9 @@ def test_misleading_evidence(run):
         f"{100 * first['p_non']:.2f} %",
     ]
     assert rows[3][1] == "more than 1000"
+    lines = run("eval scores.txt --key key.txt --misleading --table csv -q")[1].splitlines()
+    line = next(line for line in lines if "misleading evidence" in line)
+    assert line.split(",")[2:] == ["targets", "p_tar in %", "non-targets", "p_non in %"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -150,3 +171,4 @@ def test_many_classes_have_none_of_it(run):
         code, out, err = run(f"eval classes.tsv {words}")
         assert (code, out) == (2, "")
         assert "for two classes" in err
+    assert "--misleading, --axis are for two classes" in run("eval classes.tsv --axis log10 --misleading")[2]

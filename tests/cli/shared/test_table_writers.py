@@ -5,6 +5,7 @@ import html.parser
 import io
 import re
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +132,29 @@ def test_html_shows_the_cells(shown):
 
     Cells().feed(WRITERS["html"].table(shown))
     assert cells == [*shown.headings, *(cell for row in shown.rows for cell in shown.cells(row))]
+
+
+def test_names_that_begin_like_arguments_of_a_latex_row_are_none():
+    shown = table(["system", "EER"], [("a", "1.0"), ("[2em]", "2.0"), ("*b", "3.0")])
+    lines = WRITERS["latex"].table(shown).splitlines()
+    assert not any(line.lstrip().startswith(("[", "*")) for line in lines)
+    assert r"    {}[2em] & 2.0 \\" in lines
+
+
+def test_formulas_of_markdown_are_none():
+    shown = table(["system", "EER"], [("$x$", "1.0")])
+    assert r"| \$x\$ | 1.0 |" in WRITERS["markdown"].table(shown).splitlines()
+
+
+def test_what_reads_comments_finds_whole_rows_in_csv():
+    shown = table(["system", "EER"], [("# 1", "12.50 %"), ("a#b", "3.00 %")], caption="of all")
+    found = pd.read_csv(io.StringIO(printed(shown, style="csv")), comment="#")
+    assert found.to_dict("list") == {"system": ["# 1", "a#b"], "EER in %": [12.5, 3.0]}
+
+
+def test_words_of_headings_are_whole():
+    shown = table(["system", *["discrimination loss"] * 6], [("a", *["0.1234"] * 6)])
+    assert printed(shown, 60).count("discrimination") == 6
 
 
 @pytest.mark.parametrize(("style", "mark"), [("csv", "# "), ("latex", "% ")])

@@ -79,10 +79,17 @@ def eval_command(
 
     out = console(shown.table_style)
     print_results(results, out, all_classes=shown.all_classes)
-    if results.kind == "two-class":
+    if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 
         print_requested(results, out, **tables)
+
+
+def _has_requests(one: Any) -> bool:
+    """Whether figures were asked for that stand in tables of their own."""
+    from deciban.evaluation.requested import NOTHING
+
+    return one.requested is not NOTHING
 
 
 @click.command("plot", cls=SectionedCommand)

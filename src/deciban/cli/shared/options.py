@@ -191,6 +191,8 @@ class Asked:
         InputError
             As in `named_scores`.
         """
+        if scores and not self.two:
+            return list(scores)
         from deciban.io.source import PathLike, TwoFiles
         from deciban.workflows.two_files import named_scores
 
@@ -259,7 +261,8 @@ def refuse_options(kind: KindName) -> None:
         if any(one.name == "kind" and one.about for one in params):
             held += " (for two, say --kind two-class)" if kind == "classes" else ""
             other += " (say --kind classes if they are)" if kind == "two-class" else ""
-        raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} is for {other}.")
+        verb = "are" if len(given) > 1 else "is"
+        raise click.UsageError(f"the scores are of {held}, and {', '.join(given)} {verb} for {other}.")
 
 
 def tell(messages: Iterable[object], *, quiet: bool = False) -> None:

@@ -34,7 +34,7 @@ def print_requested(
     to, systems = out or console(), results.systems
     shown = [
         _thresholds(systems) if thresholds else None,
-        _conventions(systems),
+        *_conventions(systems),
         *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
         _at_thresholds(systems),
         _posterior_scores(systems),
@@ -88,17 +88,16 @@ def _thresholds(systems: Sequence[Evaluation]) -> Any:
     return table(headings, rows, n_left=2, caption=caption)
 
 
-def _conventions(systems: Sequence[Evaluation]) -> Any:
+def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
+    """Rates of each system, and what the conventions are."""
     if not systems[0].requested.eer_conventions:
-        return None
+        return ()
     from deciban.metrics import EER_CONVENTIONS
 
-    rows = [
-        (name, *(percent(one.requested.eer_conventions[name]) for one in systems), how.definition, how.tools)
-        for name, how in EER_CONVENTIONS.items()
-    ]
-    headings = ["EER", *(one.name for one in systems), "read off where", "as in"]
-    return table(headings, rows, prose=(len(headings) - 2, len(headings) - 1))
+    rows = [(one.name, *map(percent, one.requested.eer_conventions.values())) for one in systems]
+    meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
+    figures = table(["system", *EER_CONVENTIONS], rows, caption="EER by convention")
+    return figures, table(["EER", "read off where", "as in"], meanings, prose=(1, 2))
 
 
 def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
@@ -165,6 +164,6 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
             tar, non = f"{found.n_tar:,.6g} of {one.n_tar:,.6g}", f"{found.n_non:,.6g} of {one.n_non:,.6g}"
             strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
             rows.append((one.name, strength, tar, rate(found.p_tar), non, rate(found.p_non)))
-    headings = ["system", "misleading evidence", "targets", "", "non-targets", ""]
+    headings = ["system", "misleading evidence", "targets", "p_tar", "non-targets", "p_non"]
     caption = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
     return table(headings, rows, n_left=2, caption=caption)

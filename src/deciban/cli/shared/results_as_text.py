@@ -34,8 +34,9 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
     """
     if style not in (*STYLES, *WRITERS):
         raise InputError(f"style: got {style!r}. There are {', '.join(dict.fromkeys((*STYLES, *WRITERS)))}.")
-    if width is not None and width < _LEAST:
-        raise InputError(f"width: got {width}. It is a number of letters, {_LEAST} or more.")
+    given: Any = width
+    if given is not None and (not isinstance(given, int) or given < _LEAST):
+        raise InputError(f"width: got {width!r}. It is a whole number of letters, {_LEAST} or more.")
     written = io.StringIO()
     out = TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
     if isinstance(result, Results) or not hasattr(result, "rows"):

@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -29,7 +29,10 @@ _GAP = 2
 """Blanks between two columns."""
 
 _NARROW = 12
-"""A column of names is folded rather than made narrower than this, and a long word of a heading at this."""
+"""A column of names is folded rather than made narrower than this."""
+
+_LONGEST_WORD = 14
+"""A longer word of a heading is folded."""
 
 _CAPTION = 60
 """A caption in a window is as wide as its table, or so wide."""
@@ -109,7 +112,7 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
     n_left, n_columns = table.n_left, len(table.headings)
     held = [max(map(cell_len, table.column(k)), default=0) for k in range(n_columns)]
     whole = [max(held[k], cell_len(table.headings[k])) for k in range(n_columns)]
-    wrapped = [max(held[k], min(_longest_word(table.headings[k]), max(_NARROW, held[k]))) for k in range(n_columns)]
+    wrapped = [max(held[k], min(_longest_word(table.headings[k]), _LONGEST_WORD)) for k in range(n_columns)]
     for widths in (whole, wrapped):
         if sum(widths) + _GAP * (n_columns - 1) <= width:
             yield _grid(table, range(n_columns), dict(enumerate(widths)))
@@ -203,12 +206,14 @@ def as_csv(table: Table) -> str:
     """
     found, out = bare(table), io.StringIO()
     out.writelines(f"# {line}\n" for line in table.caption.splitlines())
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([found.headings, *map(found.cells, found.rows)])
+    for cells in (found.headings, *map(found.cells, found.rows)):
+        has_mark = "#" in "".join(cells)  # what reads comments could take the rest of a row for one
+        quoting: Any = csv.QUOTE_ALL if has_mark else csv.QUOTE_MINIMAL
+        csv.writer(out, lineterminator="\n", quoting=quoting).writerow(cells)
     return out.getvalue()
 
 
-_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&]")
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&$]")
 """What Markdown may take for more than a letter."""
 
 
@@ -302,7 +307,8 @@ def _latex_cell(cell: str) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(_latex_cell, cells)) + r" \\"
+    row = " & ".join(map(_latex_cell, cells)) + r" \\"
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row  # or it would belong to the end of the row before
 
 
 @dataclass(frozen=True, slots=True)

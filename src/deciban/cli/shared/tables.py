@@ -110,7 +110,7 @@ def print_inspection(found: Inspection, out: Console) -> None:
     """Print what a file holds, and what in it looks wrong."""
     say(out, found.name, "bold underline")
     properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
-    out.print(Table(("", ""), properties, prose=(1,), has_headings=False))
+    out.print(Table(("property", "value"), properties, prose=(1,), has_headings=False))
     for remark in found.remarks:
         say(out, remark, "yellow")
 
