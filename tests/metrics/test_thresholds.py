@@ -156,9 +156,14 @@ def test_conventions_of_few_trials_differ():
 
 @given(classes(), st.one_of(coarse, st.sampled_from([-math.inf, math.inf])))
 def test_hter_is_the_mean_of_both_rates(sets, threshold):
-    tar, non = sets
-    expected = (np.mean(np.less(tar, threshold)) + np.mean(np.greater_equal(non, threshold))) / 2
-    assert metrics.hter(tar, non, threshold=threshold) == pytest.approx(expected, abs=1e-15)
+    expected = sum(errors_at(*sets, threshold)) / 2
+    assert metrics.hter(*sets, threshold=threshold) == pytest.approx(float(expected), abs=1e-15)
+
+
+def test_an_infinite_threshold_rejects_infinite_scores_too():
+    """It is what rejecting all is called where a threshold is chosen."""
+    chosen = metrics.min_dcf_threshold([0.0, 1.0], [0.0, 1.0], p_target=0.1)
+    assert metrics.hter([math.inf, 1.0], [math.inf, math.inf, 0.0], threshold=chosen) == 0.5
 
 
 @pytest.mark.parametrize("threshold", [math.nan, "high", [1.0, 2.0], None])

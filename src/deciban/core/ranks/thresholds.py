@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from
 from deciban.core.ranks.hull import Rocch, line_crossing
+from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.types import FloatArray
 
 
@@ -55,8 +56,10 @@ class ErrorsAt:
         return self.n_miss * self.n_non - self.n_fa * self.n_tar
 
     @classmethod
-    def of(cls, tar: SortedClass, non: SortedClass, threshold: float) -> ErrorsAt:
-        """Count errors; a score equal to the threshold is accepted."""
+    def of(cls, tar: SortedClass | UnsortedClass, non: SortedClass | UnsortedClass, threshold: float) -> ErrorsAt:
+        """Count errors; a score equal to the threshold is accepted, but for ``inf``, which rejects all."""
+        if threshold == math.inf:
+            return cls(threshold, tar.total, 0, tar.total, non.total)
         at = np.array([threshold], dtype=np.float64)
         return cls(threshold, tar.below(at).item(), non.at_or_above(at).item(), tar.total, non.total)
 
@@ -72,8 +75,8 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
         The last point with fewer misses than false alarms, as rates, and the next one.
     """
 
-    def has_crossed(threshold: float) -> bool:
-        return ErrorsAt.of(tar, non, float(threshold)).gap >= 0
+    def has_crossed(score: float) -> bool:
+        return ErrorsAt.of(tar, non, float(thresholds_from(score)[0])).gap >= 0
 
     both = [one.scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
@@ -82,8 +85,7 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     lasts = [int(np.searchsorted(s, min(found))) if found else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
     places = thresholds_from(np.array([below, *([min(found)] if found else [])]) + 0.0).tolist()
-    after = ErrorsAt.of(tar, non, places[1]) if found else ErrorsAt(math.inf, tar.total, 0, tar.total, non.total)
-    return ErrorsAt.of(tar, non, places[0]), after
+    return ErrorsAt.of(tar, non, places[0]), ErrorsAt.of(tar, non, places[1])
 
 
 def closest(before: ErrorsAt, after: ErrorsAt) -> ErrorsAt:
