@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import decisions, metrics
+from deciban import calibration, decisions, fusion, metrics
 from deciban.decisions import llr_from_probability
 from deciban.errors import DecibanWarning, InputError
 
@@ -66,6 +66,10 @@ TAKE_LLRS = {
     "calibration_loss": lambda tar, non: metrics.calibration_loss(tar, non, p_target=0.1),
     "c_primary": lambda tar, non: metrics.c_primary(tar, non, operating_points=[0.1]),
     "point_mass_cost": lambda tar, non: metrics.point_mass_cost(tar, non, thresholds=[0.0], masses=[1.0]),
+    "elub_bounds": calibration.elub_bounds,
+    "posterior_divergence": lambda tar, non: fusion.posterior_divergence(
+        np.append(tar, non)[:, None], np.repeat([True, False], [len(tar), len(non)])
+    ),
     "bayes_decisions": lambda tar, non: decisions.bayes_decisions(np.append(tar, non), costs=1 - np.eye(2)),
 }
 
