@@ -140,6 +140,21 @@ def test_conventions_agree_with_the_recipes_of_scikit_learn(seed):
     assert found["closest_p_fa"] == pytest.approx(fpr[nearest])
 
 
+def test_conventions_where_errors_cross_at_infinite_scores():
+    """Thresholds: 0, then what is infinite alone (misses 0, false alarms 1/2), then none (misses 1)."""
+    found = metrics.eer_conventions([math.inf, math.inf], [math.inf, 0.0])
+    assert found == {
+        "rocch": pytest.approx(1 / 3),
+        "interpolated": pytest.approx(1 / 3),
+        "closest_mean": 0.25,
+        "closest_max": 0.5,
+        "closest_p_fa": 0.5,
+        "crossed_p_miss": 1.0,
+    }
+    reflected = metrics.eer_conventions([-math.inf, 0.0], [-math.inf, -math.inf])
+    assert (reflected["closest_mean"], reflected["crossed_p_miss"]) == (0.25, 0.5)
+
+
 def test_conventions_of_few_trials_differ():
     """11 trials: by hand. Two of five targets lie below most of six non-targets."""
     tar, non = [0.1, 0.4, 0.6, 0.8, 0.9], [0.0, 0.2, 0.3, 0.5, 0.55, 0.85]

@@ -84,7 +84,7 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     # The lowest score of all accepts everything, and has not crossed: there is always one below.
     lasts = [int(np.searchsorted(s, min(found))) if found else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
-    places = thresholds_from(np.array([below, *([min(found)] if found else [])]) + 0.0).tolist()
+    places = thresholds_from(np.array([below, *([min(found)] if found else [])])).tolist()
     return ErrorsAt.of(tar, non, places[0]), ErrorsAt.of(tar, non, places[1])
 
 
