@@ -59,6 +59,15 @@ def test_thresholds_where_the_optimum_is_an_interval():
     assert metrics.min_dcf_threshold(tar, non, p_target=[1e-9, 0.5, 1 - 1e-9]).tolist() == [3.0] * 3
 
 
+def test_the_threshold_of_the_eer_is_that_of_nearer_rates_not_counts():
+    """At 3: no miss, two of five false alarms. Rejecting all: one miss, which is all of them."""
+    assert metrics.eer_threshold([3.0], [2.0, 2.0, 2.0, 3.0, 3.0]) == 3.0
+
+
+def test_of_thresholds_of_one_cost_the_lower_one_is_taken():
+    assert metrics.min_dcf_threshold([1.0], [1.0], p_target=0.5) == 1.0  # accepting and rejecting cost the same
+
+
 def test_thresholds_where_one_decision_is_always_best():
     tar, non = [0.0, 1.0], [0.0, 1.0]
     assert metrics.min_dcf_threshold(tar, non, p_target=0.1) == math.inf
