@@ -96,6 +96,29 @@ def test_weights_count_like_copies():
     assert remarks(weighted) == remarks(twice) != []
 
 
+def test_weights_decide_on_the_best_scale():
+    rng = np.random.default_rng(2)
+    (tar_small, non_small), (tar, non) = ([0.05 * one for one in llrs(rng, 3.0, 100, 100)], llrs(rng, 3.0, 100, 100))
+    sets = np.append(tar_small, tar), np.append(non_small, non)
+    for weights, n_remarks in (((200, 1), 1), ((1, 200), 0)):
+        weight = np.repeat(weights, 100)
+        assert len(remarks(evaluate(*sets, tar_weights=weight, non_weights=weight))) == n_remarks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_part_of_many_scores_stands_for_all(seed):
+    tar, non = llrs(np.random.default_rng(seed), 0.3, 30_000, 30_000)
+    best = best_scale(tar, non)
+    assert remarks(evaluate(tar * best / 4.1, non * best / 4.1))
+    assert not remarks(evaluate(tar * best / 3.9, non * best / 3.9))
+
+
+def test_scores_of_one_sign_may_touch_zero():
+    tar, non = llrs(np.random.default_rng(1), 3.0, 400, 4000)
+    lowest = min(tar.min(), non.min())
+    assert "none is negative" in remarks(evaluate(tar - lowest, non - lowest))[0]
+
+
 def test_hostile_scores_are_no_trouble():
     for tar, non in (([1e300] * 40, [-1e300] * 40), ([5e-324] * 40, [0.0] * 40), ([3.0] * 40, [3.0] * 40)):
         evaluate(tar, non)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import logit
 
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.thresholds import ErrorsAt, eer_readings, limited
+from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost
 from deciban.metrics.decomposition import RULES, Rule, ScoreParts, parts_of
 from deciban.metrics.evidence import MisleadingEvidence, misleading_of
@@ -175,7 +175,7 @@ def misleading_in(summary: Summary) -> tuple[MisleadingEvidence, ...]:
     return misleading_of(summary.ranks, np.array(summary.figures.factors))
 
 
-def _limited(summary: Summary, limits: tuple[float, ...], which: Any) -> list[tuple[float, ErrorsAt]]:
+def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:
     return list(zip(limits, limited(summary.table, limits, which), strict=True)) if limits else []
 
 

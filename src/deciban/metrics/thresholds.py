@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.ranks.thresholds import ErrorsAt, eer_readings, limited
+from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.errors import InputError
 from deciban.metrics.scores import CountedScores, SortedScores
 from deciban.types import FloatArray, Weights
@@ -183,10 +183,8 @@ def fnmr_at_fmr(
     >>> fnmr_at_fmr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], fmr=[0.0, 0.3, 0.4]).round(3)
     array([0.333, 0.333, 0.   ])
     """
-    rates = rates_of(fmr, "fmr")
-    table = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).table
-    found = np.array([one.p_miss for one in limited(table, rates.ravel().tolist(), "fa")]).reshape(rates.shape)
-    return found if rates.ndim else float(found)
+    limits = rates_of(fmr, "fmr")
+    return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "fa")
 
 
 def fmr_at_fnmr(
@@ -218,10 +216,15 @@ def fmr_at_fnmr(
     >>> round(fmr_at_fnmr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], fnmr=0.1), 3)
     0.333
     """
-    rates = rates_of(fnmr, "fnmr")
-    table = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).table
-    found = np.array([one.p_fa for one in limited(table, rates.ravel().tolist(), "miss")]).reshape(rates.shape)
-    return found if rates.ndim else float(found)
+    limits = rates_of(fnmr, "fnmr")
+    return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "miss")
+
+
+def _least_rates(scores: SortedScores, limits: FloatArray, which: ErrorKind) -> float | FloatArray:
+    """Least rates of the errors that are not limited, in the shape of the limits."""
+    errors = limited(scores.table, limits.ravel().tolist(), which)
+    found = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
+    return found if limits.ndim else float(found)
 
 
 @dataclass(frozen=True, slots=True)

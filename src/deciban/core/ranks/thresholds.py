@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from deciban.core.ranks.counts import CountTable, SortedClass, corners, threshol
 from deciban.core.ranks.hull import Rocch, line_crossing
 from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.types import FloatArray
+
+ErrorKind: TypeAlias = Literal["fa", "miss"]
+"""Which errors are limited: false alarms or misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def eer_readings(rocch: Rocch, tar: SortedClass, non: SortedClass) -> dict[str, 
     }
 
 
-def limited(table: CountTable, limits: Iterable[float], which: Literal["fa", "miss"]) -> tuple[ErrorsAt, ...]:
+def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tuple[ErrorsAt, ...]:
     """Least errors of one kind while the rate of the other kind is at most a limit, on the steppy ROC.
 
     Parameters
