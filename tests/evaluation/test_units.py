@@ -155,7 +155,7 @@ def test_a_note_on_several_systems_names_them_all():
 
 
 def test_nor_are_scores_that_no_scale_mends():
-    """Fifth powers of llrs: half of what they hold is lost by every scale and offset, so that these are not to blame."""
+    """Fifth powers of llrs: half of what they hold is lost by every scale and offset."""
     tar, non = (one**5 for one in llrs(np.random.default_rng(1), 1.0, 800, 800))
     found = evaluate(tar, non)
     model = LogisticRegression(C=1e8, class_weight="balanced", tol=1e-10, max_iter=10_000)

@@ -79,7 +79,7 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     """
 
     def has_crossed(score: float) -> bool:
-        return ErrorsAt.of(tar, non, float(thresholds_from(score)[0])).gap >= 0
+        return ErrorsAt.of(tar, non, thresholds_from(np.array([score]))[0].item()).gap >= 0
 
     both = [one.scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
