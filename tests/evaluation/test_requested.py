@@ -72,8 +72,8 @@ def test_parts_add_up_to_the_whole(sets, seed):
 
 
 def test_of_thresholds_with_the_least_errors_the_one_with_the_fewest_others_is_named():
-    """Up to 3 there are no misses: two false alarms were allowed, but none is needed. And the other way round."""
-    figures = TwoClassFigures(fnmr_at=0.7, fmr_at=0.6)
+    """Up to 3 there are no misses: any false alarms were allowed, but none is needed. And the other way round."""
+    figures = TwoClassFigures(fnmr_at=1.0, fmr_at=1.0)
     found = evaluate([3.0, 3.0], [0.0, 1.0, 2.0], operating_points=figures).requested.rates_at[0]
     assert (found.errors.threshold, found.errors.n_miss, found.errors.n_fa) == (3.0, 0, 0)
     found = evaluate([0.0, 1.0, 2.0], [-1.0, -2.0], operating_points=figures).requested.rates_at[1]

@@ -98,3 +98,13 @@ def test_a_class_without_trials_is_no_trouble():
     scores = some.systems - some.systems.max(axis=2, keepdims=True)
     np.testing.assert_allclose(center, np.einsum("t,tkc->kc", mass, scores), rtol=1e-12)
     assert np.isfinite(width).all()
+
+
+def test_excluded_classes_are_no_part_of_a_spread():
+    everything = trials()
+    systems = everything.systems.copy()
+    systems[np.arange(len(everything)), 0, (everything.label + 1) % 4] = -np.inf
+    scores = np.where(np.isneginf(systems), np.nan, systems)[:, 0]
+    ranges = np.nanmax(scores, axis=1) - np.nanmin(scores, axis=1)
+    expected = np.quantile(ranges, 0.75, method="higher")
+    assert Survey(replace(everything, systems=systems)).typical_spreads(np.array([1e9, 1.0]))[0] == expected
