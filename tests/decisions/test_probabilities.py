@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import decisions, metrics
+from deciban import calibration, decisions, fusion, metrics
 from deciban.decisions import llr_from_probability
 from deciban.errors import DecibanWarning, InputError
 
@@ -58,11 +58,18 @@ TAKE_LLRS = {
     "cllr": metrics.cllr,
     "cross_entropy": lambda tar, non: metrics.cross_entropy(tar, non, p_target=0.1),
     "scoring_rule_cost": lambda tar, non: metrics.scoring_rule_cost(tar, non, alpha=2.0, beta=1.0, p_target=0.1),
+    "brier": lambda tar, non: metrics.brier(tar, non, p_target=0.1),
+    "score_parts": lambda tar, non: metrics.score_parts(tar, non, rule="log", p_target=0.1),
+    "misleading_evidence": metrics.misleading_evidence,
     "act_dcf": lambda tar, non: metrics.act_dcf(tar, non, p_target=0.1),
     "bayes_error": lambda tar, non: metrics.bayes_error(tar, non, p_target=0.1),
     "calibration_loss": lambda tar, non: metrics.calibration_loss(tar, non, p_target=0.1),
     "c_primary": lambda tar, non: metrics.c_primary(tar, non, operating_points=[0.1]),
     "point_mass_cost": lambda tar, non: metrics.point_mass_cost(tar, non, thresholds=[0.0], masses=[1.0]),
+    "elub_bounds": calibration.elub_bounds,
+    "posterior_divergence": lambda tar, non: fusion.posterior_divergence(
+        np.append(tar, non)[:, None], np.repeat([True, False], [len(tar), len(non)])
+    ),
     "bayes_decisions": lambda tar, non: decisions.bayes_decisions(np.append(tar, non), costs=1 - np.eye(2)),
 }
 

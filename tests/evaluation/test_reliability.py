@@ -76,3 +76,15 @@ def test_parts_of_many_classes_merge():
     assert class_evaluation_of(parts[0] + parts[1]).curves.reliability == (
         evaluate_classes(loglik, label).curves.reliability
     )
+
+
+def test_the_order_of_the_classes_does_not_show():
+    """Sums of many small posteriors depend on their order, and equal ones must stay equal."""
+    rng = np.random.default_rng(4)
+    label = np.arange(300) % 6
+    loglik = rng.normal(size=(300, 6))
+    order = np.array([4, 2, 0, 5, 1, 3])
+    turned = evaluate_classes(loglik[:, order], np.argsort(order)[label]).curves.reliability
+    curve = evaluate_classes(loglik, label).curves.reliability
+    np.testing.assert_array_equal(turned.low, curve.low)
+    np.testing.assert_array_equal(turned.high, curve.high)

@@ -71,6 +71,15 @@ def test_parts_add_up_to_the_whole(sets, seed):
             np.testing.assert_allclose(*values, rtol=1e-12, atol=1e-15)
 
 
+def test_of_thresholds_with_the_least_errors_the_one_with_the_fewest_others_is_named():
+    """Up to 3 there are no misses: any false alarms were allowed, but none is needed. And the other way round."""
+    figures = TwoClassFigures(fnmr_at=1.0, fmr_at=1.0)
+    found = evaluate([3.0, 3.0], [0.0, 1.0, 2.0], operating_points=figures).requested.rates_at[0]
+    assert (found.errors.threshold, found.errors.n_miss, found.errors.n_fa) == (3.0, 0, 0)
+    found = evaluate([0.0, 1.0, 2.0], [-1.0, -2.0], operating_points=figures).requested.rates_at[1]
+    assert (found.errors.threshold, found.errors.n_miss, found.errors.n_fa) == (0.0, 0, 0)
+
+
 def test_json_has_what_was_asked_for():
     result = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], operating_points=FIGURES)
     (found,) = json.loads(Results((result,)).to_json())["systems"]

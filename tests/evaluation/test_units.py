@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 from deciban import evaluate, evaluate_classes
 from deciban.evaluation.results import Results, shared_notes
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.units import far_off
 
 SENTENCE = "actual costs and Cllr mean nothing"
 
@@ -94,6 +96,29 @@ def test_weights_count_like_copies():
     assert remarks(weighted) == remarks(twice) != []
 
 
+def test_weights_decide_on_the_best_scale():
+    rng = np.random.default_rng(2)
+    (tar_small, non_small), (tar, non) = ([0.05 * one for one in llrs(rng, 3.0, 100, 100)], llrs(rng, 3.0, 100, 100))
+    sets = np.append(tar_small, tar), np.append(non_small, non)
+    for weights, n_remarks in (((200, 1), 1), ((1, 200), 0)):
+        weight = np.repeat(weights, 100)
+        assert len(remarks(evaluate(*sets, tar_weights=weight, non_weights=weight))) == n_remarks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_part_of_many_scores_stands_for_all(seed):
+    tar, non = llrs(np.random.default_rng(seed), 0.3, 30_000, 30_000)
+    best = best_scale(tar, non)
+    assert remarks(evaluate(tar * best / 4.1, non * best / 4.1))
+    assert not remarks(evaluate(tar * best / 3.9, non * best / 3.9))
+
+
+def test_scores_of_one_sign_may_touch_zero():
+    tar, non = llrs(np.random.default_rng(1), 3.0, 400, 4000)
+    lowest = min(tar.min(), non.min())
+    assert "none is negative" in remarks(evaluate(tar - lowest, non - lowest))[0]
+
+
 def test_hostile_scores_are_no_trouble():
     for tar, non in (([1e300] * 40, [-1e300] * 40), ([5e-324] * 40, [0.0] * 40), ([3.0] * 40, [3.0] * 40)):
         evaluate(tar, non)
@@ -127,3 +152,31 @@ def test_a_note_on_several_systems_names_them_all():
     assert found == {few: ["one", "other", "two"]} | {note: ["other"] for note in other.notes if note != few}
     assert len(found) > 1
     assert Results((one, two)).note_lines == (f"one · two: {few}",)
+
+
+def test_nor_are_scores_that_no_scale_mends():
+    """Fifth powers of llrs: half of what they hold is lost by every scale and offset."""
+    tar, non = (one**5 for one in llrs(np.random.default_rng(1), 1.0, 800, 800))
+    found = evaluate(tar, non)
+    model = LogisticRegression(C=1e8, class_weight="balanced", tol=1e-10, max_iter=10_000)
+    score, is_target = np.append(tar, non)[:, None] / 100, np.repeat([True, False], 800)
+    mended = log_loss(is_target, model.fit(score, is_target).predict_proba(score)) / np.log(2)
+    assert 0.3 < (1 - mended) / (1 - found.min_cllr) < 0.7
+    assert best_scale(tar / 100, non / 100) < 25  # of the scores themselves it is below 1/4
+    assert found.cllr > 1
+    assert not remarks(found)
+
+
+@pytest.mark.parametrize(
+    ("bits", "n_trials", "expected"),
+    [
+        ((0.54, 0.0), 1000, True),  # 0.46 of 1 bit
+        ((0.46, 0.0), 1000, False),
+        ((0.99, 0.97), 370, True),  # 4 * 370 * 0.02 * ln 2 = 20.5
+        ((0.99, 0.97), 350, False),
+        ((0.99, 0.2), 30, True),
+        ((0.99, 0.2), 29, False),
+    ],
+)
+def test_far_off_is_half_of_what_they_hold_and_no_matter_of_chance(bits, n_trials, expected):
+    assert far_off(*bits, 1.0, n_trials, 2) is expected

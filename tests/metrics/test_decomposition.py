@@ -95,6 +95,13 @@ def test_infinite_evidence_for_the_wrong_class():
     assert metrics.brier([-math.inf, math.inf], [-math.inf], p_target=0.5) == 0.25
 
 
+def test_small_costs_keep_their_digits():
+    """``1 - q`` of a posterior that is all but 1, and of a float32 that no float32 holds."""
+    for dtype, llr in ((np.float64, 300.0), (np.float32, 30.0)):
+        found = metrics.brier(np.array([llr], dtype), np.array([-llr], dtype), p_target=0.5)
+        assert found == pytest.approx(math.exp(-2 * llr), rel=1e-12, abs=0)
+
+
 def test_several_priors_keep_their_shape():
     found = metrics.brier([1.0], [0.0], prior_log_odds=[[0.0, 1.0]])
     assert found.shape == (1, 2)

@@ -32,6 +32,14 @@ def test_a_ratio_that_is_equal_to_the_factor_is_not_beyond_it(dtype):
     assert [one.n_non for one in found] == [one.n_tar for one in found] == [4, 3, 2, 0]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_beyond_a_factor_by_the_least_is_counted(dtype):
+    bound = dtype(max(math.log(10), math.log10(10) * math.log(10)))
+    over = np.nextafter(bound, dtype(np.inf))
+    (found,) = metrics.misleading_evidence([-over], [over], factors=10)
+    assert (found.n_tar, found.n_non) == (1, 1)
+
+
 def test_true_likelihood_ratios_mislead_rarely():
     """Royall: a ratio beyond k for the wrong hypothesis has a probability of at most 1 / k."""
     rng = np.random.default_rng(0)

@@ -59,6 +59,15 @@ def test_thresholds_where_the_optimum_is_an_interval():
     assert metrics.min_dcf_threshold(tar, non, p_target=[1e-9, 0.5, 1 - 1e-9]).tolist() == [3.0] * 3
 
 
+def test_the_threshold_of_the_eer_is_that_of_nearer_rates_not_counts():
+    """At 3: no miss, two of five false alarms. Rejecting all: one miss, which is all of them."""
+    assert metrics.eer_threshold([3.0], [2.0, 2.0, 2.0, 3.0, 3.0]) == 3.0
+
+
+def test_of_thresholds_of_one_cost_the_lower_one_is_taken():
+    assert metrics.min_dcf_threshold([1.0], [1.0], p_target=0.5) == 1.0  # accepting and rejecting cost the same
+
+
 def test_thresholds_where_one_decision_is_always_best():
     tar, non = [0.0, 1.0], [0.0, 1.0]
     assert metrics.min_dcf_threshold(tar, non, p_target=0.1) == math.inf
@@ -140,6 +149,21 @@ def test_conventions_agree_with_the_recipes_of_scikit_learn(seed):
     assert found["closest_p_fa"] == pytest.approx(fpr[nearest])
 
 
+def test_conventions_where_errors_cross_at_infinite_scores():
+    """Thresholds: 0, then what is infinite alone (misses 0, false alarms 1/2), then none (misses 1)."""
+    found = metrics.eer_conventions([math.inf, math.inf], [math.inf, 0.0])
+    assert found == {
+        "rocch": pytest.approx(1 / 3),
+        "interpolated": pytest.approx(1 / 3),
+        "closest_mean": 0.25,
+        "closest_max": 0.5,
+        "closest_p_fa": 0.5,
+        "crossed_p_miss": 1.0,
+    }
+    reflected = metrics.eer_conventions([-math.inf, 0.0], [-math.inf, -math.inf])
+    assert (reflected["closest_mean"], reflected["crossed_p_miss"]) == (0.25, 0.5)
+
+
 def test_conventions_of_few_trials_differ():
     """11 trials: by hand. Two of five targets lie below most of six non-targets."""
     tar, non = [0.1, 0.4, 0.6, 0.8, 0.9], [0.0, 0.2, 0.3, 0.5, 0.55, 0.85]
@@ -156,9 +180,14 @@ def test_conventions_of_few_trials_differ():
 
 @given(classes(), st.one_of(coarse, st.sampled_from([-math.inf, math.inf])))
 def test_hter_is_the_mean_of_both_rates(sets, threshold):
-    tar, non = sets
-    expected = (np.mean(np.less(tar, threshold)) + np.mean(np.greater_equal(non, threshold))) / 2
-    assert metrics.hter(tar, non, threshold=threshold) == pytest.approx(expected, abs=1e-15)
+    expected = sum(errors_at(*sets, threshold)) / 2
+    assert metrics.hter(*sets, threshold=threshold) == pytest.approx(float(expected), abs=1e-15)
+
+
+def test_an_infinite_threshold_rejects_infinite_scores_too():
+    """It is what rejecting all is called where a threshold is chosen."""
+    chosen = metrics.min_dcf_threshold([0.0, 1.0], [0.0, 1.0], p_target=0.1)
+    assert metrics.hter([math.inf, 1.0], [math.inf, math.inf, 0.0], threshold=chosen) == 0.5
 
 
 @pytest.mark.parametrize("threshold", [math.nan, "high", [1.0, 2.0], None])

@@ -71,6 +71,12 @@ TAKE_LOGLIK = {
     "information_delivered": multiclass.information_delivered,
     "c_avg": lambda table, label: multiclass.c_avg(table, label, p_target=0.5),
     "calibration_analysis": multiclass.calibration_analysis,
+    "posterior": lambda table, _: multiclass.posterior(table),
+    "detection_llr": lambda table, _: multiclass.detection_llr(table, target=0),
+    "detection_llrs": lambda table, _: multiclass.detection_llrs(table),
+    "pairwise_llr": lambda table, _: multiclass.pairwise_llr(table, 0, 1),
+    "group_loglik": lambda table, _: multiclass.group_loglik(table, [[0], [1, 2]]),
+    "partition": lambda table, label: multiclass.partition(table, label, [[0], [1, 2]]),
     "bayes_decisions": lambda table, _: decisions.bayes_decisions(table, costs=1 - np.eye(3)),
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.counts import SortedClass
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
@@ -118,7 +119,7 @@ class ElubCalibrator(Calibrator):
         _misleading(n_misleading)
 
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        self.low_, self.high_ = elub_bounds(**data.as_sets(data.score), n_misleading=self.n_misleading)
+        self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(
@@ -165,6 +166,12 @@ def elub_bounds(
     InputError
         If a class is empty or holds NaN, or a parameter is out of range.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Notes
     -----
     How strong may evidence be that rests on few trials? At a Bayes threshold ``t`` the expected cost of decisions is
@@ -187,8 +194,14 @@ def elub_bounds(
     >>> round(low, 3), round(high, 3)   # ln(5) = 1.609
     (-1.386, 1.386)
     """
-    amount = _misleading(n_misleading)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
+    return _bounds(scores, n_misleading)
+
+
+def _bounds(scores: SortedScores, n_misleading: float) -> tuple[float, float]:
+    """Of checked llrs; see `elub_bounds`."""
+    amount = _misleading(n_misleading)
     mirrored = SortedScores(
         *(-np.asarray(one.scores) for one in (scores.non, scores.tar)),
         tar_weights=scores.non.weights,

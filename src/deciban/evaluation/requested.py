@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.special import logit
 
 from deciban.core.by_value import ByValue
-from deciban.core.ranks.thresholds import ErrorsAt, eer_readings, limited
+from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost
 from deciban.metrics.decomposition import RULES, Rule, ScoreParts, parts_of
 from deciban.metrics.evidence import MisleadingEvidence
@@ -167,7 +167,7 @@ def requested_of(summary: Summary) -> Requested:
     return Requested(readings, tuple(rates), tuple(at), tuple(scores))
 
 
-def _limited(summary: Summary, limits: tuple[float, ...], which: Any) -> list[tuple[float, ErrorsAt]]:
+def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:
     return list(zip(limits, limited(summary.table, limits, which), strict=True)) if limits else []
 
 

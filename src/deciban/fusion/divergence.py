@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.rules.expected import MeanCost
 from deciban.fusion.linear import LabelledSystems
 from deciban.types import FloatArray
@@ -42,6 +43,12 @@ def posterior_divergence(
     InputError
         If an llr is NaN, shapes do not fit, a class is empty, or the prior is out of range.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Notes
     -----
     With posteriors ``q = sigma(llr + logit p_target)`` of two systems, the divergence in a trial is the mean of
@@ -59,6 +66,7 @@ def posterior_divergence(
            [0.235, 0.235, 0.   ]])
     """
     data = LabelledSystems.of(llr, is_target, sample_weight)
+    tell_of_two(data.scores)
     log_odds = _validate.single_log_odds(p_target)
     n_systems = data.scores.shape[1]
     answer = np.zeros((n_systems, n_systems))

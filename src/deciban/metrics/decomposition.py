@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.rules.expected import MeanCost, WeightedScores, log_costs, mixed, quadratic_costs
 from deciban.errors import InputError
 from deciban.metrics.scores import ScoredTrials, SortedScores, at_each
@@ -87,6 +88,12 @@ def brier(
     InputError
         If a class is empty or holds NaN, or not exactly one prior is given or it is out of range.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Examples
     --------
     >>> round(brier([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], p_target=0.5), 6)
@@ -94,6 +101,7 @@ def brier(
     """
     log_odds = _validate.prior_log_odds(p_target, prior_log_odds)
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
+    tell_of_two(tar, non)
     return at_each(log_odds, lambda x: mixed(*quadratic_costs(trials.tar, trials.non, x), x))
 
 
@@ -129,6 +137,12 @@ def score_parts(
     InputError
         If the rule is none of these, a class is empty or holds NaN, or not exactly one prior is given.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Notes
     -----
     ``total = calibration_loss + discrimination_loss``, where the latter is the score after PAV on the same trials: as
@@ -150,6 +164,7 @@ def score_parts(
         raise InputError(f"rule: got {rule!r}. It is 'log' or 'brier'.")
     tau = _validate.single_log_odds(p_target, prior_log_odds, largest=1e4)
     trials = ScoredTrials.of(tar, non, tar_weights, non_weights)
+    tell_of_two(tar, non)
     costs = RULES[rule](trials.tar, trials.non, tau)
     recalibrated = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).recalibrated
     return parts_of(costs, recalibrated, rule, tau)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.errors import InputError
 from deciban.metrics.scores import CountedScores
@@ -69,6 +70,12 @@ def misleading_evidence(
     InputError
         If a class is empty or holds NaN, or a factor is below 1.
 
+    Warns
+    -----
+    DecibanWarning
+        If 10 scores or more all lie in [0, 1]: these are no log-likelihood ratios, but perhaps probabilities, of which
+        `deciban.decisions.llr_from_probability` makes some.
+
     Notes
     -----
     For likelihood ratios that are true, ``P(llr > ln k) <= 1 / k`` among non-targets, and likewise among targets
@@ -82,6 +89,7 @@ def misleading_evidence(
     [(1.0, 1, 2), (10.0, 0, 1), (100.0, 0, 0)]
     """
     scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    tell_of_two(tar, non)
     return misleading_of(scores, factors_of(factors))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.ranks.thresholds import eer_readings, limited
+from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.errors import InputError
 from deciban.metrics.scores import CountedScores, SortedScores
 from deciban.types import FloatArray, Weights
@@ -119,7 +119,7 @@ def hter(
     tar, non : (n_tar,) and (n_non,) array_like
         Scores of target and non-target trials; larger favours target. Infinite scores are legal.
     threshold : float
-        In the unit of the scores; a score equal to it is accepted. May be infinite.
+        In the unit of the scores; a score equal to it is accepted, but ``inf`` rejects all.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
 
@@ -137,7 +137,7 @@ def hter(
     -----
     Choose the threshold on other trials, such as a development set: ``hter(*test, threshold=eer_threshold(*dev))``
     (Bengio, Keller and Mariethoz, "The Expected Performance Curve", ROC Analysis in Machine Learning, 2004). Where the
-    development set is best off with rejecting all, its threshold is ``inf``.
+    development set is best off with rejecting all, its threshold is ``inf``, at which half of all is wrong.
 
     Examples
     --------
@@ -145,8 +145,8 @@ def hter(
     0.16666666666666666
     """
     place = threshold_of(threshold, "threshold")
-    errors = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).error_counts(np.array([place]))
-    return float((errors.p_miss[0] + errors.p_fa[0]) / 2)
+    scores = CountedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    return ErrorsAt.of(scores.tar, scores.non, place).hter
 
 
 def fnmr_at_fmr(
@@ -183,10 +183,8 @@ def fnmr_at_fmr(
     >>> fnmr_at_fmr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], fmr=[0.0, 0.3, 0.4]).round(3)
     array([0.333, 0.333, 0.   ])
     """
-    rates = rates_of(fmr, "fmr")
-    table = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).table
-    found = np.array([one.p_miss for one in limited(table, rates.ravel().tolist(), "fa")]).reshape(rates.shape)
-    return found if rates.ndim else float(found)
+    limits = rates_of(fmr, "fmr")
+    return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "fa")
 
 
 def fmr_at_fnmr(
@@ -218,10 +216,15 @@ def fmr_at_fnmr(
     >>> round(fmr_at_fnmr([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], fnmr=0.1), 3)
     0.333
     """
-    rates = rates_of(fnmr, "fnmr")
-    table = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights).table
-    found = np.array([one.p_fa for one in limited(table, rates.ravel().tolist(), "miss")]).reshape(rates.shape)
-    return found if rates.ndim else float(found)
+    limits = rates_of(fnmr, "fnmr")
+    return _least_rates(SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights), limits, "miss")
+
+
+def _least_rates(scores: SortedScores, limits: FloatArray, which: ErrorKind) -> float | FloatArray:
+    """Least rates of the errors that are not limited, in the shape of the limits."""
+    errors = limited(scores.table, limits.ravel().tolist(), which)
+    found = np.array([one.p_miss if which == "fa" else one.p_fa for one in errors]).reshape(limits.shape)
+    return found if limits.ndim else float(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class, Groups
+from deciban._validate.probabilities import tell_of_many
 from deciban.core.classes import loglik as kernels
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
@@ -44,7 +45,7 @@ def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     array([[0.25, 0.75],
            [1.  , 0.  ]])
     """
-    matrix = _validate_classes.loglik(loglik)
+    matrix = _logliks(loglik)
     checked = _validate_classes.prior(prior, matrix.shape[1])
     columns = np.flatnonzero(checked > 0)
     ratio = kernels.prior_ratio(checked[columns])
@@ -84,7 +85,7 @@ def detection_llr(loglik: ArrayLike, *, target: Class, prior: Priors = None, cla
     >>> detection_llr([[1.0, 0.0, 0.0], [0.0, 2.0, -1.0]], target=0).round(4)
     array([ 1.    , -1.3554])
     """
-    matrix = _validate_classes.loglik(loglik)
+    matrix = _logliks(loglik)
     names = _validate_classes.names(classes, matrix.shape[1])
     place = _validate_classes.class_index(target, matrix.shape[1], names, "target")
     checked = _validate_classes.prior(prior, matrix.shape[1])
@@ -120,7 +121,7 @@ def detection_llrs(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
     >>> detection_llrs([[1.0, 0.0, 0.0]]).round(4)
     array([[ 1.    , -0.6201, -0.6201]])
     """
-    matrix = _validate_classes.loglik(loglik)
+    matrix = _logliks(loglik)
     checked = _validate_classes.prior(prior, matrix.shape[1])
     if not checked.all():
         raise InputError(
@@ -193,7 +194,7 @@ def pairwise_llr(loglik: ArrayLike, i: Class, j: Class, *, classes: Names = None
     >>> pairwise_llr([[1.0, 0.0, 0.5], [0.0, 2.0, -1.0]], 0, 2)
     array([0.5, 1. ])
     """
-    matrix = _validate_classes.loglik(loglik)
+    matrix = _logliks(loglik)
     names = _validate_classes.names(classes, matrix.shape[1])
     one, other = (
         matrix[:, _validate_classes.class_index(k, matrix.shape[1], names, name)].astype(np.float64)
@@ -233,10 +234,17 @@ def group_loglik(loglik: ArrayLike, groups: Groups, *, prior: Priors = None, cla
     array([[1.    , 0.    ],
            [0.    , 1.3554]])
     """
-    matrix = _validate_classes.loglik(loglik)
+    matrix = _logliks(loglik)
     checked = _validate_classes.prior(prior, matrix.shape[1])
     members, _ = _validate_classes.groups(groups, checked, _validate_classes.names(classes, matrix.shape[1]))
     return _group_logliks(matrix, members, checked)
+
+
+def _logliks(loglik: ArrayLike) -> ScoreArray:
+    """Return checked log-likelihoods; warn if they look like probabilities."""
+    matrix = _validate_classes.loglik(loglik)
+    tell_of_many(matrix)
+    return matrix
 
 
 def _group_logliks(matrix: ScoreArray, members: Sequence[IntArray], prior: FloatArray) -> FloatArray:
@@ -316,7 +324,7 @@ def partition(
     >>> p.label, p.prior.round(4), p.sample_weight, p.classes
     (array([0, 1, 1]), array([0.3333, 0.6667]), array([1., 1., 1.]), ('a', 'rest'))
     """
-    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     return partition_of(trials, groups, trials.prior(prior))
 
 

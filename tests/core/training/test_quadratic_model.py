@@ -48,3 +48,22 @@ def test_few_parameters_go_by_eigenvalues():
     assert isinstance(model_of(1.0, np.ones(5), np.eye(5), 1e-14), Spectrum)
     assert isinstance(model_of(1.0, np.ones(80), np.eye(80), 1e-14), Bowl)
     assert isinstance(model_of(1.0, np.ones(80), np.zeros((80, 80)), 1e-14), Spectrum)
+
+
+def test_negative_curvature_without_a_slope_is_followed_to_the_border():
+    """The hard case: shifted by 1 the model is level along the first direction, and the other one needs 0.1 / 3."""
+    model = Spectrum.of(1.0, np.array([0.0, 0.1]), np.diag([-1.0, 2.0]), 1e-14)
+    step, gain = model.within(1.0)
+    assert np.linalg.norm(step) == pytest.approx(1.0)
+    assert step[1] == pytest.approx(-0.1 / 3, rel=1e-6)
+    assert gain == pytest.approx(0.5 * step[0] ** 2 - 0.1 * step[1] - step[1] ** 2)
+
+
+@pytest.mark.parametrize(("limit", "n_flat"), [(1.0, 0), (1e6, 1)])
+def test_the_way_back_goes_only_where_it_costs_next_to_nothing(limit, n_flat):
+    """Along the first direction, of curvature 1e-13, there are 5e4 to 0."""
+    model = Spectrum.of(1.0, np.zeros(2), np.diag([1e-13, 1.0]), 1e-14)
+    assert model.n_flat == 1
+    step, found = model.way_back(np.array([1e9, 3.0]), limit)
+    assert found == n_flat
+    np.testing.assert_allclose(step, [-1e9 * n_flat, 0.0])

@@ -1,5 +1,7 @@
 """What is found out once about trials of many classes, for all maps that are trained on them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -61,3 +63,48 @@ def test_a_sample_stands_for_all_trials():
         own, all_of_them = (some.systems[some.label == k, 0, k] for some in (few, everything))
         z = (np.quantile(own, [0.1, 0.5, 0.9]) - all_of_them.mean()) / all_of_them.std()
         np.testing.assert_allclose(z, quantiles, atol=0.15)
+
+
+def sampled(everything):
+    """Which trials are in the sample."""
+    numbers = np.arange(len(everything), dtype=float)
+    numbered = replace(everything, systems=np.broadcast_to(numbers[:, None, None], everything.systems.shape))
+    return sample(numbered).systems[:, 0, 0].astype(int)
+
+
+def test_what_is_constant_in_the_sample_need_not_be_so_in_all_trials():
+    everything = trials(60_000)
+    systems = everything.systems.copy()
+    systems[sampled(everything), 1] = 0.0
+    varied = replace(everything, systems=systems)
+    np.testing.assert_allclose(Survey(varied).standard[1], standard(varied, np.full(4, 0.25))[1], rtol=1e-9)
+
+
+def test_no_sample_lacks_a_class_that_counts():
+    everything = trials(60_000)
+    weights = np.ones(len(everything))
+    rows = sampled(everything)
+    weights[rows[everything.label[rows] == 2]] = 0.0
+    weighted = replace(everything, weights=weights)
+    assert sample(weighted) is weighted
+
+
+def test_a_class_without_trials_is_no_trouble():
+    everything = trials()
+    some = everything.take(np.flatnonzero(everything.label != 3))
+    center, width = Survey(some).standard
+    label = some.label
+    mass = (label[:, None] == np.arange(3)).astype(float) @ (1 / np.bincount(label)) / 3
+    scores = some.systems - some.systems.max(axis=2, keepdims=True)
+    np.testing.assert_allclose(center, np.einsum("t,tkc->kc", mass, scores), rtol=1e-12)
+    assert np.isfinite(width).all()
+
+
+def test_excluded_classes_are_no_part_of_a_spread():
+    everything = trials()
+    systems = everything.systems.copy()
+    systems[np.arange(len(everything)), 0, (everything.label + 1) % 4] = -np.inf
+    scores = np.where(np.isneginf(systems), np.nan, systems)[:, 0]
+    ranges = np.nanmax(scores, axis=1) - np.nanmin(scores, axis=1)
+    expected = np.quantile(ranges, 0.75, method="higher")
+    assert Survey(replace(everything, systems=systems)).typical_spreads(np.array([1e9, 1.0]))[0] == expected

@@ -6,13 +6,17 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from
 from deciban.core.ranks.hull import Rocch, line_crossing
+from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.types import FloatArray
+
+ErrorKind: TypeAlias = Literal["fa", "miss"]
+"""Which errors are limited: false alarms or misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,10 @@ class ErrorsAt:
         return self.n_miss * self.n_non - self.n_fa * self.n_tar
 
     @classmethod
-    def of(cls, tar: SortedClass, non: SortedClass, threshold: float) -> ErrorsAt:
-        """Count errors; a score equal to the threshold is accepted."""
+    def of(cls, tar: SortedClass | UnsortedClass, non: SortedClass | UnsortedClass, threshold: float) -> ErrorsAt:
+        """Count errors; a score equal to the threshold is accepted, but for ``inf``, which rejects all."""
+        if threshold == math.inf:
+            return cls(threshold, tar.total, 0, tar.total, non.total)
         at = np.array([threshold], dtype=np.float64)
         return cls(threshold, tar.below(at).item(), non.at_or_above(at).item(), tar.total, non.total)
 
@@ -72,8 +78,8 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
         The last point with fewer misses than false alarms, as rates, and the next one.
     """
 
-    def has_crossed(threshold: float) -> bool:
-        return ErrorsAt.of(tar, non, float(threshold)).gap >= 0
+    def has_crossed(score: float) -> bool:
+        return ErrorsAt.of(tar, non, thresholds_from(np.array([score]))[0].item()).gap >= 0
 
     both = [one.scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
@@ -81,9 +87,8 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     # The lowest score of all accepts everything, and has not crossed: there is always one below.
     lasts = [int(np.searchsorted(s, min(found))) if found else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
-    places = thresholds_from(np.array([below, *([min(found)] if found else [])]) + 0.0).tolist()
-    after = ErrorsAt.of(tar, non, places[1]) if found else ErrorsAt(math.inf, tar.total, 0, tar.total, non.total)
-    return ErrorsAt.of(tar, non, places[0]), after
+    places = thresholds_from(np.array([below, *([min(found)] if found else [])])).tolist()
+    return ErrorsAt.of(tar, non, places[0]), ErrorsAt.of(tar, non, places[1])
 
 
 def closest(before: ErrorsAt, after: ErrorsAt) -> ErrorsAt:
@@ -107,7 +112,7 @@ def eer_readings(rocch: Rocch, tar: SortedClass, non: SortedClass) -> dict[str, 
     }
 
 
-def limited(table: CountTable, limits: Iterable[float], which: Literal["fa", "miss"]) -> tuple[ErrorsAt, ...]:
+def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tuple[ErrorsAt, ...]:
     """Least errors of one kind while the rate of the other kind is at most a limit, on the steppy ROC.
 
     Parameters
