@@ -348,7 +348,8 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
     if column.null_count:
         raise RowError("the label is missing", int(np.argmax(to_numpy(column.is_null()))))
     if pa.types.is_boolean(column.type):
-        return to_numpy(column), {}
+        values: BoolArray = to_numpy(column)
+        return (values, {}) if vocabulary.true_is_target else (~values, {"True": False, "False": True})
     try:
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             column = pc.cast(column, pa.int64()).cast(pa.string())

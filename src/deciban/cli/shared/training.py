@@ -87,8 +87,13 @@ class TrainingRequest:
             "llrs": [self.llrs],
         }
 
-    def check(self) -> None:
+    def check(self, more: Sequence[PathLike] = ()) -> None:
         """Refuse outputs that would mix, are inputs, or have nowhere to go; before anything is read.
+
+        Parameters
+        ----------
+        more : sequence of paths
+            What else is read.
 
         Raises
         ------
@@ -117,7 +122,7 @@ class TrainingRequest:
             )
         named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
         files = [path for one in named for path in quality_paths(one)]
-        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files]
+        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files, *more]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
@@ -136,7 +141,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.models.model import to_text
     from deciban.workflows import train_files
 
-    request.check()
+    request.check(asked.options.reading.files)
     files = asked.files(request.scores, request.key)
     options = asked.options_for(files)
     model = model_of(options)

@@ -61,7 +61,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        return [_named(scores, reading.classes)]
+        named = _named(scores, reading.classes)
+        if reading.detection_llr:
+            _refuse_some_detectors(scores, named)
+        return [named]
 
     def as_logarithms(self, systems: Sequence[ClassScores], reading: Reading) -> list[ClassScores]:
         """The systems in nats, with the classes in the order of the first one, where they are the same.
@@ -289,6 +292,24 @@ def _named(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
             "one name per column, in order."
         )
     return ClassScores.of(scores.trials, classes, scores.score, name=scores.name)
+
+
+def _refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
+    """Refuse detection llrs of some classes, which are against all others.
+
+    Raises
+    ------
+    InputError
+    """
+    if len(named.classes) == len(scores.classes):
+        return
+    left_out = ", ".join([name for name in scores.classes if name not in named.classes][:10])
+    raise InputError(
+        f"classes, detection_llr: in {scores.trials.origin.name}, detection llrs are of each class against all others, "
+        f"and {left_out} would be left out. Turn all of them into log-likelihoods first (deciban convert IN OUT "
+        "--detection-llr), and choose classes of these. If a column is no class, name those that are: --columns "
+        f"trial=SEGMENT,score={'|'.join(named.classes[:10])}."
+    )
 
 
 MULTICLASS = Multiclass()
