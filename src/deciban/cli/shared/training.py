@@ -144,6 +144,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     request.check(asked.options.reading.files)
     files = asked.files(request.scores, request.key)
     options = asked.options_for(files)
+    options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
     arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
@@ -170,6 +171,8 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
+    if request.key is None and options.reading.renaming is not None:  # known llrs are called as the scores are
+        read["ids"] = options.reading.renaming.for_scores_alone()
     if done.renamed is not None:
         read["names"] = done.renamed
     known = None if request.apply_to else done.cross_validated_scores
