@@ -30,7 +30,7 @@ from deciban.io.formats import Options, TextFormat, text_formats
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
 from deciban.io.text.row_names import with_row_names, without_row_numbers
-from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
+from deciban.io.text.undecided import could_be, may_be_decimals, refuse_semicolons, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
 _Rows: TypeAlias = Sequence[Sequence[str]]
@@ -239,6 +239,8 @@ class _Lines:
             return []  # the first line names the columns; a single column of words could be anything
         if delimiter != " " and self.format is None and any(" " in field for row in rows for field in row):
             return []  # columns are separated by blanks rather, or decimals by commas
+        if delimiter == "," and self.format is None and need == "scores" and may_be_decimals(self.sample):
+            return []
         layouts: dict[tuple[str, ...], Layout] = {}
         for candidate in self._candidates():
             for line in candidate.lines if not candidate.header else ():
