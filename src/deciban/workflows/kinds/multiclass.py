@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -34,6 +35,9 @@ from deciban.workflows.kinds.class_units import (
     unit_messages,
 )
 from deciban.workflows.options import Figures, Reading
+
+
+_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
@@ -109,7 +113,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "
                 "file that does (--key FILE)."
             )
-        if not _are_numbers(key.classes) or _are_numbers(first.classes) or set(key.classes) <= set(first.classes):
+        if not _are_counted(key.classes) or _are_numbers(first.classes) or set(key.classes) <= set(first.classes):
             return key
         if classes is None:
             raise KeyMismatchError(
@@ -117,13 +121,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"{', '.join(first.classes)}. Say which number is which class by naming them in the order of "
                 "the numbers (--classes NAME,NAME,...)."
             )
-        if int(key.label.max()) >= len(classes):
-            row = int(np.argmax(key.label >= len(classes)))
+        label = np.array(list(map(int, key.classes)), key.label.dtype)[key.label]
+        if int(label.max()) >= len(classes):
+            row = int(np.argmax(label >= len(classes)))
             raise KeyMismatchError(
-                f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class {key.label[row]}, counted from "
+                f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class {label[row]}, counted from "
                 f"0, but {len(classes)} classes are named: {', '.join(classes)}."
             )
-        return ClassKey(key.trials, tuple(classes), key.label)
+        return ClassKey(key.trials, tuple(classes), label)
 
     def align(
         self,
@@ -269,6 +274,11 @@ def _prior(reading: Reading) -> Prior:
 def _are_numbers(classes: Sequence[str]) -> bool:
     """Whether classes are not named, but counted from 0."""
     return tuple(classes) == tuple(map(str, range(len(classes))))
+
+
+def _are_counted(classes: Sequence[str]) -> bool:
+    """Whether classes are not named, but counted from 0, in whatever order, and perhaps not all there."""
+    return "0" in classes and all(_NUMBER.fullmatch(name) for name in classes)
 
 
 def _named(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
