@@ -41,6 +41,20 @@ def may_be_decimals(sample: Sequence[str]) -> bool:
     return all(_DECIMAL_COMMA.fullmatch(line.strip()) for line in sample)
 
 
+def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
+    """Refuse lines that are numbers with decimal commas, or names with whole numbers.
+
+    Raises
+    ------
+    FormatError
+    """
+    if may_be_decimals(sample):
+        raise FormatError(
+            f"{name}:1: cannot tell whether {shortened(sample[0])!r} is a number with a decimal comma, or a name and a "
+            "whole number as its score. Write numbers with a point; or say that there are names: --columns trial,score."
+        )
+
+
 def undecided(
     sample: Sequence[str],
     seen: ColumnsSeen | None,
@@ -81,11 +95,6 @@ def undecided(
         return (
             f"{name}:1: {what} ({swapped}), but {need} was asked for: {line!r}. Are scores and key swapped? Otherwise "
             f"name the columns ({options.columns_option}).{words}"
-        )
-    if need == "scores" and format is None and may_be_decimals(sample):
-        return (
-            f"{name}:1: cannot tell whether {line!r} is a number with a decimal comma, or a name and a whole number as "
-            "its score. Write numbers with a point; or say that there are names: --columns trial,score."
         )
     if need == "class-scores" and format is None and not ways:
         return (

@@ -36,7 +36,6 @@ from deciban.workflows.kinds.class_units import (
 )
 from deciban.workflows.options import Figures, Reading
 
-
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
 
