@@ -1,13 +1,12 @@
-"""The first five minutes of ten kinds of users: files of the shape that they have, and the sentence that they must read.
+"""The first five minutes of ten kinds of users: files of the shape that they have, and the words that they must read.
 
-Scores are drawn here. Numbers are compared with those of the arrays that were written, so that what is tested is the way
-from a file to a number: that the right trials are targets, in the right units, with nothing looked up.
+Scores are drawn here. Numbers are compared with those of the arrays that were written, so that what is tested is the
+way from a file to a number: that the right trials are targets, in the right units, with nothing looked up.
 """
 
 import json
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
@@ -93,17 +92,18 @@ def test_2_a_list_of_voxceleb(run, trials):
     code, out, err = run("eval scores.txt --key veri_test.txt --ids strip-ending")
     assert code == 0, err
     assert row(out, "scores")["EER (ROCCH)"] == eer(cosine, is_target)
-    assert out.count("not log-likelihood ratios") == 1
-    assert "calibrate" in out[out.index("not log-likelihood ratios") :]
+    assert out.count("These are no log-likelihood ratios") == 1
+    assert "calibrate first (deciban calibrate)" in out
+    assert "Badly calibrated" not in out
     code, out, err = run("calibrate scores.txt --key veri_test.txt --ids strip-ending -o model.json --llrs llrs.txt")
     assert code == 0, err
     code, out, err = run("eval llrs.txt --key veri_test.txt --ids strip-ending")
     assert code == 0, err
-    assert "not log-likelihood ratios" not in out
+    assert "no log-likelihood ratios" not in out
 
 
 def test_3_a_submission_to_nist(run, trials):
-    """Validated, evaluated by its preset, calibrated and written again for the organizers, by the names of their file."""
+    """Validated, evaluated by its preset, calibrated and written for the organizers, by the names of their file."""
     score, is_target = trials
     names = [f"{1000 + i % 40}_sre18\tseg{i:05d}_sre18\ta" for i in range(N)]
     lines("trials.tsv", ["modelid\tsegmentid\tside", *names])
@@ -187,7 +187,7 @@ def test_6_a_forensic_examiner(run, trials):
 
 
 def test_7_a_team_of_language_recognition(run):
-    """A submission of detection llrs: taken for what the plan says it is, judged like the log-likelihoods it came from."""
+    """A submission of detection llrs: it is asked what they are, and they are worth what they were made of."""
     rng = np.random.default_rng(7)
     label, languages = rng.integers(4, size=400), ["ara-aeb", "eng-usg", "por-brz", "zho-cmn"]
     loglik = 2 * rng.normal(size=(400, 4)) + 4 * np.eye(4)[label]
@@ -196,14 +196,22 @@ def test_7_a_team_of_language_recognition(run):
     lines("loglik.csv", ["trial," + ",".join(languages), *rows])
     code, _, err = run("convert loglik.csv submission.tsv --to nist-lre17")
     assert code == 0, err
-    assert "detection" in err
+    assert "as nist-lre17, detection llrs" in err
     code, out, err = run("eval submission.tsv --key key.tsv --preset lre17")
     assert code == 0, err
-    assert "detection" in err
-    code, other, err = run("eval loglik.csv --key key.tsv --preset lre17")
+    assert "all figures are wrong without --detection-llr" in err
+    assert "--format nist-lre17" in err
+    wrong = row(out, "submission")
+    expected = row(run("eval loglik.csv --key key.tsv --preset lre17")[1], "loglik")
+    for option in ("--detection-llr", "--format nist-lre17"):
+        code, out, err = run(f"eval submission.tsv --key key.tsv --preset lre17 {option}")
+        assert code == 0, err
+        assert "scores are detection llrs" in err
+        assert row(out, "submission") == expected != wrong
+    line = "calibrate submission.tsv --format nist-lre17 --key key.tsv -o model.json --llrs better.tsv"
+    code, _, err = run(line)
     assert code == 0, err
-    mine, theirs = row(out, "submission"), row(other, "loglik")
-    assert mine == theirs
+    assert "as nist-lre17, detection llrs" in err
 
 
 def test_8_an_engineer_of_machine_learning(run, trials):
@@ -225,26 +233,30 @@ def test_8_an_engineer_of_machine_learning(run, trials):
         deciban.evaluate(is_target, score)
 
 
-def test_9_a_laboratory_of_biometrics(run, trials):
-    """Matrices with names of rows and columns: error rates as ISO 19795 wants them, and HTER by another set's threshold."""
+def test_9_a_laboratory_of_biometrics(run):
+    """Matrices with names of rows and columns: error rates of ISO 19795, and HTER by the threshold of other trials."""
     rng = np.random.default_rng(9)
-    people = [f"p{i:02d}" for i in range(30)]
-    for which in ("dev", "test"):
-        table = rng.normal(size=(30, 30)) + 3.0 * np.eye(30)
+    people, same = [f"p{i:02d}" for i in range(30)], np.eye(30, dtype=bool)
+    tables = {which: rng.normal(size=(30, 30)) + 3.0 * same for which in ("dev", "test")}
+    for which, table in tables.items():
         rows = (f"{name}," + ",".join(map(repr, row)) for name, row in zip(people, table.tolist(), strict=True))
         lines(f"{which}.csv", ["," + ",".join(people), *rows])
     lines("key.txt", (f"{a} {b} {'genuine' if a == b else 'impostor'}" for a in people for b in people))
-    code, out, err = run("eval test.csv --format matrix-csv --key key.txt --fnmr-at 0.01")
+    table = tables["test"]
+    code, out, err = run("eval test.csv --key key.txt --fnmr-at 0.01")
     assert code == 0, err
-    threshold = np.sort(table[~np.eye(30, dtype=bool)])
     assert "30 target (genuine) · 870 non-target (impostor)" in err
-    assert row(out, "test")["EER (ROCCH)"] == eer(table.ravel(), np.eye(30, dtype=bool).ravel())
-    code, out, err = run(
-        "eval test.csv --format matrix-csv --key key.txt --threshold-from dev.csv --threshold-key key.txt"
-    )
+    assert row(out, "test")["EER (ROCCH)"] == eer(table.ravel(), same.ravel())
+    least = min(np.mean(table[same] < t) for t in table.ravel() if np.mean(table[~same] >= t) <= 0.01)
+    at_limit = printed_table(out[out.index("\n\n") :])["test"]
+    assert (at_limit["FMR at most"], at_limit["FNMR"]) == ("1 %", f"{100 * least:.2f} %")
+    code, out, err = run("eval test.csv --key key.txt --threshold-from dev.csv --threshold-key key.txt --json")
     assert code == 0, err
-    assert "HTER" in out
-    assert h5py
+    found = json.loads(out)["systems"][0]["at_thresholds"][0]
+    by_dev = tables["dev"]
+    threshold = metrics.eer_threshold(by_dev[same], by_dev[~same])
+    rates = np.mean(table[same] < threshold), np.mean(table[~same] >= threshold)
+    assert found["hter"] == pytest.approx(np.mean(rates), rel=1e-12)
 
 
 def test_10_an_engineer_with_many_files(run, trials):

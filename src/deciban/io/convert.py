@@ -11,7 +11,7 @@ from deciban._validate.classes import Prior
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents, Written, field_of
-from deciban.io.formats import Format
+from deciban.io.formats import Format, formats
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
@@ -91,7 +91,9 @@ def convert(
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
     own, contents = contents.key, contents if what is None else _only(contents, what)
     messages = [_read("read", contents, _counts(contents)), *_notes(contents)]
-    contents, changed = in_other_units(contents, probabilities, detection_llr=detection_llr, write_as=write_as)
+    # A format that has detection llrs makes them itself.
+    unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
+    contents, changed = in_other_units(contents, probabilities, detection_llr=detection_llr, write_as=unit)
     messages += changed
     needed: list[ContentKind] = [] if what is None else [what]
     if key is not None:
@@ -129,7 +131,8 @@ def put_and_tell(
     if written.reordered:
         order = f"{chosen.name} lists trials row by row of a matrix: their order is not that of the input"
         messages.insert(0, Message("note", "", order))
-    return (*messages, Message("wrote", target_name(target), f"as {chosen.name}"))
+    unit = ", detection llrs of each class against the others, by a flat prior" if chosen.detection_llr else ""
+    return (*messages, Message("wrote", target_name(target), f"as {chosen.name}{unit}"))
 
 
 def _only(contents: Contents, what: ContentKind) -> Contents:

@@ -132,6 +132,10 @@ def _read_one(opened: Opened, options: Options) -> Input:
     if contents is None:
         contents = parse_table(_table_text(opened, options.need), *_how_to_read(opened, options))
     layout = opened.layout(options.need)
+    if layout.format.detection_llr:
+        from deciban.io.units import of_detection_llrs  # most inputs need none of it
+
+        contents = of_detection_llrs(contents)
     if layout.format.note_on_key is not None and contents.key is not None:
         contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
     return Input(contents, layout.format, source, layout)

@@ -106,7 +106,8 @@ def write_rescored_classes(
         As in `deciban.write`.
     """
     chosen, _ = _chosen(found, target, to)
-    made, messages = written_as(scores, write_as)
+    # A format that has detection llrs makes them itself.
+    made, messages = written_as(scores, "loglik" if chosen is not None and chosen.detection_llr else write_as)
     contents = replace(found.contents, class_scores=made, systems=(), key=None)
     told = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
     return (*messages, *told, *notes_on_submissions(told, write_as))

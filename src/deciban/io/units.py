@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,16 +20,58 @@ from deciban.messages import Message, counted
 from deciban.multiclass import detection_llrs, project_detection_llr
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.origins import Origin
-from deciban.types import FloatArray
+from deciban.types import AnyArray, FloatArray
 
 DETECTION_LLRS = (
     "taken as log-likelihoods, but submissions to the language recognition evaluations of 2017 and 2022 look like this "
-    "and hold detection llrs: if this is one, all figures are wrong without --detection-llr (detection_llr=True)"
+    "and hold detection llrs: if this is one, all figures are wrong without --detection-llr (detection_llr=True), or "
+    "--format nist-lre17"
 )
 """What is said of tables in the format of evaluations that ask for detection llrs."""
 
 
+PROJECTED = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
+"""What is said of detection llrs that were read."""
+
 _SUBMISSION = "nist-lre"
+
+
+def logliks_of_detection_llrs(score: AnyArray) -> FloatArray:
+    """Log-likelihoods whose detection llrs by a flat prior are closest: log posteriors without that prior.
+
+    Examples
+    --------
+    >>> logliks_of_detection_llrs(np.array([[2.0, -2.0]])).round(3)
+    array([[ 0.566, -1.434]])
+    """
+    loglik: FloatArray = project_detection_llr(score)
+    loglik += math.log(score.shape[1])
+    return loglik
+
+
+def of_detection_llrs(contents: Contents) -> Contents:
+    """Contents of a format that has detection llrs, with log-likelihoods, and a note that says so.
+
+    Raises
+    ------
+    InputError
+        If those of a segment exclude every class.
+    """
+    scores = contents.class_scores
+    if scores is None:
+        return contents
+    scores = replace(scores, score=logliks_of_detection_llrs(scores.score))
+    return replace(contents, class_scores=scores, notes=(*contents.notes, PROJECTED))
+
+
+def as_detection_llrs(contents: Contents) -> Contents:
+    """Contents with detection llrs by a flat prior in place of log-likelihoods, for a format that has these."""
+    scores = contents.class_scores
+    return (
+        contents
+        if scores is None
+        else replace(contents, class_scores=replace(scores, score=detection_llrs(scores.score)))
+    )
 
 
 def is_submission(origin: Origin) -> bool:
@@ -210,8 +253,8 @@ def in_other_units(
         systems = tuple(llrs_of_probabilities(one, probabilities) for one in systems)
         told += of_probabilities(systems, repr(_validate.target_prior(probabilities, "probabilities")), "trial")
     elif detection_llr and classes is not None:
-        classes = replace(classes, score=project_detection_llr(classes.score))
-        told.append(Message("note", "", "scores are detection llrs, and were projected to log-likelihoods"))
+        classes = replace(classes, score=logliks_of_detection_llrs(classes.score))
+        told.append(Message("note", "", PROJECTED))
     if classes is not None:
         classes, more = written_as(classes, write_as)
         told += more

@@ -156,6 +156,10 @@ def put(
         writable = ", ".join(name for name, one in formats().items() if one.writes)
         raise InputError(f"format: {chosen.name} is read, not written. These are written: {writable}.")
     require(contents, chosen.writes, chosen.name)
+    if chosen.detection_llr:
+        from deciban.io.units import as_detection_llrs  # most outputs need none of it
+
+        contents = as_detection_llrs(contents)
     with opened(path) as stream:
         written = _write_plain(contents, chosen, stream)
         _require_written(needed, written, chosen)

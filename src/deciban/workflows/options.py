@@ -11,6 +11,7 @@ from deciban._validate.classes import Groups, Prior
 from deciban.core.ranks.operating import PointLike
 from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
+from deciban.io.formats import formats
 from deciban.io.source import PathLike
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
@@ -208,6 +209,7 @@ class Options:
         read |= {name: value for name, value in given.items() if name in reads}
         reading = Reading(**read)
         _refuse_two_units(reading)
+        _refuse_unit_of_format(reading)
         figures = Figures(**{name: value for name, value in given.items() if name in shows})
         if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):
             figures = replace(figures, operating_points=list(figures.operating_points))
@@ -240,6 +242,22 @@ _UNITS = {
     "log10": "logarithms to base 10",
 }
 """What attributes of `Reading` say that scores are."""
+
+
+def _refuse_unit_of_format(reading: Reading) -> None:
+    """Refuse to say again, or otherwise, what the name of the format says.
+
+    Raises
+    ------
+    InputError
+    """
+    known = formats().get(reading.format or "")
+    given = [name for name in _UNITS if reading.says(name)]
+    if known is not None and known.detection_llr and given:
+        raise InputError(
+            f"{given[0]}: files of format {known.name} hold detection llrs, and are read as log-likelihoods. Leave "
+            "it out."
+        )
 
 
 def _refuse_two_units(reading: Reading) -> None:

@@ -107,6 +107,8 @@ TESTED_WITH = {
     "bosaris-idmap": "bosaris_text",
     "bosaris-mat73": "bosaris_mat",
     "bosaris-quality": "bosaris_text",
+    "nist-lre17": "nist_lre",
+    "nist-lre22": "nist_lre",
     "tsv": "table",
 }
 """Formats that share a test module with others; those of the others are called by their names."""

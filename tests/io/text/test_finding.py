@@ -78,6 +78,15 @@ def test_a_first_column_without_a_name_that_may_name_the_trials_is_asked_for(fil
     assert read_scores(path, columns="-,label,score").trials.sides == ("row",)
 
 
+def test_names_of_rows_identify_trials_beside_classes_alone(file):
+    scores = read_contents(file(",eng,fra\nutt7,1,0.5\nutt9,0,-0.25\n")).class_scores
+    assert names_of(scores.trials) == [("utt7",), ("utt9",)]
+    assert scores.classes == ("eng", "fra")
+    for rows in ("7,1,0.5\n3,0,-0.25\n", "a,1,0.5\na,0,-0.25\n"):
+        with pytest.raises(FormatError, match="--columns"):
+            read_contents(file(f",eng,fra\n{rows}"), need="class-scores")
+
+
 def test_classes_without_names(file):
     path = file("class,eng,fra\neng,1.5,-1\nfra,0.5,2\n")
     assert read_class_scores(path).score.tolist() == [[1.5, -1], [0.5, 2]]

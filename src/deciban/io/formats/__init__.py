@@ -76,6 +76,8 @@ class BaseFormat:
         File endings that choose this format for writing, ``.h5`` for example.
     verified : bool
         Whether the layout was seen in the code or the files of the tool, not only remembered.
+    detection_llr : bool
+        Whether class scores are detection llrs in files: they are log-likelihoods once they are read.
     """
 
     name: str
@@ -84,6 +86,7 @@ class BaseFormat:
     writes: tuple[ContentKind, ...] = ()
     endings: tuple[str, ...] = ()
     verified: bool = True
+    detection_llr: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

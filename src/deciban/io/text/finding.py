@@ -29,7 +29,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
-from deciban.io.text.row_names import with_row_names, without_row_numbers
+from deciban.io.text.row_names import with_names_of_rows, with_row_names, without_row_numbers
 from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_semicolons, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
@@ -208,7 +208,7 @@ class _Lines:
         tables = (table, text_formats().get("tsv"))
         if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
             roles = without_row_numbers(roles_of(fields, f"{self.name}:1"), rows)
-            roles = _with_classes(roles, rows) if need == "class-scores" else roles
+            roles = with_names_of_rows(_with_classes(roles, rows), rows) if need == "class-scores" else roles
             different = [layout for layout in found if layout.format.log10]
             named = identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
             if named and _holds(table, roles, need) and (different or not found):
@@ -310,7 +310,7 @@ def _is_free_header(fields: Sequence[str], need: ContentKind, delimiter: str) ->
         return all(known)  # among blanks, names like `file` or `model` are just names
     if need in ("scores", "key", "index") and any(map(is_number, fields)):
         return False
-    return any(known)
+    return any(known) or (need == "class-scores" and not fields[0])
 
 
 def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -348,9 +348,8 @@ def _with_classes(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
     """Roles where every column of numbers that has no other meaning holds the scores of one class."""
     headers, *others = rows
     regular = [row for row in others if len(row) == len(headers)]
-    numeric = [
-        role.startswith(CONDITION) and looks_numeric([row[i] for row in regular]) for i, role in enumerate(roles)
-    ]
+    named = [role.startswith(CONDITION) and role != CONDITION for role in roles]
+    numeric = [is_named and looks_numeric([row[i] for row in regular]) for i, is_named in enumerate(named)]
     if sum(numeric) < 2:
         return tuple(roles) if roles.count("score") > 1 else tuple(CONDITION + header for header in headers)
     kept = (CONDITION + header if role == "score" else role for role, header in zip(roles, headers, strict=True))

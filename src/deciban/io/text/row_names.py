@@ -43,3 +43,19 @@ def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         return tuple(roles)
     counted = any(all(row[0] == str(at) for at, row in enumerate(rows[1:], start)) for start in (0, 1))
     return (IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
+
+
+def with_names_of_rows(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Roles in which a first column without a name identifies trials, where all others hold scores of classes.
+
+    So pandas writes such a table with its index. It has to hold names: no numbers, and each another one.
+
+    Examples
+    --------
+    >>> with_names_of_rows(["=", "score", "score"], [["", "eng", "fra"], ["s7", "1", "2.5"], ["s9", "0", "-1"]])
+    ('trial', 'score', 'score')
+    """
+    names = [row[0] for row in rows[1:]]
+    are_names = all(names) and len({*names}) == len(names) and not any(map(is_number, names))
+    only_classes = roles[0] == CONDITION and len(roles) > 2 and {*roles[1:]} == {"score"}
+    return ("trial", *roles[1:]) if only_classes and are_names else tuple(roles)

@@ -11,9 +11,8 @@ import numpy as np
 from deciban._validate.classes import Prior, prior_of
 from deciban._validate.probabilities import ROUNDING
 from deciban.errors import InputError
-from deciban.io.units import DETECTION_LLRS, is_submission, prior_above_zero
+from deciban.io.units import DETECTION_LLRS, PROJECTED, is_submission, logliks_of_detection_llrs, prior_above_zero
 from deciban.messages import Message
-from deciban.multiclass import project_detection_llr
 from deciban.trials import ClassScores
 from deciban.types import AnyArray
 
@@ -43,7 +42,7 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
             score *= _LOG_10
     if reading.posterior_prior is not None:
         score -= np.log(prior_above_zero(reading.posterior_prior, classes, "posterior_prior"))
-    return project_detection_llr(score) if reading.detection_llr else score
+    return logliks_of_detection_llrs(score) if reading.detection_llr else score
 
 
 def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
@@ -57,8 +56,7 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         words = f"scores are log posteriors: the logarithms of the prior {shown} were subtracted"
         found.append(Message("note", "", words))
     if reading.detection_llr:
-        words = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
-        found.append(Message("note", "", words))
+        found.append(Message("note", "", PROJECTED))
         found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
         submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
@@ -68,7 +66,7 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
 
 def _of_many_recognizers(scores: ClassScores) -> list[Message]:
     """Say that projected detection llrs contradict each other, so that no log-likelihoods have them."""
-    sums = np.exp(scores.score).sum(axis=1)
+    sums = np.exp(scores.score).mean(axis=1)  # of ratios of posterior and flat prior
     if not len(sums) or np.abs(sums - 1.0).max() < ROUNDING:
         return []
     words = (
