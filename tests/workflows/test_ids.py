@@ -131,3 +131,15 @@ def test_the_join_line_adds_up(tmp_path):
     duplicate = " · ".join(f"{n} duplicate in {tmp_path / name}" for n, name in ((4, "scores.txt"), (9, "key.txt")))
     assert lines["join"].startswith(f"50 matched · 10 missing · 1 extra · {duplicate} · ")
     assert (found.join.duplicate, found.to_dict()["join"]["duplicate"]) == (13, 13)
+
+
+def test_a_map_is_for_labels_beside_scores_too(tmp_path):
+    """Where no key is named, the first score file is the key, and writes names as score files do."""
+    rows = [("a", 2.5, 1), ("b", 1.0, 1), ("c", -0.5, 0), ("d", 1.5, 0)]
+    (tmp_path / "x.csv").write_text("trial,score,label\n" + "".join(f"d/{t}.wav,{s},{y}\n" for t, s, y in rows))
+    (tmp_path / "y.csv").write_text("trial,score\n" + "".join(f"{t},{s}\n" for t, s, _ in rows))
+    (tmp_path / "map.csv").write_text("".join(f"d/{t}.wav,{t}\n" for t, _, _ in rows))
+    (expected,) = deciban.evaluate_files(tmp_path / "x.csv").systems
+    for paths in (["x.csv"], ["x.csv", "y.csv"]):
+        found = deciban.evaluate_files([tmp_path / path for path in paths], ids=tmp_path / "map.csv")
+        assert [one.cllr for one in found.systems] == [expected.cllr] * len(paths)

@@ -61,6 +61,8 @@ def test_weights_rows_and_units_of_scores_are_said_of_frames_too(frame):
         (("nontarget", "target"), None),
         (("Spoof", "Bonafide"), None),
         (("x", "y"), {"target": "y", "nontarget": "x"}),
+        ((True, False), {"target": "False", "nontarget": "True"}),
+        ((1, 0), {"target": "0", "nontarget": "1"}),
     ],
 )
 def test_labels_in_every_known_way(frame, words, labels):

@@ -117,6 +117,22 @@ def test_refusals(folder, monkeypatch, given, words):
         evaluate_files("a.test.csv", **given)
 
 
+def test_systems_in_another_order_are_refused(folder):
+    for name in ("a", "b"):
+        for part in ("dev", "test"):
+            (folder / part).mkdir(exist_ok=True)
+            (folder / part / f"{name}.csv").write_text((folder / f"{name}.{part}.csv").read_text())
+    files = {part: [folder / part / f"{name}.csv" for name in ("a", "b")] for part in ("dev", "test")}
+    for names in (None, {"a": "first"}, ["first", "second"]):
+        (one, other) = evaluate_files(files["test"], threshold_from=files["dev"], names=names).systems
+        assert one.requested != other.requested
+        with pytest.raises(InputError, match="is system 1 there, and system 2 of those that are evaluated"):
+            evaluate_files(files["test"], threshold_from=files["dev"][::-1], names=names)
+    other_names = [folder / "a.dev.csv", folder / "b.dev.csv"]
+    named = evaluate_files(files["test"], threshold_from=other_names, names={"a": "first"})
+    assert named.systems[0].requested == one.requested
+
+
 def test_many_classes_have_no_such_threshold(tmp_path):
     path = tmp_path / "c.csv"
     path.write_text("trial,class,eng,fra\na,eng,1,0\nb,fra,0,1\n")

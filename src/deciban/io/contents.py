@@ -293,7 +293,7 @@ def assemble(
         key = Key(trials, is_target)
     class_key = None
     if "class" in by_role and trials.sides in (SINGLE, ROW):
-        class_key = ClassKey.of(trials, by_role["class"])
+        class_key = ClassKey.of(trials, _digits(by_role["class"]))
     class_scores = None
     if options.need == "class-scores" and len(systems) > 1:
         matrix = np.column_stack([one.score for one in systems])
@@ -313,12 +313,16 @@ def assemble(
 def _names(column: pa.Array | pa.ChunkedArray, side: str) -> pa.Array:
     """Names as text; whole numbers become the digits they are."""
     column = column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_integer(column.type):
-        column = pc.cast(column, pa.string())
+    column = _digits(column)
     if column.null_count:
         row = int(np.argmax(to_numpy(column.is_null())))
         raise RowError(f"the name of the {side} is missing", row)
     return column
+
+
+def _digits(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The same, whole numbers as the digits they are."""
+    return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
@@ -348,7 +352,8 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
     if column.null_count:
         raise RowError("the label is missing", int(np.argmax(to_numpy(column.is_null()))))
     if pa.types.is_boolean(column.type):
-        return to_numpy(column), {}
+        values: BoolArray = to_numpy(column)
+        return (values, {}) if vocabulary.true_is_target else (~values, {"True": False, "False": True})
     try:
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             column = pc.cast(column, pa.int64()).cast(pa.string())

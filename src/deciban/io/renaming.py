@@ -12,6 +12,15 @@ from deciban.io.source import display_name, require_file_name
 from deciban.trials.joining.renaming import RULES, Renaming, rules_in
 
 
+def is_id_map_file(ids: Any) -> bool:
+    """Whether this names a file, not rules.
+
+    >>> is_id_map_file("map.csv"), is_id_map_file("basename"), is_id_map_file(None)
+    (True, False, False)
+    """
+    return isinstance(ids, str | os.PathLike) and rules_in(ids) is None
+
+
 def read_renaming(ids: Any) -> Renaming | None:
     """By which names trials are compared.
 
@@ -38,7 +47,7 @@ def read_renaming(ids: Any) -> Renaming | None:
     >>> read_renaming("basename").rules
     ('basename',)
     """
-    if not isinstance(ids, str | os.PathLike) or rules_in(ids) is not None:
+    if not is_id_map_file(ids):
         return Renaming.of(ids)
     require_file_name(ids)
     if str(ids) != "-" and not Path(ids).exists():

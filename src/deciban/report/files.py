@@ -153,6 +153,7 @@ def write_report(
     files : ScoreFiles, optional
         Scores and key of the request, where they were opened already.
     """
+    refuse_overwriting([request.output], options.reading.files)
     held = HoldOut(request.cross_validate, request.n_folds)
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)

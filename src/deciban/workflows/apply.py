@@ -127,10 +127,8 @@ def apply_files(
     trial,score,gender
     """
     chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
-    reading = chosen.reading.with_ids_read()
-    chosen = replace(chosen, reading=reading)
-    model_path = path_of_model(model)
-    paths = paths_of(scores, also=(model_path,))
+    model_path, id_map = path_of_model(model), chosen.reading.files
+    paths = paths_of(scores, also=(model_path, *id_map))
     loaded = trained_model(model, chosen.kind)
     kind = kind_called(loaded.scores_kind)
     _refuse_other_options(loaded, chosen, quality=quality, write_as=write_as)
@@ -139,9 +137,11 @@ def apply_files(
     targets = _output_targets(paths, out, one_by_one=not loaded.is_fusion)
     if to is not None:
         by_name(to)  # before anything is read
-    read = [*single_files(paths), *quality_paths(quality), model_path]
+    read = [*single_files(paths), *quality_paths(quality), model_path, *id_map]
     refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
-    kind.refuse_reading(chosen.reading)
+    reading = chosen.reading.with_ids_read()
+    chosen = replace(chosen, reading=reading)
+    kind.refuse_reading(reading)
     inputs = list[Input]()
     for one in ScoreFiles.of(paths, None, chosen.reading).scores:
         require_kind(loaded, one, None, chosen)

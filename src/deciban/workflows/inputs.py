@@ -66,7 +66,7 @@ class ScoreFiles:
         """
         if isinstance(scores, ScoreFiles):
             return scores
-        paths = paths_of(scores, also=(key,))
+        paths = paths_of(scores, also=(key, *reading.files))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
         of_key["of_key"] = True
@@ -201,6 +201,8 @@ def read_joined(
     say, chosen = progress or (lambda _words: None), options or Options()
     reading = chosen.reading.with_ids_read()
     files = ScoreFiles.of(scores, key, reading)
+    if files.key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
+        reading = replace(reading, ids=reading.renaming.for_scores_alone())
     kind = kind_of(files.scores[0], files.key, chosen)
     kind.refuse_reading(reading)
     contents = [kind.read(one, reading, say).contents for one in files.scores]

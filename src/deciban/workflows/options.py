@@ -105,6 +105,18 @@ class Reading:
 
         return self if self.ids is None else replace(self, ids=read_renaming(self.ids))
 
+    def says(self, name: str) -> bool:
+        """Whether something was said of an attribute that is left out as None or False; an array says something."""
+        value = getattr(self, name)
+        return value is not None and value is not False
+
+    @property
+    def files(self) -> list[PathLike]:
+        """What is read besides scores and key: the file of an id map, until it was read."""
+        from deciban.io.renaming import is_id_map_file
+
+        return [self.ids] if is_id_map_file(self.ids) else []  # type: ignore[list-item]
+
     @property
     def renaming(self) -> Renaming | None:
         """By which names trials are compared, once it was read."""
@@ -240,7 +252,7 @@ def _refuse_unit_of_format(reading: Reading) -> None:
     InputError
     """
     known = formats().get(reading.format or "")
-    given = [name for name in _UNITS if getattr(reading, name) not in (None, False)]
+    given = [name for name in _UNITS if reading.says(name)]
     if known is not None and known.detection_llr and given:
         raise InputError(
             f"{given[0]}: files of format {known.name} hold detection llrs, and are read as log-likelihoods. Leave "
@@ -255,7 +267,7 @@ def _refuse_two_units(reading: Reading) -> None:
     ------
     InputError
     """
-    given = [name for name in _UNITS if getattr(reading, name) not in (None, False)]
+    given = [name for name in _UNITS if reading.says(name)]
     if len(given) > 1 and given not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
         what = " or ".join(_UNITS[name] for name in given)
         raise InputError(f"{', '.join(given)}: scores are {what}, not both. Leave one out.")

@@ -50,7 +50,7 @@ def choose_thresholds(
     Raises
     ------
     InputError
-        If scores are of many classes, or there are not as many systems as are evaluated.
+        If scores are of many classes, there are not as many systems as are evaluated, or these are in another order.
     FormatError, KeyMismatchError
         As in `read_joined`.
     """
@@ -59,7 +59,7 @@ def choose_thresholds(
             f"threshold_from: the scores are of {joined.kind.about}, which no single threshold decides. Leave it out."
         )
     reading = replace(options.reading, where=None, weights_required=False)
-    other = replace(options, reading=reading, kind=joined.kind.name)
+    other = replace(options, reading=reading, kind=joined.kind.name).of_systems(joined.renamed)
     dev = read_joined(paths_of(scores, name="threshold_from"), key, other, progress=progress)
     if len(dev.aligned) != len(joined.aligned):
         raise InputError(
@@ -67,6 +67,12 @@ def choose_thresholds(
             f"{len(joined.aligned)} that are evaluated ({', '.join(joined.names)}). Name one file for each system, in "
             "the same order."
         )
+    for k, name in enumerate(dev.names):
+        if name in joined.names and joined.names[k] != name:
+            raise InputError(
+                f"threshold_from: {name} is system {k + 1} there, and system {joined.names.index(name) + 1} of those "
+                "that are evaluated. Name one file for each system, in the same order."
+            )
     figures = Figures(operating_points=options.figures.operating_points)
     found = [
         dev.kind.evaluate((one.score, dev.truth, dev.weight), name=one.name, figures=figures, classes=())

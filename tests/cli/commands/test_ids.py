@@ -77,3 +77,20 @@ def test_a_part_that_would_match(run):
     assert code == 0, err
     assert "note  of the key trials, all 40 would match" in err
     assert "used  " in err
+
+
+@pytest.mark.parametrize("ids", ["strip-ending,basename", "map.csv"])
+@pytest.mark.parametrize("command", ["calibrate first.csv --ridge 0.1", "fuse first.csv other.csv --ridge 0.1"])
+def test_cross_validated_llrs_of_scores_that_have_their_labels(run, ids, command):
+    rows = [(f"s{k}", k % 7 - 3 + k / 100, int(k % 7 > 3 or k % 11 == 0)) for k in range(40)]
+    for prefix, ending, name in (("", "", "plain"), ("d/", ".wav", "first")):
+        table = "".join(f"{prefix}{t}{ending},{s},{y}\n" for t, s, y in rows)
+        Path(f"{name}.csv").write_text("trial,score,label\n" + table)
+    Path("other.csv").write_text("trial,score\n" + "".join(f"{t},{s % 1.7}\n" for t, s, _ in rows))
+    Path("map.csv").write_text("".join(f"d/{t}.wav,{t}\n" for t, _, _ in rows))
+    code, _, err = run(f"{command} --ids {ids} -o model.json --cross-validate 4 --llrs llrs.csv")
+    assert code == 0, err
+    assert "training did not use" not in err
+    code, _, err = run(f"{command.replace('first', 'plain')} -o other.json --cross-validate 4 --llrs expected.csv")
+    assert code == 0, err
+    assert Path("llrs.csv").read_text().replace("d/", "").replace(".wav", "") == Path("expected.csv").read_text()

@@ -3,6 +3,7 @@
 import click
 import pytest
 
+from deciban.calibration import ShiftCalibrator
 from deciban.cli.shared.parsing import require_writable
 
 ABSENT = "absent.txt --key absent.key"
@@ -37,6 +38,11 @@ def test_what_cannot_be_written_is_refused_before_anything_is_read(case, run, tm
         "report in.html --key in.key -o in.html",
         "report in.txt --key in.html -o in.html",
         "report in.txt --key in.key --model in.html -o in.html",
+        "report in.txt --key in.key --ids in.html -o in.html",
+        "plot det in.txt --key in.key --ids in.svg -o in.svg",
+        "calibrate in.txt --key in.key --ids in.html -o in.html",
+        "fuse in.txt in.svg --key in.key --ids in.html -o m.json --llrs in.html",
+        "apply in.json in.txt --ids in.html -o in.html",
         "plot det in.svg --key in.key -o in.svg",
         "plot det in.txt --key in.svg -o in.svg",
         "plot det in.txt in.svg --key in.key -o ./in.svg",
@@ -47,6 +53,7 @@ def test_an_input_is_not_replaced(words, run, tmp_path, monkeypatch):
     for name in ("in.txt", "in.html", "in.svg"):
         (tmp_path / name).write_text("a b 1\na c 0\n")  # which is read as scores, whatever it is called
     (tmp_path / "in.key").write_text("a b target\na c nontarget\n")
+    ShiftCalibrator().fit([1.0, 2.0, 0.0], [True, False, False]).save(tmp_path / "in.json")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     code, out, err = run(words)
     assert (code, out) == (2, ""), err

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from deciban.errors import FormatError
+from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import Contents
 from deciban.io.formats import Options, by_name
 from deciban.io.source import Source
@@ -80,6 +81,25 @@ def test_keys():
     assert read(np.array([1, 0])).kinds == ("scores", "index")
     with pytest.raises(FormatError, match="file, row 1: the label is 2, expected booleans, or 1 for target"):
         read(np.array([1, 2]), need="key")
+
+
+def test_words_of_the_user_say_what_numbers_and_booleans_mean():
+    def targets(array, **labels):
+        vocabulary = Vocabulary.of(labels or None)
+        return read(np.array(array), need="key", vocabulary=vocabulary).key.is_target.tolist()
+
+    assert targets([0, 1, 0], target="0", nontarget="1") == [True, False, True]
+    assert targets([0.0, 1.0], target="1", nontarget="0") == [False, True]
+    assert targets([2, 1], target="2", nontarget="1") == [True, False]
+    assert targets([True, False], target="False", nontarget="True") == [False, True]
+    assert targets([True, False], target="tgt", nontarget="imp") == [True, False]
+    assert targets([-1, 1]) == [False, True]
+    with pytest.raises(FormatError, match="the label is -1, expected booleans"):
+        targets([-1, 0, 1])
+    with pytest.raises(FormatError, match="unknown label '0'"):
+        targets([0, 1], target="1", nontarget="imp")
+    with pytest.raises(FormatError, match="true and false would mean the same"):
+        targets([True, False], target="1", nontarget="true")
 
 
 def test_classes():

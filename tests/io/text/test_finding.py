@@ -298,3 +298,13 @@ def test_keys_are_written_with_words_that_are_read_without_being_told(tmp_path):
     key = Key.of({"trial": ["a", "b"]}, [True, False])
     write(key, tmp_path / "key.csv")
     assert read_key(tmp_path / "key.csv").is_target.tolist() == [True, False]
+
+
+def test_numbers_with_decimal_commas_are_no_names_and_scores(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("1,25\n-0,5\n2,75\n")
+    with pytest.raises(FormatError, match="cannot tell whether '1,25' is a number with a decimal comma"):
+        read_scores(path)
+    assert read_scores(path, columns="trial,score").score.tolist() == [25, 5, 75]
+    path.write_text("u1,25\nu2,5\n")
+    assert read_scores(path).score.tolist() == [25, 5]

@@ -8,6 +8,7 @@ from deciban import apply_files, evaluate_files
 from deciban.calibration import MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.io import read_class_scores
+from deciban.io.convert import convert
 from deciban.multiclass import project_detection_llr
 from deciban.workflows import Options, read_joined
 from support.class_files import CLASSES, names, trials, write_key, write_table
@@ -129,3 +130,30 @@ def test_segments_that_are_filled_in_say_nothing_whatever_the_prior(unit, files)
     (first,) = joined.aligned
     assert np.ptp(first.score[0]) == 0.0
     np.testing.assert_allclose(first.score[1:] - first.score[1:, :1], loglik[1:] - loglik[1:, :1], atol=1e-12)
+
+
+def test_detection_llrs_of_some_classes_are_refused_and_the_way_out_works(files):
+    _, label = trials()
+    some = CLASSES[:-1]
+    kept = label < len(some)
+    write_key(files / "some.csv", label[kept], called=np.array(names(len(label)))[kept].tolist())
+    asked = {"classes": some}
+    (expected,) = evaluate_files(files / "loglik.csv", files / "some.csv", **asked).systems
+    with pytest.raises(InputError, match="of each class against all others, and .* would be left out"):
+        evaluate_files(files / "detection.csv", files / "some.csv", detection_llr=True, **asked)
+    convert(files / "detection.csv", files / "converted.csv", detection_llr=True)
+    (found,) = evaluate_files(files / "converted.csv", files / "some.csv", **asked).systems
+    assert found.cllr == pytest.approx(expected.cllr, rel=1e-12)
+    swapped = {"classes": CLASSES[::-1], "detection_llr": True}
+    assert len(evaluate_files(files / "detection.csv", files / "key.csv", **swapped).systems) == 1
+
+
+@pytest.mark.parametrize("unit", ["posterior_prior", "probabilities"])
+def test_a_prior_may_be_an_array(unit, files):
+    prior = [0.5, 0.3, 0.2]
+    loglik, _ = trials()
+    weighted = softmax(loglik + np.log(prior), axis=1)
+    write_table(files / "posterior.csv", weighted if unit == "probabilities" else np.log(weighted))
+    (expected,) = evaluate_files(files / "loglik.csv", files / "key.csv").systems
+    (found,) = evaluate_files(files / "posterior.csv", files / "key.csv", **{unit: np.array(prior)}).systems
+    assert found.cllr == pytest.approx(expected.cllr, rel=1e-12)

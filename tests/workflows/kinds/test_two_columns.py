@@ -141,3 +141,14 @@ def test_models_are_trained_on_differences_and_applied_to_them(files):
     np.testing.assert_allclose(written.score, done.model.transform(score[:, 0] - score[:, 1]), rtol=1e-14)
     with pytest.raises(InputError, match="--kind two-class"):
         deciban.apply_files(done.model, folder / "scores.csv", folder / "other.csv")
+
+
+def test_two_files_of_targets_and_non_targets_have_one_score(files):
+    folder, score, truth = files
+    for name, rows in (("tar", truth), ("non", ~truth)):
+        np.save(folder / f"{name}.npy", score[rows])
+    two = {"tar": folder / "tar.npy", "non": folder / "non.npy", "kind": "two-class"}
+    with pytest.raises(InputError, match="each has one score for a trial. Name the column"):
+        deciban.evaluate_files(**two)
+    (found,) = deciban.evaluate_files(**two, columns={"score": "1"}).systems
+    assert found.cllr == deciban.evaluate(score[truth, 0], score[~truth, 0]).cllr

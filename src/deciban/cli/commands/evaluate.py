@@ -124,7 +124,7 @@ def plot_command(
 
     ending_of(output)
     files = asked.files(asked.inputs(scores, key), key)
-    refuse_overwriting([output], files.paths)
+    refuse_overwriting([output], [*files.paths, *asked.options.reading.files])
     about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
     if plot not in (_CLASS_KINDS if many else _KINDS):

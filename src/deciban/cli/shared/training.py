@@ -87,8 +87,13 @@ class TrainingRequest:
             "llrs": [self.llrs],
         }
 
-    def check(self) -> None:
+    def check(self, more: Sequence[PathLike] = ()) -> None:
         """Refuse outputs that would mix, are inputs, or have nowhere to go; before anything is read.
+
+        Parameters
+        ----------
+        more : sequence of paths
+            What else is read.
 
         Raises
         ------
@@ -117,7 +122,7 @@ class TrainingRequest:
             )
         named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
         files = [path for one in named for path in quality_paths(one)]
-        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files]
+        read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files, *more]
         require_one_stream(read)
         refuse_overwriting(outputs, read)
 
@@ -136,9 +141,10 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.models.model import to_text
     from deciban.workflows import train_files
 
-    request.check()
+    request.check(asked.options.reading.files)
     files = asked.files(request.scores, request.key)
     options = asked.options_for(files)
+    options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
     arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}
     if request.apply_key is not None:
@@ -165,6 +171,8 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     read = {name: getattr(options.reading, name) for name in _READ_AGAIN}
     if done.model.is_fusion:
         read |= {name: getattr(options.reading, name) for name in ("missing", "duplicates")}
+    if request.key is None and options.reading.renaming is not None:  # known llrs are called as the scores are
+        read["ids"] = options.reading.renaming.for_scores_alone()
     if done.renamed is not None:
         read["names"] = done.renamed
     known = None if request.apply_to else done.cross_validated_scores

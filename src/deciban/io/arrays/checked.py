@@ -15,6 +15,8 @@ from numpy.lib import format as npy_format
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
+from deciban.io.columns.headers import Vocabulary
+from deciban.io.contents import truth_of
 from deciban.io.source import Source
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
@@ -174,6 +176,20 @@ def as_truth(array: AnyArray, name: str) -> BoolArray:
             "non-target."
         )
     return np.asarray(array == 1)
+
+
+def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[BoolArray, dict[str, bool]]:
+    """Booleans or numbers as truth, and what those mean that the user spoke of; see `deciban.io.contents.truth_of`.
+
+    Raises
+    ------
+    FormatError
+        If a label has no known meaning.
+    """
+    _refuse_text(array, name)
+    if vocabulary.folded and not np.all(np.abs(array) == 1):
+        return as_truth(array, name), {}
+    return truth_of(pa.array(array.astype(np.float64) if array.dtype.kind == "f" else array), vocabulary)
 
 
 def as_labels(array: AnyArray, name: str) -> IntArray:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth
+from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth, truth_by_words
 from deciban.io.contents import Contents, truth_of
 from deciban.io.formats import Options
 from deciban.io.formats.npy import class_key_of
@@ -213,9 +213,8 @@ class Reader:
                 raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, counted from 0.")
             codes = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(known))
             return replace(contents, class_key=ClassKey.of(trials, codes, classes=known))
-        if names is None:
-            return replace(contents, key=Key(trials, as_truth(label, place)))
-        is_target, words = truth_of(names, self.options.vocabulary)
+        known_words = self.options.vocabulary
+        is_target, words = truth_by_words(label, known_words, place) if names is None else truth_of(names, known_words)
         return replace(contents, key=Key(trials, is_target), words=words)
 
 

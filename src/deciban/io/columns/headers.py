@@ -222,6 +222,9 @@ _NONTARGET = (
 _PAIRS = (("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"))
 """Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
 
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+"""What users call booleans."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -263,6 +266,30 @@ class Vocabulary:
     def meaning(self, word: str) -> bool | None:
         """True for target, False for non-target, None for a word that is not known."""
         return self.words.get(word.casefold() if self.folded else word)
+
+    @property
+    def true_is_target(self) -> bool:
+        """Whether a boolean that is true means target: unless the words of the user (True, 1, ...) say otherwise.
+
+        Raises
+        ------
+        InputError
+            If they say that true and false mean the same.
+
+        Examples
+        --------
+        >>> Vocabulary.of({"target": "False", "nontarget": "True"}).true_is_target
+        False
+        """
+        if self.folded:
+            return True
+        said = {word.casefold(): means for word, means in self.words.items()}
+        found = {said[word] is value for word, value in _BOOLEANS.items() if word in said}
+        if len(found) > 1:
+            raise InputError(
+                "labels: true and false would mean the same. Say target=False,nontarget=True, or the reverse."
+            )
+        return found != {False}
 
     def within(self, words: Iterable[str]) -> Vocabulary:
         """The same vocabulary for a column of these words: a pair of words that says little alone may be all of it.

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, as_truth, read_array, read_header
+from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, read_array, read_header, truth_by_words
 from deciban.io.columns.headers import parse_columns
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
@@ -66,7 +66,8 @@ def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
     if options.need == "class-key":
         return Contents(origin=origin, index=index, class_key=class_key_of(trials, as_labels(array, origin.name)))
     if options.need == "key" or (array.dtype == np.bool_ and options.need is None):
-        return Contents(origin=origin, index=index, key=Key(trials, as_truth(array, origin.name)))
+        is_target, words = truth_by_words(array, options.vocabulary, origin.name)
+        return Contents(origin=origin, index=index, key=Key(trials, is_target), words=words)
     return Contents(origin=origin, index=index, systems=(_system(array, trials, options),))
 
 

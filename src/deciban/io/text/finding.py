@@ -30,7 +30,7 @@ from deciban.io.formats import Options, TextFormat, text_formats
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
 from deciban.io.text.row_names import with_names_of_rows, with_row_names, without_row_numbers
-from deciban.io.text.undecided import could_be, refuse_semicolons, undecided
+from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_semicolons, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
 _Rows: TypeAlias = Sequence[Sequence[str]]
@@ -127,6 +127,8 @@ class _Lines:
                 if found:
                     raise FormatError(could_be(self.sample, found, self.name, self.options))
         swapped = None if self.format is not None else self._of_other_kind(delimiters)
+        if need == "scores" and self.format is None and swapped is None:
+            refuse_decimal_commas(self.sample, self.name)
         raise FormatError(undecided(self.sample, self.seen(), self.name, self.options, self.format, swapped))
 
     def _of_other_kind(self, delimiters: Sequence[str]) -> Layout | None:
@@ -239,6 +241,8 @@ class _Lines:
             return []  # the first line names the columns; a single column of words could be anything
         if delimiter != " " and self.format is None and any(" " in field for row in rows for field in row):
             return []  # columns are separated by blanks rather, or decimals by commas
+        if delimiter == "," and self.format is None and need == "scores" and may_be_decimals(self.sample):
+            return []
         layouts: dict[tuple[str, ...], Layout] = {}
         for candidate in self._candidates():
             for line in candidate.lines if not candidate.header else ():

@@ -12,6 +12,7 @@ from deciban.io.text.one_line import mostly, shortened
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DECIMAL = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 
@@ -29,6 +30,29 @@ def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options:
         f"{name}: could be {readings}, the first line is {shortened(sample[0])!r}. Say which: {ways[0]} or another "
         f"of:{in_lines(ways)}"
     )
+
+
+def may_be_decimals(sample: Sequence[str]) -> bool:
+    """Whether pairs of whole numbers could be numbers with decimal commas just as well.
+
+    >>> may_be_decimals(["1,25", "-0,5"]), may_be_decimals(["a1,25"])
+    (True, False)
+    """
+    return all(_DECIMAL_COMMA.fullmatch(line.strip()) for line in sample)
+
+
+def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
+    """Refuse lines that are numbers with decimal commas, or names with whole numbers.
+
+    Raises
+    ------
+    FormatError
+    """
+    if may_be_decimals(sample):
+        raise FormatError(
+            f"{name}:1: cannot tell whether {shortened(sample[0])!r} is a number with a decimal comma, or a name and a "
+            "whole number as its score. Write numbers with a point; or say that there are names: --columns trial,score."
+        )
 
 
 def undecided(

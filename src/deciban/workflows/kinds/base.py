@@ -201,7 +201,7 @@ class Kind(ABC, Generic[S, K, A]):
         ------
         InputError
         """
-        self._refuse([name for name in self.other_reading if getattr(reading, name)])
+        self._refuse([name for name in self.other_reading if reading.says(name)])
 
     def refuse_figures(self, figures: Figures) -> None:
         """Refuse figures that scores of this kind do not have.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -35,6 +36,8 @@ from deciban.workflows.kinds.class_units import (
 )
 from deciban.workflows.options import Figures, Reading
 
+_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
+
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     """Segments are of one of many classes; a system gives each a log-likelihood for each class."""
@@ -61,7 +64,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        return [_named(scores, reading.classes)]
+        named = _named(scores, reading.classes)
+        if reading.detection_llr:
+            _refuse_some_detectors(scores, named)
+        return [named]
 
     def as_logarithms(self, systems: Sequence[ClassScores], reading: Reading) -> list[ClassScores]:
         """The systems in nats, with the classes in the order of the first one, where they are the same.
@@ -106,7 +112,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "
                 "file that does (--key FILE)."
             )
-        if not _are_numbers(key.classes) or _are_numbers(first.classes) or set(key.classes) <= set(first.classes):
+        if not _are_counted(key.classes) or _are_numbers(first.classes) or set(key.classes) <= set(first.classes):
             return key
         if classes is None:
             raise KeyMismatchError(
@@ -114,13 +120,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"{', '.join(first.classes)}. Say which number is which class by naming them in the order of "
                 "the numbers (--classes NAME,NAME,...)."
             )
-        if int(key.label.max()) >= len(classes):
-            row = int(np.argmax(key.label >= len(classes)))
+        label = np.array(list(map(int, key.classes)), key.label.dtype)[key.label]
+        if int(label.max()) >= len(classes):
+            row = int(np.argmax(label >= len(classes)))
             raise KeyMismatchError(
-                f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class {key.label[row]}, counted from "
+                f"{key.trials.origin.where(row)}: {key.trials.name_of(row)} is of class {label[row]}, counted from "
                 f"0, but {len(classes)} classes are named: {', '.join(classes)}."
             )
-        return ClassKey(key.trials, tuple(classes), key.label)
+        return ClassKey(key.trials, tuple(classes), label)
 
     def align(
         self,
@@ -268,6 +275,11 @@ def _are_numbers(classes: Sequence[str]) -> bool:
     return tuple(classes) == tuple(map(str, range(len(classes))))
 
 
+def _are_counted(classes: Sequence[str]) -> bool:
+    """Whether classes are not named, but counted from 0, in whatever order, and perhaps not all there."""
+    return "0" in classes and all(_NUMBER.fullmatch(name) for name in classes)
+
+
 def _named(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
     """Scores whose classes have the names, and the order, that the user gave.
 
@@ -289,6 +301,24 @@ def _named(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
             "one name per column, in order."
         )
     return ClassScores.of(scores.trials, classes, scores.score, name=scores.name)
+
+
+def _refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
+    """Refuse detection llrs of some classes, which are against all others.
+
+    Raises
+    ------
+    InputError
+    """
+    if len(named.classes) == len(scores.classes):
+        return
+    left_out = ", ".join([name for name in scores.classes if name not in named.classes][:10])
+    raise InputError(
+        f"classes, detection_llr: in {scores.trials.origin.name}, detection llrs are of each class against all others, "
+        f"and {left_out} would be left out. Turn all of them into log-likelihoods first (deciban convert IN OUT "
+        "--detection-llr), and choose classes of these. If a column is no class, name those that are: --columns "
+        f"trial=SEGMENT,score={'|'.join(named.classes[:10])}."
+    )
 
 
 MULTICLASS = Multiclass()

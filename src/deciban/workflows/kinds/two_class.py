@@ -26,7 +26,7 @@ from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.types import BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
-from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns
+from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
 from deciban.workflows.options import Figures, Reading
 
 _DELIMITED = {",": "table", "\t": "tsv"}
@@ -53,7 +53,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
         """Read a score file or a key; where it is asked for, one of two named classes, too."""
         found = None
-        if reading.from_classes and need in (None, "scores"):
+        if reading.from_classes and file.sides is not None:
+            refuse_two_columns(file)
+        elif reading.from_classes and need in (None, "scores"):
             found = read_two_columns(file, log10=reading.log10, prior=reading.probabilities)
         elif reading.from_classes and need == "key":
             found = read_two_classes(file)

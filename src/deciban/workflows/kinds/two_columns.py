@@ -13,6 +13,7 @@ from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
+from deciban.io.source import display_name
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.io.units import logliks_of_probabilities
 from deciban.trials import ClassKey, ClassScores, Key, Scores
@@ -81,6 +82,21 @@ def read_two_columns(file: Recognized, *, log10: bool, prior: object = None) -> 
         from_probabilities=prior is not None,
     )
     return Input(changed, found.format)
+
+
+def refuse_two_columns(file: Recognized) -> None:
+    """Refuse scores of two classes in two files, one of targets and one of non-targets.
+
+    Raises
+    ------
+    InputError
+    """
+    if any(readable_as(one, ("scores", "class-scores")) == ("class-scores",) for one in file.sides or ()):
+        raise InputError(
+            f"{display_name(file.path)}: scores of classes, but of two files, one of targets and one of non-targets, "
+            "each has one score for a trial. Name the column of the scores (--columns); or, for the difference of two "
+            "(--kind two-class), name one file and its key."
+        )
 
 
 def read_two_classes(file: Recognized) -> Input | None:
