@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from deciban import evaluate, metrics
 from support.strategies import classes, coarse, finite_classes, log_odds
 
+pytestmark = pytest.mark.filterwarnings("ignore:All scores lie in")  # laws hold of what looks like probabilities, too
+
 
 def _parts(tar, non, rule, **kw):
     found = metrics.score_parts(tar, non, rule=rule, p_target=0.2, **kw)

@@ -251,7 +251,7 @@ def _refuse_unit_of_format(reading: Reading) -> None:
     ------
     InputError
     """
-    known = formats().get(reading.format or "")
+    known = formats().get(reading.format) if isinstance(reading.format, str) else None
     given = [name for name in _UNITS if reading.says(name)]
     if known is not None and known.detection_llr and given:
         raise InputError(
