@@ -25,6 +25,7 @@ def scores(tmp_path):
         "eval scores.txt --key key.txt -q --json",
         "eval scores.txt --key key.txt 2>&1",
         "formats",
+        "presets",
         "inspect scores.txt",
         "convert scores.txt -",
         "calibrate scores.txt --key key.txt -o model.json --ridge 0.1",

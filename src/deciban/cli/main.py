@@ -35,6 +35,7 @@ COMMANDS = {
     "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
     "validate": ("deciban.cli.commands.files", "See whether a submission scores the trials of a list."),
     "formats": ("deciban.cli.commands.files", "List the file formats that are known."),
+    "presets": ("deciban.cli.commands.presets", "List the evaluations whose operating points are known."),
     "inspect": ("deciban.cli.commands.files", "Say what a file holds and what looks wrong."),
 }
 """Where each command lives; it is imported only when it is called, so that help answers at once."""

@@ -58,6 +58,8 @@ CALLS = [
     "validate a.txt --trials key.txt",
     f"inspect a.txt key.txt c.npy {LONG}",
     "formats",
+    "presets",
+    "presets lre09-open",
     "design --range 0.001 0.01",
     "design --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
     "demo demo --force",
