@@ -121,8 +121,8 @@ def test_scores_of_one_sign_may_touch_zero():
 
 def test_hostile_scores_are_no_trouble():
     for tar, non in (([1e300] * 40, [-1e300] * 40), ([5e-324] * 40, [0.0] * 40), ([3.0] * 40, [3.0] * 40)):
-        evaluate(tar, non)
-    evaluate([1e308, *range(40)], [-1e308, *range(40)])
+        assert 0.0 <= evaluate(tar, non).min_cllr <= 1.0
+    assert evaluate([1e308, *range(40)], [-1e308, *range(40)]).cllr > 0.0
 
 
 def test_probabilities_are_called_so_and_nothing_else_is_said_of_their_calibration():

@@ -58,8 +58,7 @@ def of_detection_llrs(contents: Contents) -> Contents:
     InputError
         If those of a segment exclude every class.
     """
-    scores = contents.class_scores
-    if scores is None:
+    if (scores := contents.class_scores) is None:
         return contents
     scores = replace(scores, score=logliks_of_detection_llrs(scores.score))
     return replace(contents, class_scores=scores, notes=(*contents.notes, PROJECTED))
@@ -67,12 +66,9 @@ def of_detection_llrs(contents: Contents) -> Contents:
 
 def as_detection_llrs(contents: Contents) -> Contents:
     """Contents with detection llrs by a flat prior in place of log-likelihoods, for a format that has these."""
-    from deciban.multiclass import detection_llrs  # most scores are in no need of it
-
-    scores = contents.class_scores
-    if scores is None:
+    if contents.class_scores is None:
         return contents
-    return replace(contents, class_scores=replace(scores, score=detection_llrs(scores.score)))
+    return replace(contents, class_scores=written_as(contents.class_scores, "detection-llr")[0])
 
 
 def is_submission(origin: Origin) -> bool:
@@ -206,9 +202,9 @@ def written_as(scores: ClassScores, write_as: str) -> tuple[ClassScores, list[Me
     """
     if write_as == "loglik":
         return scores, []
-    words = "written as detection llrs: of each class against the others, by a flat prior"
-    from deciban.multiclass import detection_llrs  # most files are converted to nothing
+    from deciban.multiclass import detection_llrs  # most scores are in no need of it
 
+    words = "written as detection llrs: of each class against the others, by a flat prior"
     return replace(scores, score=detection_llrs(scores.score)), [Message("note", "", words)]
 
 

@@ -91,8 +91,7 @@ def apply_files(
     **options
         How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``probabilities``, ``classes``,
         ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
-        asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and
-        ``ids``; see
+        asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and ``ids``; see
         `deciban.workflows.Reading`. A fusion that was trained with ``missing="subset"`` fuses what there is: every
         trial that at least one of its systems scored, those of the first file in its order, then those that only the
         second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
@@ -229,8 +228,8 @@ def _applied(
     list of Message
     """
     kind = kind_called(model.scores_kind)
-    apart = named_apart([system for one in inputs for system in kind.systems_of(one.contents, reading)])
-    systems, renaming = renamed(apart, reading.names)
+    given = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
+    systems, renaming = renamed(named_apart(given), reading.names)
     systems = kind.as_logarithms(systems, reading)
     if not model.is_fusion and len(systems) > 1:
         _ = inputs[0].contents.scores  # which says how to choose one of several

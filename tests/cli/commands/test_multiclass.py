@@ -15,24 +15,16 @@ from scipy.special import logsumexp
 from deciban import load_model
 from deciban.io import read_class_scores
 from support.class_files import CLASSES, names, trials, write_key, write_table
+from support.many_classes import cross_entropy
 
 pytestmark = pytest.mark.usefixtures("files", "sketches")  # of pages, the words are tested here
-
-
-def cost(loglik, label, prior=None):
-    """Prior-weighted cross-entropy in nats, straight from its definition."""
-    n_classes = loglik.shape[1]
-    prior = np.full(n_classes, 1 / n_classes) if prior is None else np.asarray(prior)
-    logits = loglik + np.log(prior)
-    surprise = logsumexp(logits, axis=1) - logits[np.arange(len(label)), label]
-    return sum(p * surprise[label == k].mean() for k, p in enumerate(prior))
 
 
 def calibrated(loglik, label, prior=None):
     """Scale and offsets of mean 0 by an optimizer that knows nothing of ours."""
 
     def objective(x):
-        return cost(x[0] * loglik + np.append(x[1:], 0), label, prior)
+        return cross_entropy(x[0] * loglik + np.append(x[1:], 0), label, prior)
 
     best = minimize(objective, np.r_[1.0, np.zeros(loglik.shape[1] - 1)], method="BFGS", options={"gtol": 1e-9}).x
     offset = np.append(best[1:], 0)
@@ -66,11 +58,11 @@ def test_eval_gives_the_same_figures_whatever_the_form_of_the_files(words, files
     assert "90 segments x 3 classes" in err
     assert "90 matched · 0 missing" in err
     (one,) = figures(out)
-    assert one["cllr"] == pytest.approx(cost(loglik, label) / math.log(2), rel=1e-12)
+    assert one["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-12)
     assert one["reference"] == pytest.approx(math.log2(3))
     assert one["information"] == pytest.approx(math.log2(3) - one["cllr"])
     scale, offset = calibrated(loglik, label)
-    assert one["min_cllr"] == pytest.approx(cost(scale * loglik + offset, label) / math.log(2), rel=1e-8)
+    assert one["min_cllr"] == pytest.approx(cross_entropy(scale * loglik + offset, label) / math.log(2), rel=1e-8)
     wrong = np.argmax(loglik, axis=1) != label
     assert one["error_rate"] == pytest.approx(np.mean([wrong[label == k].mean() for k in range(3)]))
     assert sum(map(sum, one["confusion"])) == 90
@@ -91,7 +83,7 @@ def test_eval_at_a_prior(files, run):
         code, out, err = run("eval", "sysA.csv", "--key", "key.csv", "--prior", words, "--json")
         assert code == 0, err
         (one,) = figures(out)
-        assert one["cross_entropy"] == pytest.approx(cost(loglik, label, prior) / math.log(2), rel=1e-12)
+        assert one["cross_entropy"] == pytest.approx(cross_entropy(loglik, label, prior) / math.log(2), rel=1e-12)
         assert one["prior_entropy"] == pytest.approx(1.5)
         assert one["default_error_rate"] == pytest.approx(0.5)
         wrong = np.argmax(loglik + np.log(prior), axis=1) != label
@@ -106,12 +98,12 @@ def test_log_posteriors_are_freed_of_their_prior(files, run):
     code, out, err = run("eval", "posteriors.csv", "--key", "key.csv", "--json")
     assert code == 0
     (raw,) = figures(out)
-    assert raw["cllr"] == pytest.approx(cost(logits, label) / math.log(2), rel=1e-10)
+    assert raw["cllr"] == pytest.approx(cross_entropy(logits, label) / math.log(2), rel=1e-10)
     assert "look like log posteriors" in " ".join(raw["notes"])
     code, out, err = run("eval", "posteriors.csv", "--key", "key.csv", "--posterior-prior", "7:2:1", "--json")
     assert code == 0
     (freed,) = figures(out)
-    assert freed["cllr"] == pytest.approx(cost(loglik, label) / math.log(2), rel=1e-10)
+    assert freed["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-10)
     assert "posteriors" not in " ".join(freed["notes"])
     assert "the logarithms of the prior 0.7, 0.2, 0.1 were subtracted" in err
 
@@ -120,7 +112,7 @@ def test_common_logarithms(files, run):
     loglik, label = files
     write_table("log10.csv", loglik / math.log(10))
     _, out, err = run("eval", "log10.csv", "--key", "key.csv", "--log10", "--json")
-    assert figures(out)[0]["cllr"] == pytest.approx(cost(loglik, label) / math.log(2), rel=1e-12)
+    assert figures(out)[0]["cllr"] == pytest.approx(cross_entropy(loglik, label) / math.log(2), rel=1e-12)
     assert "multiplied by ln 10" in err
 
 
@@ -235,10 +227,10 @@ def test_missing_segments(files, run):
     code, out, err = run("eval", "short.csv", "--key", "key.csv", "--missing", "drop", "--json")
     assert code == 0
     assert json.loads(out)["join"] == {"matched": 80, "missing": 10, "extra": 0, "duplicate": 0}
-    assert figures(out)[0]["cllr"] == pytest.approx(cost(loglik[:80], label[:80]) / math.log(2))
+    assert figures(out)[0]["cllr"] == pytest.approx(cross_entropy(loglik[:80], label[:80]) / math.log(2))
     code, out, err = run("eval", "short.csv", "--key", "key.csv", "--missing", "fill=0", "--json")
     filled = np.vstack((loglik[:80], np.zeros((10, 3))))
-    assert figures(out)[0]["cllr"] == pytest.approx(cost(filled, label) / math.log(2))
+    assert figures(out)[0]["cllr"] == pytest.approx(cross_entropy(filled, label) / math.log(2))
     assert "segments without scores were given 0 for every class" in err
 
 
@@ -378,64 +370,6 @@ def test_models_remember_the_prior_that_was_in_the_posteriors(files, run):
     assert "no prior was taken out" in err
 
 
-def test_fuse_finds_the_optimum_and_apply_writes_it(files, run):
-    loglik, label = files
-    other, _ = trials(seed=2, strength=1.0)
-    words = "sysA.csv sysB.csv --key key.csv -o fusion.json --llrs fused.csv"
-    code, out, err = run("fuse", *words.split())
-    assert code == 0, err
-
-    def objective(x):
-        return cost(x[0] * loglik + x[1] * other + np.append(x[2:], 0), label)
-
-    best = minimize(objective, np.r_[1.0, 1.0, 0.0, 0.0], method="BFGS", options={"gtol": 1e-9}).x
-    model = load_model("fusion.json")
-    np.testing.assert_allclose(model.weights_, best[:2], rtol=1e-5)
-    offset = np.append(best[2:], 0)
-    expected = best[0] * loglik + best[1] * other + offset - offset.mean()
-    np.testing.assert_allclose(read_class_scores("fused.csv").score, expected, atol=1e-4)
-    assert f"weight of sysA {best[0]:.3f}" in re.sub(r"(\.\d{3})\d*", r"\1", out)
-    # By their names in another order, and under other names in the order given.
-    code, _, err = run("apply", "fusion.json", "sysB.csv", "sysA.csv", "-o", "again.csv")
-    assert code == 0, err
-    np.testing.assert_allclose(read_class_scores("again.csv").score, expected, atol=1e-4)
-    Path("x.csv").write_text(Path("sysA.csv").read_text())
-    Path("y.csv").write_text(Path("sysB.csv").read_text())
-    code, _, err = run("apply", "fusion.json", "x.csv", "y.csv", "-o", "third.csv")
-    assert code == 0, err
-    assert "in the order given: x for sysA, y for sysB" in err
-    np.testing.assert_allclose(read_class_scores("third.csv").score, expected, atol=1e-4)
-
-
-def test_fuse_on_development_and_test(run):
-    test, test_label = trials(seed=5)
-    more, _ = trials(seed=6, strength=1.0)
-    write_table("tA.csv", test)
-    write_table("tB.csv", more)
-    write_key("t.key", test_label)
-    third, _ = trials(seed=7, strength=0.5)
-    write_table("sysC.csv", third)
-    write_table("tC.csv", trials(seed=8, strength=0.5)[0])
-    words = "sysA.csv sysB.csv sysC.csv --key key.csv -o fusion.json --cross-validate 5 --no-offsets"
-    applied = "--apply-to tA.csv --apply-to tB.csv --apply-to tC.csv --apply-key t.key --json"
-    code, out, err = run("fuse", *words.split(), *applied.split())
-    assert code == 0, err
-    told = json.loads(out)
-    assert [one["name"] for one in told["systems"]] == [
-        *("sysA", "sysB", "sysC", "without sysA", "without sysB", "without sysC", "fusion", "fusion, cross-validated")
-    ]
-    by_name = {one["name"]: one for one in told["systems"]}
-    assert all(by_name["fusion"]["cllr"] <= by_name[f"without sys{x}"]["cllr"] + 1e-12 for x in "ABC")
-    assert [one["name"] for one in told["test"]] == [
-        *("sysA", "sysB", "sysC", "without sysA", "without sysB", "without sysC", "fusion")
-    ]
-    model = load_model("fusion.json")
-    assert not model.offset_.any()
-    weights = model.weights_
-    expected = sum(w * x for w, x in zip(weights, (test, more, trials(seed=8, strength=0.5)[0]), strict=True))
-    assert told["test"][-1]["cllr"] == pytest.approx(cost(expected, test_label) / math.log(2))
-
-
 def test_report_shows_classes_before_and_after(run):
     assert run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json")[0] == 0
     words = "sysB.csv --key key.csv --train sysA.csv --train-key key.csv --model model.json -o r.html"
@@ -496,7 +430,7 @@ def test_what_could_be_either_is_decided_by_the_key_or_by_name(run):
 def test_groups_of_classes(files, run):
     loglik, label = files
     land = logsumexp(loglik[:, :2], axis=1) - math.log(2)
-    expected = cost(np.column_stack((land, loglik[:, 2])), np.array([0, 0, 1])[label], [0.5, 0.5])
+    expected = cross_entropy(np.column_stack((land, loglik[:, 2])), np.array([0, 0, 1])[label], [0.5, 0.5])
     asked = ("sysA.csv", "--key", "key.csv", "--group", "land=cat,dog", "--group", "sea=eel")
     code, out, err = run("eval", *asked, "--json")
     assert code == 0, err

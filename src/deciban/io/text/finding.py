@@ -62,11 +62,7 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     lines = _Lines.of(sample, quoted, name, options, format)
     if format is None:
         refuse_semicolons(sample, name)
-    if options.columns is None:
-        layout = lines.found()
-        _refuse_unknown_title(layout, sample[0], name)
-    else:
-        layout = lines.given(options.columns)
+    layout = lines.found() if options.columns is None else lines.given(options.columns)
     return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 
 
@@ -261,16 +257,6 @@ class _Lines:
         lines = [tuple(line.split()) for line in self.format.lines if len(line.split()) == len(roles)]
         need = self.options.need
         return sum(need is None or _holds(self.format, line, need) for line in lines) == 1
-
-
-def _refuse_unknown_title(layout: Layout, first: str, name: str) -> None:
-    """Refuse a first line that is no number where all others are: it may be a title, or a score that was misspelt."""
-    if layout.roles == ("score",) and layout.header is None and not is_number(first.strip()):
-        title = first.strip()
-        raise FormatError(
-            f"{name}:1: {title[:80]!r} is no number. If it is the title of the scores below, say so: --columns "
-            f"score={title[:80]}."
-        )
 
 
 def _is_list_of_numbers(rows: _Rows) -> bool:
