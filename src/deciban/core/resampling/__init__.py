@@ -1,0 +1,1 @@
+"""How sure figures are: units of trials, their sums, and intervals from them."""

@@ -1,0 +1,150 @@
+"""Intervals of figures: from an estimate and its standard error, on the scale that suits the figure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy import special, stats
+
+from deciban._validate import arrays as _validate
+
+Scale = Literal["log", "logit", "identity"]
+
+LEVEL = 0.95
+"""Share of draws in which an interval should hold the true value."""
+
+LINEARISED = "linearised by unit"
+RULE_OF_THREE = "rule of three"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure, and between which bounds its true value should lie.
+
+    Attributes
+    ----------
+    estimate : float
+        The figure as it is defined.
+    low, high : float
+        Bounds at this level.
+    standard_error : float
+    corrected : float or None
+        The figure without its optimism, where it was found as a minimum: what new units should give.
+    level : float
+        Such as 0.95.
+    n_units : int
+    method : str
+        How the interval was found, in words.
+    p_value : float or None
+        Of differences: of the hypothesis that there is none, two-sided.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    corrected: float | None
+    level: float
+    n_units: int
+    method: str
+    p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NothingSeen:
+    """What is known of a figure at the end of its range, where nothing varies: no error was seen.
+
+    Attributes
+    ----------
+    n_units : int
+        Units that could have shown an error.
+    factor : float
+        What the figure is if the share of units with errors is 1.
+    of : {"share", "entropy", "area"}
+        Whether the figure is proportional to the share, its binary entropy in bits, or 1 minus it.
+    """
+
+    n_units: int
+    factor: float = 1.0
+    of: Literal["share", "entropy", "area"] = "share"
+
+    def bounds(self, level: float) -> tuple[float, float]:
+        """Rule of three: with n units and no error, the share is below ``1 - (1 - level)^(1/n)``, nearly 3/n at 0.95."""
+        share = -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+        if self.of == "entropy":
+            share = min(share, 0.5)
+            return 0.0, self.factor * float(special.entr(share) + special.entr(1.0 - share)) / math.log(2)
+        return (1.0 - share, 1.0) if self.of == "area" else (0.0, self.factor * share)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its standard error: what intervals of any level are made of.
+
+    Attributes
+    ----------
+    value, standard_error : float
+    n_units : int
+    scale : {"log", "logit", "identity"}
+        On which it is nearly normal: logit for shares, log for costs, itself for differences.
+    corrected : float or None
+        Without optimism; the middle of the interval where it is known.
+    nothing_seen : NothingSeen or None
+        Where the figure is at the end of its range.
+    """
+
+    value: float
+    standard_error: float
+    n_units: int
+    scale: Scale = "log"
+    corrected: float | None = None
+    nothing_seen: NothingSeen | None = None
+
+    def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
+        """With the t quantile of ``n_units - 1`` degrees of freedom.
+
+        Raises
+        ------
+        InputError
+            If the level is not inside (0, 1).
+
+        Examples
+        --------
+        >>> found = Estimate(0.05, 0.01, 100, "logit").interval()
+        >>> round(found.low, 4), round(found.high, 4)
+        (0.0335, 0.0739)
+        >>> Estimate(0.0, 0.0, 100, "logit", nothing_seen=NothingSeen(100)).interval().high
+        0.029513049607377717
+        """
+        level = checked_level(level)
+        if self.nothing_seen is not None and self.standard_error == 0.0:
+            bounds, method = self.nothing_seen.bounds(level), RULE_OF_THREE
+        else:
+            bounds = self._bounds(float(stats.t.ppf((1.0 + level) / 2.0, self.n_units - 1)) * self.standard_error)
+        return Interval(self.value, *bounds, self.standard_error, self.corrected, level, self.n_units, method)
+
+    def _bounds(self, half_width: float) -> tuple[float, float]:
+        middle = self.value if self.corrected is None else self.corrected
+        if half_width == 0.0:
+            return middle, middle
+        if self.scale == "logit" and 0.0 < self.value < 1.0 and 0.0 < middle < 1.0:
+            reach = half_width / (self.value * (1.0 - self.value))
+            centre = float(special.logit(middle))
+            return float(special.expit(centre - reach)), float(special.expit(centre + reach))
+        if self.scale == "log" and self.value > 0.0 and middle > 0.0:
+            reach = min(half_width / self.value, 700.0)
+            return middle * math.exp(-reach), middle * math.exp(reach)
+        return middle - half_width, middle + half_width
+
+
+def checked_level(level: float) -> float:
+    """A level, which lies inside (0, 1).
+
+    Raises
+    ------
+    InputError
+    """
+    rule = "A level is a share inside (0, 1), such as 0.95"
+    return _validate.in_range(level, "level", math.ulp(0.0), 1.0 - math.ulp(0.5), rule)

@@ -1,0 +1,160 @@
+"""Units of trials: the speakers, sources or sessions that trials share, and whose draw makes a figure uncertain."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deciban.errors import InputError
+from deciban.types import AnyArray, IntArray
+
+Keys = NDArray[np.uint64]
+
+FEW_UNITS = 30
+"""Below this, intervals are themselves rough."""
+
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialUnits:
+    """Which units trials belong to: one, or one on each side.
+
+    Attributes
+    ----------
+    codes : tuple of (n_trials,) int arrays
+        Positions of units: one array, or one for each side of a trial. A unit on both sides of a trial counts once.
+    keys : (n_units,) uint64 array
+        A number that the name of a unit alone decides: what is drawn for a unit depends on nothing else.
+    noun : str
+        What a unit is called: ``"speaker"``, ``"segment"``, ``"trial"``, or ``"unit"``.
+    source : str
+        How the units were found, in words.
+    """
+
+    codes: tuple[IntArray, ...]
+    keys: Keys
+    noun: str = "unit"
+    source: str = "given"
+
+    @classmethod
+    def of(cls, values: ArrayLike, name: str = "units", **about: str) -> TrialUnits:
+        """From names or numbers of units, (n_trials,) or (n_trials, 2); see `together`."""
+        return together([(values, name)], **about)[0]
+
+    @classmethod
+    def each(cls, n_trials: int, *, source: str = "every trial is a unit, as was asked for") -> TrialUnits:
+        """Every trial by itself."""
+        return cls((np.arange(n_trials),), mixed_bits(np.arange(n_trials)), "trial", source)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.keys)
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials."""
+        return len(self.codes[0])
+
+    @property
+    def are_trials(self) -> bool:
+        """Whether trials were taken as units."""
+        return self.noun == "trial"
+
+    def take(self, chosen: AnyArray) -> TrialUnits:
+        """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
+        return replace(self, codes=tuple(side[chosen] for side in self.codes))
+
+    def only_used(self) -> TrialUnits:
+        """Without units that no trial has."""
+        used = np.zeros(self.n_units, np.bool_)
+        for side in self.codes:
+            used[side] = True
+        if used.all():
+            return self
+        place = np.cumsum(used) - 1
+        return replace(self, codes=tuple(place[side] for side in self.codes), keys=self.keys[used])
+
+
+def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[TrialUnits]:
+    """Units of several sets of trials, such as targets and non-targets: the same name is the same unit in all.
+
+    Parameters
+    ----------
+    named : sequence of (array_like, str)
+        Names or numbers of units, (n_trials,) or (n_trials, 2), and what the argument is called.
+    **about : str
+        ``noun`` and ``source``.
+
+    Raises
+    ------
+    InputError
+        If a shape is another, or names are neither numbers nor text.
+
+    Examples
+    --------
+    >>> tar, non = together([(["ann", "bob"], "tar_units"), ([["ann", "bob"], ["bob", "cid"]], "non_units")])
+    >>> [side.tolist() for side in tar.codes], [side.tolist() for side in non.codes], tar.n_units
+    ([[0, 1]], [[0, 1], [1, 2]], 3)
+    """
+    arrays = [_names(values, name) for values, name in named]
+    kinds = {"words" if one.dtype.kind == "U" else "numbers" for one in arrays if one.size}
+    if len(kinds) > 1:
+        raise InputError(
+            f"{', '.join(name for _, name in named)}: some are words, some numbers. Name units alike in all."
+        )
+    flat = np.concatenate([one.ravel(order="F") for one in arrays]) if arrays else np.zeros(0, np.int64)
+    names, codes = np.unique(flat, return_inverse=True)
+    keys, found, first = keys_of(names), list[TrialUnits](), 0
+    for one in arrays:
+        own = codes[first : first + one.size].astype(np.int32).reshape(one.shape, order="F")
+        first += one.size
+        sides = (own,) if own.ndim == 1 else tuple(np.ascontiguousarray(own[:, k]) for k in range(own.shape[1]))
+        found.append(TrialUnits(sides, keys, **about))
+    return found
+
+
+def _names(values: Any, name: str) -> AnyArray:
+    array = np.asarray(values)
+    if array.dtype.kind in "OSU":
+        array = array.astype(np.str_)
+    if array.dtype.kind == "f" and array.size and np.all(array == np.trunc(array)):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "biuU":
+        raise InputError(f"{name}: units of type {array.dtype}. Name them by words or whole numbers.")
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] not in (1, 2)):
+        raise InputError(
+            f"{name}: shape {array.shape}. Give one unit for each trial, (n,), or one for each side, (n, 2)."
+        )
+    return array if array.ndim == 1 or array.shape[1] == 2 else array[:, 0]
+
+
+def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
+    """A number for every name, spread evenly over 64 bits; the same on every machine.
+
+    Examples
+    --------
+    >>> keys_of(["ann", "bob"]).tolist() == keys_of(["bob", "ann"])[::-1].tolist()
+    True
+    """
+    array = np.asarray(names if isinstance(names, np.ndarray) else list(names))
+    if array.dtype.kind in "biu":
+        return mixed_bits(array)
+    digests = b"".join(hashlib.blake2b(str(one).encode(), digest_size=8).digest() for one in array.tolist())
+    return np.frombuffer(digests, "<u8").astype(np.uint64)
+
+
+def mixed_bits(numbers: AnyArray) -> Keys:
+    """Whole numbers scattered over 64 bits (the finalizer of splitmix64, Steele and others 2014)."""
+    with np.errstate(over="ignore"):
+        found = numbers.astype(np.uint64) * _STEP + _STEP
+        found = (found ^ (found >> np.uint64(30))) * _FIRST
+        found = (found ^ (found >> np.uint64(27))) * _SECOND
+    return np.asarray(found ^ (found >> np.uint64(31)))
