@@ -42,7 +42,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     training_ : Training
         Counts of trials, a fingerprint of the data, and in ``results`` the objective, also relative to its value at
         llr 0, the length of the gradient, the numbers of steps and passes, and a status in words.
-    covariance_ : (2, 2) array or None
+    parameter_covariance_ : (2, 2) array or None
         Of scale and offset by the draw of units, if ``fit`` was told the units of the trials; 0 for what is not trained.
 
     Warns

@@ -120,7 +120,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The order of ``covariance_``; what is at its limit, 0, counts as known."""
+        """The order of ``parameter_covariance_``; what is at its limit, 0, counts as known."""
         return "a", "b", "c"
 
     def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:

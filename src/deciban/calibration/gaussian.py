@@ -118,7 +118,7 @@ class GaussianCalibrator(Calibrator):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The order of ``covariance_``."""
+        """The order of ``parameter_covariance_``."""
         return "mean_tar", "mean_non", "sd_tar", "sd_non"
 
     def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:

@@ -157,7 +157,7 @@ class PavCalibrator(Calibrator):
         llr[gap] = _between(self.llr_[below], self.llr_[below + 1], share)
         return llr
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float) -> Bounds:
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
         """By the jackknife; where that cannot tell, what it tells of lower and of higher scores.
 
         The llr does not decrease with the score: what bounds it from below at one score does so at all higher ones.

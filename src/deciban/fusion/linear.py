@@ -156,7 +156,7 @@ class LinearFusion(Fusion):
         What training made as small as it could: the same with the penalty.
     training_ : Training
         Counts of trials, a fingerprint of the data, and in ``results`` how training went.
-    covariance_ : (n_systems + 1, n_systems + 1) array or None
+    parameter_covariance_ : (n_systems + 1, n_systems + 1) array or None
         Of the weights and the offset by the draw of units, if ``fit`` was told the units of the trials.
 
     Notes
@@ -204,7 +204,8 @@ class LinearFusion(Fusion):
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
-            Which speaker, or other unit, each trial is of, or its two sides are; see `interval` and ``covariance_``.
+            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. See
+            `interval` and ``parameter_covariance_``.
 
         Returns
         -------

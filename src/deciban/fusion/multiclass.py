@@ -128,6 +128,9 @@ class MulticlassFusion(ClassModel):
         self.penalized_objective_ = penalized(fit, ridge)
         return results
 
+    def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
+        return self.weights_, {"scale": True, "offset": bool(self.offsets)}
+
     def _require_same(self, scores: ScoreArray) -> None:
         require_systems(scores, self.n_systems_)
         super()._require_same(scores)

@@ -146,12 +146,12 @@ class ParameterRow:
 
 
 def error_in_words(standard_error: float | None) -> str:
-    """A standard error with two digits; nothing where it is not known.
+    """A standard error with two digits; nothing where it is not known, or 0 as nothing was trained.
 
     >>> error_in_words(0.0312), error_in_words(123.4), error_in_words(None)
     ('± 0.031', '± 120', '')
     """
-    if standard_error is None:
+    if not standard_error:
         return ""
     digits = f"{standard_error:.2g}"
     return f"± {float(digits):g}" if "e+" in digits else f"± {digits}"
@@ -252,7 +252,7 @@ class ScoreModel(Model):
         return [] if self.uncertainty_ is None else [self.uncertainty_.words]
 
     @property
-    def covariance_(self) -> FloatArray | None:
+    def parameter_covariance_(self) -> FloatArray | None:
         """Covariance of the parameters in the order of `parameter_names`; None if there is none.
 
         Without units training has none to tell, nor has a model without a fixed number of parameters.
@@ -317,7 +317,7 @@ class ScoreModel(Model):
             raise InputError(self.why_no_errors)
         return self._bounds(scores, self.transform(scores, **quality), checked, **quality)
 
-    def _bounds(self, scores: Any, llr: FloatArray, level: float) -> Bounds:
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
         """Intervals of the llrs of scores that `transform` took."""
         found, values = self._require_uncertainty(), np.asarray(scores, np.float64)
         if isinstance(found, JackknifeMaps):

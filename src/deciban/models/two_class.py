@@ -108,7 +108,7 @@ class Calibrator(ScoreModel):
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
             Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. With them training
-            finds out how sure it is; see `interval` and ``covariance_``.
+            finds out how sure it is; see `interval` and ``parameter_covariance_``.
 
         Returns
         -------
@@ -137,8 +137,8 @@ class Calibrator(ScoreModel):
         bare = bare_copy(self)
 
         def trained_on(rows: BoolArray) -> Calibrator:
-            one = bare_copy(bare)
-            one._fit(data.take(rows))  # noqa: SLF001
+            one: Calibrator = bare_copy(bare)
+            one._fit(data.take(rows))
             return one
 
         return JackknifeMaps.of(trained_on, units)
@@ -375,7 +375,7 @@ class Fusion(TrainedByRule):
 
     def _rows(self, names: Sequence[str]) -> tuple[ParameterRow, ...]:
         """The same with the systems called otherwise."""
-        errors = self.errors_in_order[: len(self.weights_) + 1] or [None] * (len(self.weights_) + 1)
+        errors: list[Any] = self.errors_in_order[: len(self.weights_) + 1] or [None] * (len(self.weights_) + 1)
         weights = self.weights_.tolist(), self.standardized_weights_.tolist(), errors[:-1]
         return (*map(ParameterRow, names, *weights), ParameterRow("offset", self.offset_, standard_error=errors[-1]))
 

@@ -288,7 +288,8 @@ def uncertainty_of(content: Mapping[str, Any], model: Model) -> Uncertainty:
         return JackknifeMaps(replicates=tuple(replicates), **units)
     n, rows = len(model.parameter_names), content["covariance"]
     if len(rows) != n or any(len(row) != n for row in rows):
-        raise InputError(f"covariance: not {n} rows of {n} numbers, one for each of {', '.join(model.parameter_names)}.")
+        of_what = f", one for each of {', '.join(model.parameter_names)}" if n else ""
+        raise InputError(f"covariance: expected {n} rows of {n} numbers{of_what}.")
     matrix = np.array(rows, np.float64).reshape(n, n)
     if not np.array_equal(matrix, matrix.T) or np.any(np.diag(matrix) < 0.0):
         raise InputError("covariance: not symmetric, or with a negative variance.")

@@ -112,9 +112,7 @@ def _open(trials: Trials) -> BoolArray:
     return is_open
 
 
-def _features(
-    trials: Trials, rows: slice, center: FloatArray, width: FloatArray, is_open: BoolArray
-) -> FloatArray:
+def _features(trials: Trials, rows: slice, center: FloatArray, width: FloatArray, is_open: BoolArray) -> FloatArray:
     """Standardized columns and a row of ones, (n_columns + 1, n); 0 throughout for decided trials."""
     own = is_open[rows]
     features = np.ones((len(center) + 1, len(own)))
