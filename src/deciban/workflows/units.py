@@ -86,9 +86,7 @@ def units_of(
 def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:
     """Units as the user named them."""
     if naming.each_trial:
-        words = (
-            "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
-        )
+        words = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
         return units_of_trials(trials, counting, noun="trial", source=words)
     finder = _Finder(trials, counting)
     if naming.apart or len(naming.parts) == 2:
