@@ -11,7 +11,7 @@ Id maps: what a name on the left is called on the right::
     model1 seg1
     model2 seg7
 
-Commas may stand between them, and a header ``left,right`` above.
+Commas may stand between them, and a header ``left,right`` above; or tabs, and blanks in the names.
 
 The lists of trials (index, key and scores) are the lines of the format ``kaldi``. Names of measures have no place in
 this format; they come back as q1, q2, ... Such lines could be many things, so they are never guessed: they are read
@@ -89,16 +89,21 @@ def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  
                 f"{source.name}:{number}: expected 2 columns (left right), got {len(fields)}: "
                 f"{' '.join(fields)[:80]!r}."
             )
+        if not all(fields):
+            raise FormatError(f"{source.name}:{number}: one of two names is empty: {','.join(fields)[:80]!r}.")
     left, right = zip(*(fields for _, fields in lines), strict=True)
     with only_format_errors(source.name, "an id map"):
-        id_map = IdMap.from_columns(left, right, source=source.name)
+        id_map = IdMap.from_columns(left, right, where=lambda row: f"{source.name}:{lines[row][0]}")
     return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
 
 
 def _pairs(source: Source) -> list[tuple[int, list[str]]]:
-    """The fields of an id map: as white space separates them, or commas if these make two of every line."""
+    """The fields of an id map: as white space separates them, or commas or tabs if these make two of every line."""
     lines = _fields(source, "an id map")
     numbered = list(numbered_lines(read_text(source), source.name))
+    if any(len(fields) != 2 for _, fields in lines):
+        by_tab = [(number, split(line, "\t")) for number, line in numbered]
+        lines = by_tab if all(len(fields) == 2 for _, fields in by_tab) else lines
     by_comma = [(number, split(line, ",")) for number, line in numbered]
     if all(len(fields) == 2 for _, fields in by_comma):
         if all(len(fields) == 2 for _, fields in lines):

@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban._validate.classes import Prior
 from deciban._validate.probabilities import like_posteriors
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -22,8 +23,9 @@ from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
-from deciban.trials import AlignedClasses, ClassKey, ClassScores
+from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
+from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.class_units import (
@@ -164,7 +166,25 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             )
         return scores
 
-    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> ClassEvaluation:
+    def units_unasked(
+        self,
+        trials: Trials,
+        truth: AnyArray,  # noqa: ARG002
+        counting: BoolArray | None,
+    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+        """Segments, of which nothing says that some belong together."""
+        words = "each a unit by itself, as no others are named (--units)"
+        return units_of_trials(trials, counting, noun=self.noun, source=words), ()
+
+    def evaluate(
+        self,
+        trials: Scored,
+        *,
+        name: str,
+        figures: Figures,
+        classes: Sequence[str],
+        units: TrialUnits | None = None,  # noqa: ARG002
+    ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
         self.refuse_figures(figures)
         return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given()), name=name)
