@@ -43,7 +43,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         Counts of trials, a fingerprint of the data, and in ``results`` the objective, also relative to its value at
         llr 0, the length of the gradient, the numbers of steps and passes, and a status in words.
     parameter_covariance_ : (2, 2) array or None
-        Of scale and offset by the draw of units, if ``fit`` was told the units of the trials; 0 for what is not trained.
+        Of scale and offset by the draw of units, if ``fit`` was told them; 0 for what is not trained.
 
     Warns
     -----

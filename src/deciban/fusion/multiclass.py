@@ -78,6 +78,7 @@ class MulticlassFusion(ClassModel):
 
     kind: ClassVar[str] = "multiclass-fusion"
     is_fusion = True
+    no_errors = ""
     table_name = "fusion"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,

@@ -28,7 +28,7 @@ def in_units_of_measures(fusion: QualityFusion, terms: QualityTerms, influences:
     Returns
     -------
     (n_units, n_parameters) array
-        Of weights of systems, the offset, entries of ``W`` and weights of measures of trials, as in ``parameter_names``.
+        Of weights of systems, the offset, entries of ``W``, and weights of measures of trials.
     """
     n_systems, n_linear = fusion.n_systems_, fusion.n_systems_ + len(fusion.trial_quality_weights_)
     of_terms, places = influences[:, n_linear:-1], quality_entries(fusion)

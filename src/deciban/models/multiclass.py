@@ -140,19 +140,17 @@ class ClassModel(ScoreModel):
         return ParameterCovariance.of(found, units)
 
     def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
-        """The scales of systems, and whether scales and offsets are trained.
+        """The scales of systems, and whether scales and offsets are trained; of models that have standard errors.
 
         Raises
         ------
         InputError
-            If it is no scaled sum with an offset for each class.
+            If they are at a limit, where there are none.
         """
-        raise InputError(f"a model of kind {self.kind!r} has no formula for them. Calibrations by a scale have one.")
+        raise NotImplementedError
 
-    why_no_errors = (
-        "interval: the log-likelihoods of a trial are known up to a constant, so that one of them alone has no "
-        "interval. Only differences mean anything; standard errors of scale and offsets are in `standard_errors`."
-    )
+    no_errors = "this form of map has no formula for them; calibrations by one scale, and fusions, have"
+    no_intervals = "log-likelihoods of a trial are known up to a constant, so that one of them alone has no interval"
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

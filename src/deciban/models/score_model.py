@@ -249,6 +249,8 @@ class ScoreModel(Model):
 
     def uncertainty_lines(self) -> list[str]:
         """By which units standard errors were found, if they were."""
+        if self.no_errors:
+            return [f"standard errors: none, as {self.no_errors}"]
         return [] if self.uncertainty_ is None else [self.uncertainty_.words]
 
     @property
@@ -271,8 +273,11 @@ class ScoreModel(Model):
         found = self.uncertainty_
         return found.standard_errors.tolist() if isinstance(found, ParameterCovariance) else []
 
-    why_no_errors: ClassVar[str] = ""
-    """Why models of this kind know no standard errors, where that is so."""
+    no_errors: ClassVar[str] = ""
+    """Why models of this kind have no standard errors, where that is so."""
+
+    no_intervals: ClassVar[str] = ""
+    """Why what models of this kind make of scores has no intervals, where that is so."""
 
     def interval(self, scores: Any, *, level: float = LEVEL, **quality: Any) -> Bounds:
         """Between which bounds each llr would lie if the units of training were drawn again and again.
@@ -313,8 +318,8 @@ class ScoreModel(Model):
         (array([-6.8, -0.7]), array([-2.3,  1.7]), array([2.2, 4. ]))
         """
         checked = checked_level(level)
-        if self.why_no_errors:
-            raise InputError(self.why_no_errors)
+        if self.no_intervals:
+            raise InputError(f"interval: {self.no_intervals}.")
         return self._bounds(scores, self.transform(scores, **quality), checked, **quality)
 
     def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
@@ -341,6 +346,9 @@ class ScoreModel(Model):
         """Find out how sure training is, if the units are known; tell why not, where that is impossible."""
         self.uncertainty_ = None
         if units is None:
+            return
+        if self.no_errors:
+            warn(f"{type(self).__name__}: no standard errors: {self.no_errors}.")
             return
         try:
             self.uncertainty_ = find(units)

@@ -112,7 +112,8 @@ class SystemTrials:
     def fit(self, model: ScoreModel) -> None:
         """Train a model on these trials; what is refused for the sake of a trial names it."""
         with self.naming():
-            self.data.fit(model, **({"classes": self.classes} if self.classes else {}))
+            units = None if model.no_errors else self.units
+            self.data.fit(model, units=units, **({"classes": self.classes} if self.classes else {}))
 
     def transform(self, model: ScoreModel) -> FloatArray:
         """What a trained model makes of these trials, of classes in their order here.

@@ -80,6 +80,7 @@ class MulticlassCalibrator(ClassMap):
 
     kind: ClassVar[str] = "multiclass-affine"
     effect = "calibrated"
+    no_errors = ""
     _has_scale: ClassVar[bool] = True
     _has_offset: ClassVar[bool] = True
     parameter_schema: ClassVar[dict[str, Any]] = {

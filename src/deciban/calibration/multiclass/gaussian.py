@@ -129,7 +129,7 @@ class GaussianBackend(ClassModel):
             Names of the classes, in the order of the log-likelihoods. If labels are names, their alphabetical order if
             not given.
         units : (n_trials,) array_like or TrialUnits, optional
-            Of no use: a back-end has no standard errors, and warns.
+            Of no use: a back-end has no standard errors, and says so in a warning.
 
         Returns
         -------
