@@ -163,13 +163,11 @@ class PavCalibrator(Calibrator):
         The llr does not decrease with the score: what bounds it from below at one score does so at all higher ones.
         """
         low, high = super()._bounds(scores, llr, level)
-        values = np.asarray(scores, np.float64)
-        edges = np.concatenate((self.low_, self.high_))
-        order = np.argsort(edges, kind="stable")
-        edges = edges[order]
-        known = [end[order] for end in super()._bounds(edges, self._transform(edges), level)]
-        finite = np.isfinite(self._transform(edges)) & np.isfinite(known[0]) & np.isfinite(known[1])
-        lows, highs, ends = known[0][finite], known[1][finite], edges[finite]
+        values, edges = np.asarray(scores, np.float64), np.unique(np.concatenate((self.low_, self.high_)))
+        known = super()._bounds(edges, self._transform(edges), level)
+        finite = np.isfinite(known[0]) & np.isfinite(known[1])
+        ends, lows, highs = edges[finite], known[0][finite], known[1][finite]
+        lows, highs = np.maximum.accumulate(lows), np.minimum.accumulate(highs[::-1])[::-1]
         unknown = np.isinf(llr) | np.isinf(low) | np.isinf(high)
         low[unknown] = np.append(-np.inf, lows)[np.searchsorted(ends, values[unknown], side="right")]
         high[unknown] = np.append(highs, np.inf)[np.searchsorted(ends, values[unknown], side="left")]
