@@ -99,6 +99,14 @@ def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
 
 
 @contextmanager
+def reasons_are_shown() -> Iterator[None]:
+    """Without the warning that there are no standard errors, where `ScoreModel.uncertainty_lines` says why."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
+        yield
+
+
+@contextmanager
 def missing_measures_are_known() -> Iterator[None]:
     """Without that warning, where it is told already how many trials lack measures."""
     with warnings.catch_warnings():
@@ -273,8 +281,8 @@ class ScoreModel(Model):
         found = self.uncertainty_
         return found.standard_errors.tolist() if isinstance(found, ParameterCovariance) else []
 
-    no_errors: ClassVar[str] = ""
-    """Why models of this kind have no standard errors, where that is so."""
+    no_errors: str = ""
+    """Why models of this kind, or this one, have no standard errors, where that is so."""
 
     no_intervals: ClassVar[str] = ""
     """Why what models of this kind make of scores has no intervals, where that is so."""
@@ -332,6 +340,8 @@ class ScoreModel(Model):
 
     def _require_uncertainty(self) -> Uncertainty:
         if self.uncertainty_ is None:
+            if self.no_errors:
+                raise InputError(f"{type(self).__name__}: no intervals: {self.no_errors}.")
             raise InputError(
                 f"{type(self).__name__}: no intervals, as training was not told which units (speakers, sources) its "
                 "trials are of, or could not tell from them. Train again with fit(..., units=...), or --units."
@@ -344,16 +354,15 @@ class ScoreModel(Model):
 
     def _learn_uncertainty(self, units: TrialUnits | None, find: Callable[[TrialUnits], Uncertainty]) -> None:
         """Find out how sure training is, if the units are known; tell why not, where that is impossible."""
-        self.uncertainty_ = None
+        self.uncertainty_, self.no_errors = None, type(self).no_errors
         if units is None:
             return
+        try:
+            self.uncertainty_ = None if self.no_errors else find(units)
+        except InputError as error:
+            self.no_errors = str(error).rstrip(".")
         if self.no_errors:
             warn(f"{type(self).__name__}: no standard errors: {self.no_errors}.")
-            return
-        try:
-            self.uncertainty_ = find(units)
-        except InputError as error:
-            warn(f"{type(self).__name__}: no standard errors: {error}")
 
     @property
     def trained_systems(self) -> tuple[str, ...]:
