@@ -12,11 +12,13 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.resampling.intervals import Interval
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import SCHEMA, Jsonable, plain
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
+from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
@@ -60,6 +62,33 @@ class OneSystem(ByValue, Shown):
     notes: tuple[str, ...]
     kind: ClassVar[str]
     conventions: ClassVar[Mapping[str, str]]
+    uncertainty: Uncertainty | None
+
+    def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
+        """Between which bounds the true value of a figure should lie, by units such as speakers.
+
+        Parameters
+        ----------
+        figure : str, or (str, place)
+            A name, such as ``"eer"`` or ``"min_cllr"``; of figures at operating points ``"act_dcf"`` for the first and
+            ``("act_dcf", 1)`` for the second one.
+        level : float, optional
+            Share of draws of units in which such an interval holds the true value; that of the evaluation, mostly 0.95,
+            when left out.
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        InputError
+            If units are not known or fewer than two, there is no such figure or it is infinite, or the level is not
+            inside (0, 1).
+        """
+        if self.uncertainty is None:
+            raise no_units(self.name)
+        return self.uncertainty.interval(figure, level=level)
 
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Itself alone."""
@@ -206,6 +235,8 @@ class Evaluation(OneSystem):
         Figures that were asked for beside these.
     axis : {"nats", "log10"}
         Unit in which plots and tables write llrs; all numbers here are in nats.
+    uncertainty : Uncertainty or None
+        How sure the figures are, where it is known which units trials share.
     """
 
     name: str
@@ -229,6 +260,7 @@ class Evaluation(OneSystem):
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
     requested: Requested = dataclasses.field(default=NOTHING, repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
+    uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -265,7 +297,7 @@ class Evaluation(OneSystem):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("curves", "is_weighted", "requested", "misleading", "axis"):
+        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty"):
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
