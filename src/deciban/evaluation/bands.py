@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import UnitCounts
-from deciban.types import FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Curves
@@ -30,7 +31,7 @@ class Bands:
 
     STEP: ClassVar[int] = 7
     LEVEL_STEP: ClassVar[int] = 10
-    ENTROPY_STEP: ClassVar[int] = 5
+    ENTROPY_STEP: ClassVar[int] = 10
     MOST_BLOCKS: ClassVar[int] = 2000
 
     def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts) -> None:
@@ -86,7 +87,7 @@ class Bands:
         """At all places of the curves; between those that were computed on a straight line."""
         curves, factor = self.curves, n_units / (n_units - 1)
         found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
-        places = {
+        places: dict[str, tuple[AnyArray, AnyArray]] = {
             "act_error": (curves.prior_log_odds, self.log_odds),
             "min_error": (curves.prior_log_odds, self.log_odds),
             "tar_above": (curves.levels, self.levels),
@@ -104,9 +105,8 @@ class Bands:
         return {**wide, "pav": found["pav"]}
 
 
-def _positions(cells: object, thresholds: FloatArray) -> IntArray:
-    below = cells.below  # type: ignore[attr-defined]
-    return np.array([below(float(threshold)) for threshold in thresholds], np.int64)
+def _positions(cells: Cells, thresholds: FloatArray) -> IntArray:
+    return np.array([cells.below(float(threshold)) for threshold in thresholds], np.int64)
 
 
 def _rates(counts: UnitCounts, table: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.optimism import corrections
 from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty
+from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -178,9 +179,7 @@ class FiguresOfEvaluation:
                 )
 
 
-def uncertainty_of(
-    summary: Summary, found: Evaluation, *, optimism: bool = True, keep: bool | None = None
-) -> Uncertainty | None:
+def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) -> Uncertainty | None:
     """How sure the figures of an evaluation are; None if units are not known, or there are fewer than two.
 
     Parameters
@@ -189,32 +188,31 @@ def uncertainty_of(
         With units.
     found : Evaluation
         Of this summary.
-    optimism : bool
-        Whether minima are corrected by a jackknife over groups of units.
-    keep : bool, optional
-        Whether influences are kept, as comparisons need them; by default unless they are many.
+    resampling : Resampling
     """
     if summary.units is None:
         return None
-    trials = summary.units.only_used()
-    about = trials.units[1]
-    n_units = about.n_units
+    about = summary.units.units[1]
+    cells = cells_of(summary.table, summary.pav, _wanted(summary, found), about.n_units)
+    tar, non = summary.units.counts(cells)
+    n_units = int(np.count_nonzero(tar.totals + non.totals))
     if n_units < 2:
         return None
-    cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
-    tar, non = trials.counts(cells)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
     seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
     stacked = np.stack([one.costs for one in figures], axis=2)
-    is_kept = n_units * len(figures) <= _KEPT if keep is None else keep
-    sums, bands = Differences([one.name for one in figures], n_units, keep=is_kept), Bands(summary, found.curves, costs)
+    is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
+    sums, bands = (
+        Differences([one.name for one in figures], about.n_units, keep=is_kept),
+        Bands(summary, found.curves, costs),
+    )
     width = stacked.shape[2] + bands.width
     for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
         sums.add(part, tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non))
         bands.add(tar, of_tar, non, of_non)
-    errors = sums.standard_errors
-    shifts = corrections(summary, found, tar, non) if optimism else {}
+    errors = sums.standard_errors(n_units)
+    shifts = corrections(summary, found, tar, non) if resampling.optimism is not False else {}
     estimates = {
         one.name: Estimate(
             one.value, float(error), n_units, one.scale, _corrected(one, shifts.get(one.name)), one.nothing_seen
@@ -222,7 +220,14 @@ def uncertainty_of(
         for one, error in zip(figures, errors, strict=True)
     }
     return Uncertainty(
-        n_units, about.noun, about.source, about.keys, estimates, sums.influences, bands.standard_errors(n_units)
+        n_units=n_units,
+        noun=about.noun,
+        source=about.source,
+        keys=about.keys,
+        estimates=estimates,
+        influences=sums.influences,
+        curves=bands.standard_errors(n_units),
+        level=resampling.level,
     )
 
 
@@ -233,7 +238,8 @@ def _corrected(one: LinearFigure, shift: float | None) -> float | None:
 def _wanted(summary: Summary, found: Evaluation) -> FloatArray:
     """Thresholds at which counts must be exact."""
     bounds = evidence_bounds(np.array(summary.figures.factors))
-    at = [one.errors.threshold for one in (*found.requested.rates_at, *found.requested.at_thresholds)]
+    at = [one.errors.threshold for one in found.requested.rates_at]
+    at += [one.errors.threshold for one in found.requested.at_thresholds]
     points = [place for point in found.operating_points for place in (point.threshold, point.min_threshold)]
     log_odds = effective_log_odds(found.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
     levels = found.curves.levels[:: Bands.LEVEL_STEP]

@@ -12,13 +12,11 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.resampling.intervals import Interval
-from deciban.evaluation._plotter import Plotter
-from deciban.evaluation._tables import Tabular
-from deciban.evaluation.as_json import SCHEMA, Jsonable, plain
+from deciban.evaluation.as_json import SCHEMA, plain
+from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
@@ -40,59 +38,6 @@ CONVENTIONS = {
     "cllr": "bits; natural-log likelihood ratios in",
     "ties": "never split",
 }
-
-
-class Shown(Tabular, Jsonable):
-    """Mixin of results that plots show."""
-
-    __slots__ = ()
-
-    @property
-    def plot(self) -> Plotter:
-        """Plots of this by name, as functions of `deciban.plots`: ``result.plot.NAME()``."""
-        own: Any = self
-        return Plotter(own, own.kind)
-
-
-class OneSystem(ByValue, Shown):
-    """What evaluations of both kinds have: a name, notes, and a kind with its conventions."""
-
-    __slots__ = ()
-    name: str
-    notes: tuple[str, ...]
-    kind: ClassVar[str]
-    conventions: ClassVar[Mapping[str, str]]
-    uncertainty: Uncertainty | None
-
-    def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Between which bounds the true value of a figure should lie, by units such as speakers.
-
-        Parameters
-        ----------
-        figure : str, or (str, place)
-            A name, such as ``"eer"`` or ``"min_cllr"``; of figures at operating points ``"act_dcf"`` for the first and
-            ``("act_dcf", 1)`` for the second one.
-        level : float, optional
-            Share of draws of units in which such an interval holds the true value; that of the evaluation, mostly 0.95,
-            when left out.
-
-        Returns
-        -------
-        Interval
-
-        Raises
-        ------
-        InputError
-            If units are not known or fewer than two, there is no such figure or it is infinite, or the level is not
-            inside (0, 1).
-        """
-        if self.uncertainty is None:
-            raise no_units(self.name)
-        return self.uncertainty.interval(figure, level=level)
-
-    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Itself alone."""
-        return [({}, self)]
 
 
 def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,14 +13,13 @@ from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
-from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
-from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
-from deciban.evaluation.unit_trials import UnitTrials
+from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
+from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.evaluation.units import remark_on_llrs
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import misleading_of
@@ -166,7 +166,7 @@ def evaluate(
     tar_units: Units = None,
     non_units: Units = None,
     level: float = LEVEL,
-    optimism: bool = True,
+    optimism: bool | None = None,
 ) -> Evaluation:
     """Evaluate the scores of one system: every number and curve of a report, from one sort.
 
@@ -187,8 +187,9 @@ def evaluate(
         same name is the same unit, on both sides and in both classes. With them every figure has an interval.
     level : float
         Of these intervals.
-    optimism : bool
-        Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units.
+    optimism : bool, optional
+        Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
+        out, they are.
 
     Returns
     -------
@@ -210,19 +211,17 @@ def evaluate(
     >>> speakers = {"tar_units": ["ann", "bob", "cid"], "non_units": [["ann", "bob"], ["bob", "cid"], ["cid", "ann"]]}
     >>> found = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **speakers).interval("cllr")
     >>> round(found.low, 2), round(found.high, 2), found.n_units
-    (0.34, 1.43, 3)
+    (0.24, 1.99, 3)
     """
     figures = TwoClassFigures.of(operating_points)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     is_weighted = tar_weights is not None or non_weights is not None
     units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
     summary = Summary.of(scores, figures, is_weighted=is_weighted, units=units)
-    return evaluation_of(summary, name=name, level=level, optimism=optimism)
+    return evaluation_of(summary, name=name, resampling=Resampling(None, level, optimism))
 
 
-def evaluation_of(
-    summary: Summary, *, name: str = "system", level: float = LEVEL, optimism: bool = True, keep: bool | None = None
-) -> Evaluation:
+def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampling | None = None) -> Evaluation:
     """Evaluate what is known of the scores of one system: every number, curve and note.
 
     Parameters
@@ -231,10 +230,8 @@ def evaluation_of(
         Of all trials: see `summarize` and `merged`.
     name : str
         What tables and legends call the system.
-    level, optimism
-        As in `evaluate`; of use where the summary has units.
-    keep : bool, optional
-        Whether the influences of units are kept, as comparisons need them; by default unless they are very many.
+    resampling : Resampling, optional
+        What intervals are wanted, where the summary has units.
 
     Returns
     -------
@@ -243,7 +240,7 @@ def evaluation_of(
     Raises
     ------
     InputError
-        If a class has no trial, or the level is not inside (0, 1).
+        If a class has no trial.
 
     Examples
     --------
@@ -282,13 +279,11 @@ def evaluation_of(
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
     )
-    level = checked_level(level)
     if summary.units is None:
         return found
-    from deciban.evaluation.influences import uncertainty_of  # most evaluations do without
+    from deciban.evaluation.influences import uncertainty_of  # most evaluations of arrays do without
 
-    uncertainty = uncertainty_of(summary, found, optimism=optimism, keep=keep)
-    return replace(found, uncertainty=None if uncertainty is None else uncertainty.at_level(level))
+    return replace(found, uncertainty=uncertainty_of(summary, found, resampling or Resampling()))
 
 
 def evaluate_labelled(
@@ -298,26 +293,17 @@ def evaluate_labelled(
     *,
     name: str,
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
-    units: TrialUnits | None = None,
-    level: float = LEVEL,
-    optimism: bool = True,
+    resampling: Resampling | None = None,
 ) -> Evaluation:
     """Evaluate trials of both classes in one array, with their labels and maybe weights and units; see `evaluate`."""
     (tar, tar_weights), (non, non_weights) = (
         (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
     )
-    return evaluate(
-        tar,
-        non,
-        name=name,
-        operating_points=operating_points,
-        tar_weights=tar_weights,
-        non_weights=non_weights,
-        tar_units=None if units is None else units.take(is_target),
-        non_units=None if units is None else units.take(~is_target),
-        level=level,
-        optimism=optimism,
-    )
+    asked = resampling or Resampling()
+    of_tar, of_non = (None if asked.units is None else asked.units.take(some) for some in (is_target, ~is_target))
+    how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
+    summary = summarize(tar, non, figures=TwoClassFigures.of(operating_points), **how)
+    return evaluation_of(summary, name=name, resampling=asked)
 
 
 def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:

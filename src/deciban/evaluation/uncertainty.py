@@ -105,7 +105,7 @@ class Differences:
     """
 
     def __init__(self, figures: Sequence[Figure], n_units: int, *, keep: bool) -> None:
-        self.figures, self.n_units = list(figures), n_units
+        self.figures = list(figures)
         self.squares = np.zeros(len(self.figures))
         self.kept = np.empty((len(self.figures), n_units)) if keep else None
 
@@ -115,10 +115,9 @@ class Differences:
         if self.kept is not None:
             self.kept[:, part] = influences.T
 
-    @property
-    def standard_errors(self) -> FloatArray:
-        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares, and its root."""
-        return np.sqrt(self.squares * self.n_units / (self.n_units - 1))
+    def standard_errors(self, n_units: int) -> FloatArray:
+        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares, and its root; of units with trials."""
+        return np.asarray(np.sqrt(self.squares * n_units / (n_units - 1)))
 
     @property
     def influences(self) -> dict[Figure, FloatArray]:

