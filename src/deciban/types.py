@@ -29,6 +29,9 @@ Progress: TypeAlias = Callable[[str], None]
 Weights: TypeAlias = ArrayLike | None
 """How often each trial counts, or None for once each."""
 
+Units: TypeAlias = Any
+"""Names or numbers of units, (n,) or (n, 2), or `TrialUnits` made of them, or None where they are not known."""
+
 Priors: TypeAlias = ArrayLike | None
 """A probability for each class, or None for what the function says."""
 

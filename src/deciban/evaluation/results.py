@@ -12,11 +12,11 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.evaluation._plotter import Plotter
-from deciban.evaluation._tables import Tabular
-from deciban.evaluation.as_json import SCHEMA, Jsonable, plain
+from deciban.evaluation.as_json import SCHEMA, plain
+from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
@@ -38,32 +38,6 @@ CONVENTIONS = {
     "cllr": "bits; natural-log likelihood ratios in",
     "ties": "never split",
 }
-
-
-class Shown(Tabular, Jsonable):
-    """Mixin of results that plots show."""
-
-    __slots__ = ()
-
-    @property
-    def plot(self) -> Plotter:
-        """Plots of this by name, as functions of `deciban.plots`: ``result.plot.NAME()``."""
-        own: Any = self
-        return Plotter(own, own.kind)
-
-
-class OneSystem(ByValue, Shown):
-    """What evaluations of both kinds have: a name, notes, and a kind with its conventions."""
-
-    __slots__ = ()
-    name: str
-    notes: tuple[str, ...]
-    kind: ClassVar[str]
-    conventions: ClassVar[Mapping[str, str]]
-
-    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
-        """Itself alone."""
-        return [({}, self)]
 
 
 def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
@@ -206,6 +180,8 @@ class Evaluation(OneSystem):
         Figures that were asked for beside these.
     axis : {"nats", "log10"}
         Unit in which plots and tables write llrs; all numbers here are in nats.
+    uncertainty : Uncertainty or None
+        How sure the figures are, where it is known which units trials share.
     """
 
     name: str
@@ -229,6 +205,7 @@ class Evaluation(OneSystem):
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
     requested: Requested = dataclasses.field(default=NOTHING, repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
+    uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -265,7 +242,7 @@ class Evaluation(OneSystem):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("curves", "is_weighted", "requested", "misleading", "axis"):
+        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty"):
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf

@@ -26,11 +26,12 @@ from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.unit_trials import UnitTrials
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import FACTORS, factors_of
 from deciban.metrics.scores import ScoredTrials
 from deciban.metrics.thresholds import rates_of, threshold_of
-from deciban.types import Axis, FloatArray, Weights
+from deciban.types import Axis, FloatArray, Units, Weights
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 """Where detection costs are reported if nothing is said."""
@@ -151,6 +152,8 @@ class Summary:
         Whether trials had weights: numbers of trials are sums of weights then.
     posterior_costs : tuple of PosteriorCosts
         At each prior at which posteriors are asked for.
+    units : UnitTrials or None
+        The trials with the speakers or other units that they share, where these are known.
     """
 
     figures: TwoClassFigures
@@ -159,14 +162,22 @@ class Summary:
     cost_non: MeanCost
     is_weighted: bool = False
     posterior_costs: tuple[PosteriorCosts, ...] = ()
+    units: UnitTrials | None = None
 
     @classmethod
-    def of(cls, scores: SortedScores, figures: TwoClassFigures, *, is_weighted: bool = False) -> Summary:
+    def of(
+        cls,
+        scores: SortedScores,
+        figures: TwoClassFigures,
+        *,
+        is_weighted: bool = False,
+        units: UnitTrials | None = None,
+    ) -> Summary:
         """From sorted scores."""
         trials = scores.trials
         costs = (log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1))
         posterior_costs = tuple(PosteriorCosts.of(trials, p) for p in figures.posteriors_at)
-        return cls(figures, scores, *costs, is_weighted, posterior_costs)
+        return cls(figures, scores, *costs, is_weighted, posterior_costs, units)
 
     @property
     def table(self) -> CountTable:
@@ -236,6 +247,8 @@ def summarize(
     figures: TwoClassFigures | None = None,
     tar_weights: Weights = None,
     non_weights: Weights = None,
+    tar_units: Units = None,
+    non_units: Units = None,
 ) -> Summary:
     """Sort the scores of one part of the trials, or of all, once.
 
@@ -248,6 +261,8 @@ def summarize(
         What is asked for; the same for all parts.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
+    tar_units, non_units : (n,) or (n, 2) array_like, optional
+        Speakers or other units that trials share: see `deciban.evaluation.evaluate`.
 
     Returns
     -------
@@ -271,7 +286,8 @@ def summarize(
     chosen = TwoClassFigures() if figures is None else figures
     if not isinstance(chosen, TwoClassFigures):
         raise InputError(f"figures: got {type(chosen).__name__}. Pass TwoClassFigures([0.01]), or leave it out.")
-    return Summary.of(scores, chosen, is_weighted=is_weighted)
+    units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
+    return Summary.of(scores, chosen, is_weighted=is_weighted, units=units)
 
 
 def merged(summaries: Iterable[Summary]) -> Summary:
@@ -306,6 +322,9 @@ def merged(summaries: Iterable[Summary]) -> Summary:
                 f"summaries: the first was asked for {first}, that at index {at} for {part.figures}. Sums of different "
                 "things do not add up: make all parts with the same figures."
             )
+    have_units = {part.units is not None for part in parts}
+    if len(have_units) > 1:
+        raise InputError("summaries: units are known of some, not of others. Name the units of all parts, or of none.")
     tar = SortedClass.merged([part.ranks.tar for part in parts])
     non = SortedClass.merged([part.ranks.non for part in parts])
     return Summary(
@@ -317,6 +336,7 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         tuple(
             functools.reduce(PosteriorCosts.__add__, at) for at in zip(*(p.posterior_costs for p in parts), strict=True)
         ),
+        UnitTrials.merged([part.units for part in parts if part.units is not None]) if True in have_units else None,
     )
 
 

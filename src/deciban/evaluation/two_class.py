@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,15 +13,17 @@ from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
-from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures
+from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
+from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.evaluation.units import remark_on_llrs
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import misleading_of
-from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Weights
+from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Units, Weights
 
 _GAP = 10
 """Places of the prior axis (a quarter of a nat): bad intervals that are no further apart are one."""
@@ -159,6 +163,10 @@ def evaluate(
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
     tar_weights: Weights = None,
     non_weights: Weights = None,
+    tar_units: Units = None,
+    non_units: Units = None,
+    level: float = LEVEL,
+    optimism: bool | None = None,
 ) -> Evaluation:
     """Evaluate the scores of one system: every number and curve of a report, from one sort.
 
@@ -174,6 +182,14 @@ def evaluate(
         Whatever else one may ask for stands in `deciban.evaluation.TwoClassFigures`.
     tar_weights, non_weights : array_like, optional
         Weight of each trial, at least 0; whole numbers count like copies of the trial.
+    tar_units, non_units : (n,) or (n, 2) array_like, optional
+        Which speakers, sources or other units each trial is of: one, or one for each side; names or whole numbers. The
+        same name is the same unit, on both sides and in both classes. With them every figure has an interval.
+    level : float
+        Of these intervals.
+    optimism : bool, optional
+        Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
+        out, they are.
 
     Returns
     -------
@@ -182,8 +198,8 @@ def evaluate(
     Raises
     ------
     InputError
-        If a class is empty or holds NaN, weights do not fit, or an operating point has a prior outside (0, 1) or a
-        cost that is not positive.
+        If a class is empty or holds NaN, weights or units do not fit, or an operating point has a prior outside (0, 1)
+        or a cost that is not positive.
 
     Examples
     --------
@@ -192,14 +208,20 @@ def evaluate(
     (0.1667, 0.6941, 0.3333)
     >>> [round(point.min_dcf, 4) for point in result.operating_points]
     [0.3333, 0.3333]
+    >>> speakers = {"tar_units": ["ann", "bob", "cid"], "non_units": [["ann", "bob"], ["bob", "cid"], ["cid", "ann"]]}
+    >>> found = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **speakers).interval("cllr")
+    >>> round(found.low, 2), round(found.high, 2), found.n_units
+    (0.24, 1.99, 3)
     """
     figures = TwoClassFigures.of(operating_points)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     is_weighted = tar_weights is not None or non_weights is not None
-    return evaluation_of(Summary.of(scores, figures, is_weighted=is_weighted), name=name)
+    units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
+    summary = Summary.of(scores, figures, is_weighted=is_weighted, units=units)
+    return evaluation_of(summary, name=name, resampling=Resampling(None, level, optimism))
 
 
-def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
+def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampling | None = None) -> Evaluation:
     """Evaluate what is known of the scores of one system: every number, curve and note.
 
     Parameters
@@ -208,6 +230,8 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         Of all trials: see `summarize` and `merged`.
     name : str
         What tables and legends call the system.
+    resampling : Resampling, optional
+        What intervals are wanted, where the summary has units.
 
     Returns
     -------
@@ -232,7 +256,7 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
     vertex = rocch.eer_vertex()
     points = _at_points(summary, rocch)
     curves = draw_curves(summary)
-    return Evaluation(
+    found = Evaluation(
         name=name,
         n_tar=summary.n_tar,
         n_non=summary.n_non,
@@ -255,6 +279,11 @@ def evaluation_of(summary: Summary, *, name: str = "system") -> Evaluation:
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
     )
+    if summary.units is None:
+        return found
+    from deciban.evaluation.influences import uncertainty_of  # most evaluations of arrays do without
+
+    return replace(found, uncertainty=uncertainty_of(summary, found, resampling or Resampling()))
 
 
 def evaluate_labelled(
@@ -264,14 +293,17 @@ def evaluate_labelled(
     *,
     name: str,
     operating_points: TwoClassFigures | Iterable[PointLike] = DEFAULT_POINTS,
+    resampling: Resampling | None = None,
 ) -> Evaluation:
-    """Evaluate trials of both classes in one array, with their labels and maybe weights; see `evaluate`."""
+    """Evaluate trials of both classes in one array, with their labels and maybe weights and units; see `evaluate`."""
     (tar, tar_weights), (non, non_weights) = (
         (score[some], None if weight is None else weight[some]) for some in (is_target, ~is_target)
     )
-    return evaluate(
-        tar, non, name=name, operating_points=operating_points, tar_weights=tar_weights, non_weights=non_weights
-    )
+    asked = resampling or Resampling()
+    of_tar, of_non = (None if asked.units is None else asked.units.take(some) for some in (is_target, ~is_target))
+    how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
+    summary = summarize(tar, non, figures=TwoClassFigures.of(operating_points), **how)
+    return evaluation_of(summary, name=name, resampling=asked)
 
 
 def _at_points(summary: Summary, rocch: Rocch) -> tuple[PointResult, ...]:

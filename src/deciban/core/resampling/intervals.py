@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import special, stats
+from scipy import special
 
 from deciban._validate import arrays as _validate
 
@@ -54,29 +54,35 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class NothingSeen:
-    """What is known of a figure at the end of its range, where nothing varies: no error was seen.
+    """What is known of a figure that no unit moves: no error was seen, or nothing but errors.
 
     Attributes
     ----------
     n_units : int
-        Units that could have shown an error.
-    factor : float
-        What the figure is if the share of units with errors is 1.
-    of : {"share", "entropy", "area"}
-        Whether the figure is proportional to the share, its binary entropy in bits, or 1 minus it.
+        Units that could have shown something else.
+    above, below : float
+        How far the figure rises, and falls, if the share of units that do is 1.
+    ceiling : float
+        What the figure cannot exceed.
+    is_entropy : bool
+        Whether the figure rises as the binary entropy of the share, in bits.
     """
 
     n_units: int
-    factor: float = 1.0
-    of: Literal["share", "entropy", "area"] = "share"
+    above: float = 0.0
+    below: float = 0.0
+    ceiling: float = math.inf
+    is_entropy: bool = False
 
-    def bounds(self, level: float) -> tuple[float, float]:
-        """Rule of three: with n units and no error, the share is below ``1 - (1 - level)^(1/n)``, nearly 3/n at 0.95."""
+    def bounds(self, value: float, level: float) -> tuple[float, float]:
+        """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
         share = -math.expm1(math.log1p(-level) / max(self.n_units, 1))
-        if self.of == "entropy":
-            share = min(share, 0.5)
-            return 0.0, self.factor * float(special.entr(share) + special.entr(1.0 - share)) / math.log(2)
-        return (1.0 - share, 1.0) if self.of == "area" else (0.0, self.factor * share)
+        rise = min(share, 0.5)
+        if self.is_entropy:
+            rise = float(special.entr(rise) + special.entr(1.0 - rise)) / math.log(2)
+        else:
+            rise = self.above * share if self.above else 0.0
+        return max(value - self.below * share, 0.0), min(value + rise, self.ceiling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ class Estimate:
     corrected : float or None
         Without optimism; the middle of the interval where it is known.
     nothing_seen : NothingSeen or None
-        Where the figure is at the end of its range.
+        Where no unit moves the figure.
     """
 
     value: float
@@ -114,15 +120,15 @@ class Estimate:
         --------
         >>> found = Estimate(0.05, 0.01, 100, "logit").interval()
         >>> round(found.low, 4), round(found.high, 4)
-        (0.0335, 0.0739)
-        >>> Estimate(0.0, 0.0, 100, "logit", nothing_seen=NothingSeen(100)).interval().high
-        0.029513049607377717
+        (0.0335, 0.074)
+        >>> Estimate(0.0, 0.0, 100, "logit", nothing_seen=NothingSeen(100, 1.0)).interval().high
+        0.029513049607039925
         """
         level = checked_level(level)
         if self.nothing_seen is not None and self.standard_error == 0.0:
-            bounds, method = self.nothing_seen.bounds(level), RULE_OF_THREE
+            bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
         else:
-            bounds = self._bounds(float(stats.t.ppf((1.0 + level) / 2.0, self.n_units - 1)) * self.standard_error)
+            bounds = self._bounds(float(special.stdtrit(self.n_units - 1, (1.0 + level) / 2.0)) * self.standard_error)
         return Interval(self.value, *bounds, self.standard_error, self.corrected, level, self.n_units, method)
 
     def _bounds(self, half_width: float) -> tuple[float, float]:

@@ -13,8 +13,10 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
+from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.results import OneSystem, Results
+from deciban.evaluation.results import Results
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
@@ -165,6 +167,7 @@ class ClassEvaluation(OneSystem):
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
+    uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS

@@ -1,0 +1,147 @@
+"""Cells of scores: few enough for a table of units and cells, fine enough that every figure is one of their counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtr
+
+from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.core.ranks.hull import Pav
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+_BINS = 1 << 14
+_STEP = 1 << 16
+"""Trials at once: temporaries stay in cache."""
+
+_LARGEST = float(np.finfo(np.float64).max)
+_WIDEST = 4.5
+"""On a probit scale rates beyond are not told apart."""
+
+_ENTRIES = 1 << 19
+"""Of a table of units and cells, as many as cells may fill."""
+
+_FEWEST, _MOST = 256, 4096
+"""Cells where there are many units, and where there are few."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The score axis in parts: cell 0 below the first border, cell k from border k - 1 up to, not with, border k.
+
+    Attributes
+    ----------
+    borders : (n_cells - 1,) array
+        Ascending, finite.
+    """
+
+    borders: FloatArray
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.borders) + 1
+
+    def below(self, threshold: float) -> int:
+        """Number of cells below a threshold that is a border, or infinite: those whose trials are rejected."""
+        if np.isinf(threshold):
+            return self.n_cells if threshold > 0.0 else 0
+        return int(np.searchsorted(self.borders, threshold, side="left")) + 1
+
+    def of(self, scores: ScoreArray) -> IntArray:
+        """The cell of every score; a table of narrow bins finds most without a search."""
+        first, width, lowest, is_split = self._bins
+        found = np.empty(len(scores), np.int64)
+        for start in range(0, len(scores), _STEP):
+            part = slice(start, start + _STEP)
+            values = scores[part].astype(np.float64, copy=False)
+            bins, own = self._bin(values, first, width), found[part]
+            np.take(lowest, bins, out=own, mode="clip")
+            unclear = np.flatnonzero(is_split[bins])
+            if len(unclear):
+                own[unclear] = np.searchsorted(self.borders, values[unclear], side="right")
+        return found
+
+    @cached_property
+    def _bins(self) -> tuple[float, float, IntArray, BoolArray]:
+        """Where bins begin, how many there are per unit of score, the cell of each, and whether a border is inside.
+
+        A bin is found by the same monotone arithmetic for scores and borders: in a bin without a border, all scores
+        are on the same side of each border, whatever the rounding.
+        """
+        low, high = (self.borders[0], self.borders[-1]) if len(self.borders) else (0.0, 0.0)
+        finite = self.borders[np.abs(self.borders) < _LARGEST]
+        if len(finite):
+            low, high = finite[0], finite[-1]
+        with np.errstate(over="ignore"):
+            width = (_BINS - 2) / (high - low) if high > low else 1.0
+        width = float(width) if np.isfinite(width) and width > 0.0 else 1.0
+        at = self._bin(self.borders, float(low), width)
+        inside = np.bincount(at, minlength=_BINS)
+        return float(low), width, np.cumsum(inside) - inside, inside > 0
+
+    @staticmethod
+    def _bin(values: FloatArray, first: float, width: float) -> IntArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            places = (values - first) * width
+        places += 1.0
+        np.clip(places, 0.0, float(_BINS - 1), out=places)
+        return places.astype(np.int64)
+
+
+def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
+    """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along the ROC between.
+
+    Where there are few scores, every one has a cell of its own and nothing is rounded.
+
+    Parameters
+    ----------
+    table : CountTable
+    pav : Pav
+    wanted : (n,) array
+        Thresholds at which counts must be exact.
+    n_units : int
+        The more units, the fewer cells.
+    """
+    room = int(np.clip(_ENTRIES // max(n_units, 1), _FEWEST, _MOST))
+    distinct = [one.scores for one in (table.tar, table.non)]
+    if sum(map(len, distinct)) <= room:
+        borders = np.concatenate([one.astype(np.float64) for one in distinct])
+    else:
+        borders = _along_roc(table, room)
+    ends = [-_LARGEST, _LARGEST] if any(len(one) and np.isinf(one[[0, -1]]).any() for one in distinct) else []
+    borders = np.concatenate((borders, wanted, pav.low, ends))
+    borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
+    return Cells(np.unique(borders))
+
+
+def _along_roc(table: CountTable, n_places: int) -> FloatArray:
+    """Scores at corners of the ROC that are evenly spaced on either axis of a DET plot."""
+    n_fa, n_miss = corners(table.n_tar, table.n_non)
+    scores = table.corner_scores()
+    lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places // 2, 2)))
+    at = np.concatenate(
+        (np.searchsorted(n_miss, lines * n_miss[-1]), len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]))
+    )
+    return np.asarray(scores[np.unique(np.clip(at, 0, len(scores) - 1))])
+
+
+def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]:
+    """Trials (or weight) of a sorted class in every cell, and their mean score; 0 where there is none."""
+    starts = np.concatenate(([0], trials.positions(cells.borders)))
+    lengths = np.diff(np.append(starts, len(trials.scores)))
+    counts, filled = trials.sums(lengths), lengths > 0
+    scores = trials.scores.astype(np.float64, copy=False)
+    means = np.zeros(cells.n_cells)
+    if filled.any():
+        means[filled] = mean_scores(scores, trials.weights, starts[filled], counts[filled])
+    return counts, means
+
+
+def mean_scores(scores: FloatArray, weights: CountArray | None, starts: IntArray, counts: CountArray) -> FloatArray:
+    """Mean of each run of sorted scores; where a sum overflows or is infinite, the first score of the run."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = np.add.reduceat(scores if weights is None else scores * weights, starts) / counts
+    return np.where(np.isfinite(means), means, scores[starts])

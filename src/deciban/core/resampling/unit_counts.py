@@ -1,0 +1,206 @@
+"""Counts of the trials of a class by unit and cell: they add up, and every influence is a product with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+
+Table: TypeAlias = Any
+"""A numpy array of units and cells, or a sparse matrix where most entries are 0."""
+
+_DENSE = 1 << 22
+"""Entries up to which a table is an array."""
+
+_SLAB = 1 << 20
+_BLOCK = 1 << 18
+"""Entries of a table that are handled at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitCounts:
+    """Trials of one class (or their weight) by unit and cell; ``a + b`` counts those of both.
+
+    A trial with two units counts for each of them, one with the same unit on both sides once.
+
+    Attributes
+    ----------
+    counts : (n_units, n_cells) array or sparse matrix
+    keys : (n_units,) uint64 array
+        Of the units; the same in all summands.
+    in_cells : (n_cells,) array
+        Trials of all units, each once.
+    group : (n_units,) int array
+        Groups that are left out together, see `groups_of_units`.
+    inside : (n_groups, n_cells) array
+        Trials with two different units of one group: they count twice in the sum over its units.
+    """
+
+    counts: Table
+    keys: Keys
+    in_cells: CountArray
+    group: IntArray
+    inside: CountArray
+
+    @classmethod
+    def of(
+        cls, scores: ScoreArray, units: TrialUnits, cells: Cells, group: IntArray, weights: CountArray | None = None
+    ) -> UnitCounts:
+        """Count checked trials.
+
+        Parameters
+        ----------
+        scores : (n,) array
+        units : TrialUnits
+            Of these trials.
+        cells : Cells
+        group : (n_units,) int array
+        weights : (n,) array, optional
+        """
+        n_groups = int(group.max(initial=0)) + 1
+        kind = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
+        tally, by_unit = _Tally(units.n_units, cells.n_cells, kind), units.codes
+        once, inside = _Tally(1, cells.n_cells, kind), _Tally(n_groups, cells.n_cells, kind)
+        dealt = group.astype(np.min_scalar_type(n_groups))
+        for first in range(0, len(scores), _SLAB):
+            slab = slice(first, first + _SLAB)
+            cell, weight = cells.of(scores[slab]), None if weights is None else weights[slab]
+            once.add(None, cell, weight)
+            one = by_unit[0][slab]
+            tally.add(one, cell, weight)
+            if len(by_unit) == 1:
+                continue
+            other = by_unit[1][slab]
+            same, together = one == other, dealt[one] == dealt[other]
+            if not same.all():
+                tally.add(other, cell, weight)
+                tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
+                inside.add(dealt[one], cell, weight, only=np.flatnonzero(together & ~same))
+        return cls(tally.table(), units.keys, once.table()[0], group, np.asarray(inside.table()))
+
+    def __add__(self, other: UnitCounts) -> UnitCounts:
+        """Merge with the counts of other trials of the same units, in the same cells."""
+        found = {name: getattr(self, name) + getattr(other, name) for name in ("counts", "in_cells", "inside")}
+        return replace(self, **found)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units, also of those without a trial of this class."""
+        return len(self.keys)
+
+    @property
+    def total(self) -> float:
+        """Trials of the class, or their weight."""
+        return float(self.in_cells.sum())
+
+    @property
+    def totals(self) -> FloatArray:
+        """Trials of each unit."""
+        return np.asarray(self.counts.sum(axis=1), np.float64).ravel()
+
+    def mean(self, costs: FloatArray) -> FloatArray:
+        """Mean of costs of cells, (n_cells,) or (n_cells, n_figures), over the trials."""
+        return np.asarray(self.in_cells @ costs / self.total)
+
+    def blocks(self, width: int) -> Iterator[tuple[slice, FloatArray]]:
+        """The table in blocks of units, as floats, of which ``width`` more columns fit in memory."""
+        step = max(1, _BLOCK // (width + self.counts.shape[1]))
+        for first in range(0, self.n_units, step):
+            part = self.counts[first : first + step]
+            yield (
+                slice(first, first + step),
+                np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64),
+            )
+
+    def influence(self, costs: FloatArray, table: FloatArray) -> FloatArray:
+        """Derivatives of mean costs, (n_cells, n_figures), in the weights of the units of a block, at weights of 1.
+
+        Trials of a unit count as often as the unit does, and the mean is over all: ``sum (x - mean) / total``.
+        """
+        return (table @ costs - np.outer(table.sum(axis=1), self.mean(costs))) / self.total
+
+    def without_groups(self) -> Iterator[CountArray]:
+        """Trials in every cell that have nothing to do with a group, for each group in turn."""
+        for number in range(len(self.inside)):
+            chosen = np.flatnonzero(self.group == number)
+            own = np.asarray(self.counts[chosen].sum(axis=0)).ravel()
+            left = self.in_cells - own + self.inside[number]
+            yield left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
+
+
+class _Tally:
+    """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix."""
+
+    def __init__(self, n_units: int, n_cells: int, kind: Any) -> None:
+        self.n_cells, self.kind, self.shape = n_cells, kind, (n_units, n_cells)
+        self.is_dense = n_units * n_cells <= _DENSE
+        self.counts: Table = np.zeros(n_units * n_cells, kind)
+        if not self.is_dense:
+            from scipy.sparse import csr_matrix  # few need it
+
+            self.counts = csr_matrix(self.shape, dtype=kind)
+
+    def add(
+        self,
+        unit: IntArray | None,
+        cell: IntArray,
+        weight: CountArray | None,
+        *,
+        only: IntArray | None = None,
+        sign: int = 1,
+    ) -> None:
+        """Add trials, or some of them, or take them away again; without units, all are of the first."""
+        if only is not None:
+            if not len(only):
+                return
+            unit, cell = None if unit is None else unit[only], cell[only]
+            weight = None if weight is None else weight[only]
+        if self.is_dense:
+            index = cell
+            if unit is not None:
+                index = unit.astype(np.int64)
+                index *= self.n_cells
+                index += cell
+            found = np.bincount(index, weight, minlength=len(self.counts))
+            found = found if found.dtype == self.kind else np.rint(found).astype(self.kind)
+            self.counts += found if sign > 0 else -found
+            return
+        from scipy.sparse import coo_matrix
+
+        values: Any = np.full(len(cell), sign, self.kind) if weight is None else sign * weight
+        places: Any = (np.zeros(len(cell), np.int64) if unit is None else unit, cell)
+        self.counts = self.counts + coo_matrix((values, places), shape=self.shape).tocsr()
+
+    def table(self) -> Table:
+        """Units in rows, cells in columns."""
+        return self.counts.reshape(self.shape) if self.is_dense else self.counts
+
+
+def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
+    """Deal units out to groups of equal size, in the order of their keys: names alone decide, not their order.
+
+    Examples
+    --------
+    >>> groups_of_units(np.array([5, 3, 9, 1], np.uint64), 2).tolist()
+    [0, 1, 1, 0]
+    """
+    found = np.empty(len(keys), np.int64)
+    found[np.argsort(keys, kind="stable")] = np.arange(len(keys)) % max(min(n_groups, len(keys)), 1)
+    return found
+
+
+def merged_units(parts: Sequence[TrialUnits]) -> list[TrialUnits]:
+    """The same units under the same codes in all parts of the data, by their keys."""
+    keys, places = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+    found, first = [], 0
+    for part in parts:
+        place = places[first : first + part.n_units]
+        first += part.n_units
+        found.append(replace(part, codes=tuple(place[side] for side in part.codes), keys=keys))
+    return found

@@ -1,0 +1,139 @@
+"""Standard errors of curves: one influence of every unit at every place, squared and added up unit by unit."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.types import AnyArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.results import Curves
+    from deciban.evaluation.summary import Summary
+
+
+class Bands:
+    """Adds up squares of the influences on curves, block by block of units.
+
+    Parameters
+    ----------
+    summary : Summary
+    curves : Curves
+        Of this summary.
+    costs : LinearCosts
+        In cells with borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
+    """
+
+    STEP: ClassVar[int] = 7
+    LEVEL_STEP: ClassVar[int] = 10
+    ENTROPY_STEP: ClassVar[int] = 10
+    MOST_BLOCKS: ClassVar[int] = 2000
+
+    def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts) -> None:
+        self.curves, self.costs, cells = curves, costs, costs.cells
+        self.log_odds = curves.prior_log_odds[:: self.STEP]
+        self.levels = curves.levels[:: self.LEVEL_STEP]
+        self.entropy_log_odds = curves.entropy_log_odds[:: self.ENTROPY_STEP]
+        thresholds = summary.pav.thresholds
+        best = thresholds[summary.rocch.best_vertices(self.log_odds)]
+        self.at = {
+            "act_error": _positions(cells, -self.log_odds),
+            "min_error": _positions(cells, best),
+            "above": _positions(cells, self.levels),
+        }
+        self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
+        self.at["hull"] = _positions(cells, thresholds[self.hull])
+        with np.errstate(over="ignore"):
+            heavy = np.exp(np.abs(self.log_odds))
+        self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
+        self.entropy = {
+            "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
+            "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
+        }
+        self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
+        slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
+        self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
+        self.squares: dict[str, FloatArray] = {}
+
+    @property
+    def width(self) -> int:
+        """Columns of a block of units, beside its cells."""
+        return 2 * self.costs.cells.n_cells
+
+    def add(self, tar: UnitCounts, of_tar: FloatArray, non: UnitCounts, of_non: FloatArray) -> None:
+        """Add the units of a block, whose tables these are."""
+        miss, false_alarm = _rates(tar, of_tar), -_rates(non, of_non)  # false alarms are what is not rejected
+        one, other = self.weights
+        for name in ("act_error", "min_error"):
+            self._add(name, one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]])
+        self._add("tar_above", miss[:, self.at["above"]])
+        self._add("non_above", false_alarm[:, self.at["above"]])
+        at = self.at["hull"]
+        self._add("hull", (1.0 - self.support) * miss[:, at] + self.support * false_alarm[:, at])
+        for name, costs in self.entropy.items():
+            self._add(name, tar.influence(costs[0], of_tar) + non.influence(costs[1], of_non))
+        self._add("pav", _block_log(tar, of_tar, self.starts) - _block_log(non, of_non, self.starts))
+
+    def _add(self, name: str, influences: FloatArray) -> None:
+        squares = np.einsum("ug,ug->g", influences, influences)
+        self.squares[name] = self.squares.get(name, 0.0) + squares
+
+    def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
+        """At all places of the curves; between those that were computed on a straight line."""
+        curves, factor = self.curves, n_units / (n_units - 1)
+        found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
+        places: dict[str, tuple[AnyArray, AnyArray]] = {
+            "act_error": (curves.prior_log_odds, self.log_odds),
+            "min_error": (curves.prior_log_odds, self.log_odds),
+            "tar_above": (curves.levels, self.levels),
+            "non_above": (curves.levels, self.levels),
+            "act_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
+            "min_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
+            "hull": (np.arange(len(curves.hull_p_fa)), self.hull),
+        }
+        wide = {name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items()}
+        # On the hull: relative, of the cost that touches there, as both rates move with it.
+        p_fa, p_miss = curves.hull_p_fa[self.hull], curves.hull_p_miss[self.hull]
+        cost = (1.0 - self.support) * p_miss + self.support * p_fa
+        share = np.divide(found["hull"], cost, out=np.zeros(len(cost)), where=cost > 0.0)
+        wide["hull"] = np.interp(*places["hull"], share)
+        return {**wide, "pav": found["pav"]}
+
+
+def _positions(cells: Cells, thresholds: FloatArray) -> IntArray:
+    return np.array([cells.below(float(threshold)) for threshold in thresholds], np.int64)
+
+
+def _rates(counts: UnitCounts, table: FloatArray) -> FloatArray:
+    """Influences on the share of trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
+    mean = np.cumsum(counts.in_cells) / counts.total
+    found = np.zeros((len(table), table.shape[1] + 1))
+    np.cumsum(table, axis=1, out=found[:, 1:])
+    found[:, 1:] -= np.outer(table.sum(axis=1), mean)
+    found /= counts.total
+    return found
+
+
+def _block_log(counts: UnitCounts, table: FloatArray, starts: IntArray) -> FloatArray:
+    """Influences on the logarithm of the share of trials in each PAV block."""
+    own = np.add.reduceat(table, starts, axis=1)
+    whole = np.add.reduceat(counts.in_cells, starts)
+    shares = np.divide(own, whole, out=np.zeros(own.shape), where=whole > 0)
+    return np.asarray(shares - (table.sum(axis=1) / counts.total)[:, None])
+
+
+def _slopes(llr: FloatArray) -> FloatArray:
+    """Log-likelihood ratio where the hull touches at each vertex: between those of the edges beside it."""
+    ends = np.concatenate(([llr[0]], llr, [llr[-1]]))
+    finite = np.clip(ends, -300.0, 300.0)
+    return np.asarray((finite[:-1] + finite[1:]) / 2)
+
+
+def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray:
+    columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
+    return np.stack(columns, axis=2)

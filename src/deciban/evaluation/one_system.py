@@ -1,0 +1,66 @@
+"""What results of both kinds have: plots and tables by name, and intervals of their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from deciban.core.by_value import ByValue
+from deciban.core.resampling.intervals import Interval
+from deciban.evaluation._plotter import Plotter
+from deciban.evaluation._tables import Tabular
+from deciban.evaluation.as_json import Jsonable
+from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
+
+
+class Shown(Tabular, Jsonable):
+    """Mixin of results that plots show."""
+
+    __slots__ = ()
+
+    @property
+    def plot(self) -> Plotter:
+        """Plots of this by name, as functions of `deciban.plots`: ``result.plot.NAME()``."""
+        own: Any = self
+        return Plotter(own, own.kind)
+
+
+class OneSystem(ByValue, Shown):
+    """What evaluations of both kinds have: a name, notes, and a kind with its conventions."""
+
+    __slots__ = ()
+    name: str
+    notes: tuple[str, ...]
+    kind: ClassVar[str]
+    conventions: ClassVar[Mapping[str, str]]
+    uncertainty: Uncertainty | None
+
+    def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
+        """Between which bounds the true value of a figure should lie, by units such as speakers.
+
+        Parameters
+        ----------
+        figure : str, or (str, place)
+            A name, such as ``"eer"`` or ``"min_cllr"``; of figures at operating points ``"act_dcf"`` for the first and
+            ``("act_dcf", 1)`` for the second one.
+        level : float, optional
+            Share of draws of units in which such an interval holds the true value; that of the evaluation, mostly 0.95,
+            when left out.
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        InputError
+            If units are not known or fewer than two, there is no such figure or it is infinite, or the level is not
+            inside (0, 1).
+        """
+        if self.uncertainty is None:
+            raise no_units(self.name)
+        return self.uncertainty.interval(figure, level=level)
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Itself alone."""
+        return [({}, self)]

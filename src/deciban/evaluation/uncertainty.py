@@ -1,0 +1,133 @@
+"""How sure the figures of an evaluation are: their derivatives in the weights of units, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
+from deciban.core.resampling.units import FEW_UNITS, Keys
+from deciban.errors import InputError
+from deciban.messages import counted
+from deciban.types import FloatArray
+
+Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
+"""Name of a figure; of several of a name with the position of its operating point or the name of its class."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uncertainty:
+    """How sure the figures of one system are, by units.
+
+    Attributes
+    ----------
+    n_units : int
+    noun : str
+        What a unit is called.
+    source : str
+        How units were found.
+    keys : (n_units,) uint64 array
+        Of the units, in the order of influences.
+    estimates : mapping of figure to Estimate
+    influences : mapping of figure to (n_units,) array
+        Derivatives in the weight of each unit; empty where units are too many to be kept.
+    curves : mapping of str to array
+        Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there.
+    level : float
+        Of the intervals that are shown.
+    """
+
+    n_units: int
+    noun: str
+    source: str
+    keys: Keys
+    estimates: Mapping[Figure, Estimate]
+    influences: Mapping[Figure, FloatArray] = field(default_factory=dict)
+    curves: Mapping[str, FloatArray] = field(default_factory=dict)
+    level: float = LEVEL
+
+    def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
+        """Return the interval of a figure.
+
+        Parameters
+        ----------
+        figure : str, or (str, place)
+            Such as ``"eer"``, ``"act_dcf"`` (at the first operating point), ``("act_dcf", 1)`` (at the second one).
+        level : float, optional
+            That of this object when left out.
+
+        Raises
+        ------
+        InputError
+            If there is no such figure, or it is infinite, or the level is not inside (0, 1).
+        """
+        found = self.estimates.get(figure, self.estimates.get((figure, 0)) if isinstance(figure, str) else None)
+        if found is None:
+            names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in self.estimates))
+            raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
+        return found.interval(self.level if level is None else checked_level(level))
+
+    def at_level(self, level: float) -> Uncertainty:
+        """The same with another level."""
+        return replace(self, level=checked_level(level))
+
+    @property
+    def units_in_words(self) -> str:
+        """How many units there are: ``100 speakers``."""
+        return counted(self.n_units, self.noun)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the intervals must know."""
+        found = []
+        if self.noun == "trial":
+            found.append(
+                "Intervals take every trial for independent of all others, as was asked for: where trials share "
+                "speakers, they are too narrow."
+            )
+        if self.n_units < FEW_UNITS:
+            found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
+        return tuple(found)
+
+
+class Differences:
+    """Adds up squares of influences, unit by unit, and keeps influences of some figures.
+
+    Parameters
+    ----------
+    figures : sequence of figures
+    n_units : int
+    keep : bool
+        Whether influences are kept.
+    """
+
+    def __init__(self, figures: Sequence[Figure], n_units: int, *, keep: bool) -> None:
+        self.figures = list(figures)
+        self.squares = np.zeros(len(self.figures))
+        self.kept = np.empty((len(self.figures), n_units)) if keep else None
+
+    def add(self, part: slice, influences: FloatArray) -> None:
+        """Add the influences of a block of units, (n, n_figures)."""
+        self.squares += np.einsum("uf,uf->f", influences, influences)
+        if self.kept is not None:
+            self.kept[:, part] = influences.T
+
+    def standard_errors(self, n_units: int) -> FloatArray:
+        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares, and its root; of units with trials."""
+        return np.asarray(np.sqrt(self.squares * n_units / (n_units - 1)))
+
+    @property
+    def influences(self) -> dict[Figure, FloatArray]:
+        """Those that were kept."""
+        return {} if self.kept is None else dict(zip(self.figures, self.kept, strict=True))
+
+
+def no_units(name: str) -> InputError:
+    """What to say of intervals where units are unknown."""
+    return InputError(
+        f"{name}: which speakers or other units the trials share is not known, so there are no intervals. Name the "
+        "units (tar_units and non_units of arrays, units= of files and data frames, --units): at least two."
+    )

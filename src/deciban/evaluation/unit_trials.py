@@ -1,0 +1,143 @@
+"""Trials of two classes with their units: what is counted by unit once the thresholds of figures are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban._validate import arrays as _validate
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, merged_units
+from deciban.core.resampling.units import TrialUnits, together
+from deciban.errors import InputError
+from deciban.types import CountArray, ScoreArray, Units, Weights
+
+Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
+
+N_GROUPS = 10
+"""Groups of units that are left out in turn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resampling:
+    """What intervals are made of, beside the scores; passed whole.
+
+    Attributes
+    ----------
+    units : TrialUnits or None
+        Of all trials in their order; None where the summary has them, or they are not known.
+    level : float
+    optimism : bool or None
+        Whether minima are corrected for having been found on the same trials; None: if that takes less time than the
+        evaluation itself.
+    keep : bool or None
+        Whether the influences of units are kept, as comparisons need them; None: unless they are very many.
+
+    Raises
+    ------
+    InputError
+        If the level is not inside (0, 1).
+    """
+
+    units: TrialUnits | None = None
+    level: float = LEVEL
+    optimism: bool | None = None
+    keep: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Check the level."""
+        checked_level(self.level)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitTrials:
+    """Trials of both classes in any order, with their units: what is counted by unit once thresholds are known.
+
+    Attributes
+    ----------
+    scores, units, weights : pairs
+        Of targets and of non-targets; weights may be None. All trials of both classes have the same units.
+    """
+
+    scores: tuple[ScoreArray, ScoreArray]
+    units: tuple[TrialUnits, TrialUnits]
+    weights: tuple[CountArray | None, CountArray | None] = (None, None)
+
+    @classmethod
+    def of(cls, scores: Pair, units: tuple[Units, Units], weights: tuple[Weights, Weights]) -> UnitTrials | None:
+        """From arguments, of which scores and weights were checked already; None without units.
+
+        Raises
+        ------
+        InputError
+            If units of one class are missing, or they are not as many as trials.
+        """
+        if all(one is None for one in units):
+            return None
+        given = [np.asarray(one) for one in scores]
+        given = [one if one.dtype.kind == "f" else one.astype(np.float64) for one in given]
+        found = units_of_classes(*units, (len(given[0]), len(given[1])))
+        if found is None:
+            return None
+        kept = [
+            None if w is None else _validate.weights(w, len(s), "weights") for s, w in zip(given, weights, strict=True)
+        ]
+        return cls((given[0], given[1]), found, (kept[0], kept[1]))
+
+    @classmethod
+    def merged(cls, parts: Sequence[UnitTrials]) -> UnitTrials:
+        """All trials of all parts; a unit may have trials in several."""
+        if len(parts) == 1:
+            return parts[0]
+        units = merged_units([one for part in parts for one in part.units])
+        scores, joined, weights = [], [], list[CountArray | None]()
+        for k in (0, 1):
+            own = units[k::2]
+            scores.append(np.concatenate([part.scores[k] for part in parts]))
+            n_sides = max(len(one.codes) for one in own)
+            sides = [[one.codes[min(at, len(one.codes) - 1)] for one in own] for at in range(n_sides)]
+            joined.append(TrialUnits(tuple(map(np.concatenate, sides)), own[0].keys, own[0].noun, own[0].source))
+            given = [part.weights[k] for part in parts]
+            full = [np.ones(len(p.scores[k]), np.int64) if w is None else w for p, w in zip(parts, given, strict=True)]
+            weights.append(None if all(one is None for one in given) else np.concatenate(full))
+        return cls((scores[0], scores[1]), (joined[0], joined[1]), (weights[0], weights[1]))
+
+    def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
+        """Count by unit and cell."""
+        group = groups_of_units(self.units[0].keys, N_GROUPS)
+        tar, non = (
+            UnitCounts.of(scores, units, cells, group, weights)
+            for scores, units, weights in zip(self.scores, self.units, self.weights, strict=True)
+        )
+        return tar, non
+
+
+def units_of_classes(
+    tar_units: Units, non_units: Units, sizes: tuple[int, int]
+) -> tuple[TrialUnits, TrialUnits] | None:
+    """Units of targets and of non-targets; None if there are none.
+
+    Raises
+    ------
+    InputError
+        If those of one class are missing, or they are not as many as trials.
+    """
+    given: Any = {"tar_units": tar_units, "non_units": non_units}
+    missing = [name for name, one in given.items() if one is None]
+    if len(missing) == 2:
+        return None
+    if missing:
+        raise InputError(f"{missing[0]}: none given, but there are those of the other class. Name the units of both.")
+    if isinstance(tar_units, TrialUnits) and isinstance(non_units, TrialUnits):
+        found = [tar_units, non_units]
+    else:
+        found = together([(one, name) for name, one in given.items()])
+    for (name, _), one, size in zip(given.items(), found, sizes, strict=True):
+        if one.n_trials != size:
+            raise InputError(f"{name}: units of {one.n_trials} trials for {size} scores. Give one row for each trial.")
+    return found[0], found[1]
