@@ -56,10 +56,10 @@ def table(n: int, n_draws: int, names: list[str], seed: int) -> None:
     parts = [draw(rng, LARGE, OTHERS) for _ in range(MANY)]
     score, is_target, _ = parts[0]
     at = np.append(np.quantile(score[is_target], [0.05, 0.5]), np.quantile(score[~is_target], [0.95, 0.5]))
-    truth = {
-        name: np.mean([METHODS[name]().fit(x, y).transform(at) for x, y, _ in parts], axis=0) for name in names
+    truth = {name: np.mean([METHODS[name]().fit(x, y).transform(at) for x, y, _ in parts], axis=0) for name in names}
+    held: dict[tuple[str, str], list[np.ndarray]] = {
+        (name, how): [] for name in names for how in ("speakers", "trials")
     }
-    held: dict[tuple[str, str], list[np.ndarray]] = {(name, how): [] for name in names for how in ("speakers", "trials")}
     widths: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for _ in range(n_draws):
         score, is_target, speakers = draw(rng, n)

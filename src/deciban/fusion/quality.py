@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_training import LinearFit
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
 from deciban.fusion.quality_measures import (
@@ -184,7 +183,7 @@ class QualityFusion(Fusion):
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
-            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. See `interval`.
+            Which speaker, or other unit, each trial is of, or its two sides are; see `interval`.
 
         Returns
         -------
@@ -237,15 +236,13 @@ class QualityFusion(Fusion):
         tell_missing("QualityFusion", measures.present, "left out where the quality part was trained")
         of_all, counts = checked_units(units, len(data.scores), data.weight)
         of_known = None if of_all is None else of_all.take(measures.present[counts]).only_used()
-        self._learn_uncertainty(of_known, lambda own: self._uncertainty(known, columns, terms, fit, own))
-        return self
 
-    def _uncertainty(
-        self, known: LabelledSystems, columns: list[Any], terms: QualityTerms, fit: LinearFit, units: TrialUnits
-    ) -> ParameterCovariance:
-        """Covariance of the weights of systems, the offset, the entries of ``W``, and those of measures of trials."""
-        found = self._influences(columns, known, units, fit.weights, fit.offset)
-        return ParameterCovariance.of(in_units_of_measures(self, terms, found), units)
+        def uncertainty(own: TrialUnits) -> ParameterCovariance:
+            found = self._influences(columns, known, own, fit.weights, fit.offset)
+            return ParameterCovariance.of(in_units_of_measures(self, terms, found), own)
+
+        self._learn_uncertainty(of_known, uncertainty)
+        return self
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

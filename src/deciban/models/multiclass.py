@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.class_influences import class_influences
 from deciban.core.training.descent import Fit
 from deciban.errors import InputError, warn
 from deciban.models.model import Plain, Training, fingerprint
@@ -105,8 +104,7 @@ class ClassModel(ScoreModel):
         classes : sequence of str, optional
             Names of the columns, in their order.
         units : (n_trials,) array_like or TrialUnits, optional
-            Which speaker, session or other unit each trial is of: names or numbers. With them training finds the
-            covariance of scales and offsets; maps of other forms have none, and say so.
+            Which speaker or other unit each trial is of: then training finds the covariance of scales and offsets.
 
         Returns
         -------
@@ -134,9 +132,13 @@ class ClassModel(ScoreModel):
         InputError
             If this kind of model has none, or these units cannot tell.
         """
+        from deciban.core.classes.certainty import CountedTrials  # these are for training alone
+        from deciban.core.training.class_influences import class_influences
+
         scales, form = self._linear_form()
-        rule: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "ridge": self._ridge(), **form}
-        found = class_influences(data.scores, data.label, units, scales, self.offset_, **rule)
+        systems = data.scores[:, None, :] if data.scores.ndim == 2 else data.scores
+        counted = CountedTrials.of(systems, data.label, data.prior, data.float_weight)
+        found = class_influences(counted, units, scales, self.offset_, ridge=self._ridge(), **form)
         return ParameterCovariance.of(found, units)
 
     def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:

@@ -294,8 +294,7 @@ class TrainedByRule(ScoreModel):
         alpha, beta, log_odds, ridge = self._rule()
         base = form.pop("base", None)
         given = Trials.of(columns, trials.is_target, weights=trials.float_weight, base=base)
-        rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
-        return linear_influences(given, units, weights, offset, **rule, **form)
+        return linear_influences(given, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
 
     def _note(self, fit: LinearFit) -> None:
         """Keep the objective that was reached, and warn if it is not the optimum."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
-from deciban.core.resampling.covariance import covariance_of, groups_of_units, require_several
+from deciban.core.resampling.covariance import covariance_of, require_several
+from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import FEW_UNITS, TrialUnits
 from deciban.errors import DecibanWarning, InputError
 from deciban.messages import counted
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 16
 """Trials whose derivatives are looked at together."""
+
+_GROUPS = 20
+"""Groups of units that a jackknife leaves out in turn, where there are as many units."""
 
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]
 """Lower and upper ends of intervals, (n_trials,) each."""
@@ -184,7 +188,8 @@ class JackknifeMaps(Uncertainty):
             If there is one unit, or a model cannot be trained without one of the groups.
         """
         require_several(units)
-        groups, n_groups = groups_of_units(units)
+        n_groups = min(_GROUPS, units.n_units)
+        groups = groups_of_units(units.keys, n_groups)
         found = list[Any]()
         for group in range(n_groups):
             is_out = groups == group
@@ -231,7 +236,7 @@ class JackknifeMaps(Uncertainty):
 
 def _around(llr: FloatArray, errors: FloatArray, level: float, degrees: int) -> Bounds:
     """Intervals by the t quantile; an infinite llr stays what it is, and an error that is no number is unknown."""
-    reach = float(stats.t.ppf((1.0 + level) / 2.0, degrees)) * np.where(np.isnan(errors), np.inf, errors)
+    reach = float(special.stdtrit(degrees, (1.0 + level) / 2.0)) * np.where(np.isnan(errors), np.inf, errors)
     with np.errstate(invalid="ignore"):
         low, high = llr - reach, llr + reach
     is_certain = np.isinf(llr)

@@ -66,8 +66,8 @@ def calibration_map(
     -----
     Grey steps: the optimal log-likelihood ratios of these trials, as in `pav`. A calibrator is right where its line
     goes through them. A band around it: where other training units would have put it (`Calibrator.interval`).
-    Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after calibration with their PAV reference on one axis (Bruemmer and Doddington 2013, figure 3) evaluate the llrs and use
-    `pav`.
+    Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after calibration with their PAV
+    reference on one axis (Bruemmer and Doddington 2013, figure 3) evaluate the llrs and use `pav`.
 
     Examples
     --------

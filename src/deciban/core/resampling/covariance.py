@@ -8,9 +8,6 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.types import AnyArray, FloatArray, IntArray
 
-GROUPS = 20
-"""Groups of units that the jackknife leaves out in turn, where there are as many units."""
-
 
 def sums_by_unit(values: AnyArray, units: TrialUnits) -> FloatArray:
     """Sums over the trials of each unit; a unit on both sides of a trial counts once.
@@ -84,25 +81,3 @@ def require_several(units: TrialUnits) -> None:
     """
     if units.n_units < 2:
         raise InputError(f"units: all trials are of one {units.noun}, which does not tell how others would differ.")
-
-
-def groups_of_units(units: TrialUnits, n_groups: int = GROUPS) -> tuple[IntArray, int]:
-    """Groups of units of nearly the same size, which nothing but their names decides; and how many there are.
-
-    Returns
-    -------
-    groups : (n_units,) int array
-    n_groups : int
-        At most as many as there are units.
-
-    Examples
-    --------
-    >>> groups, n_groups = groups_of_units(TrialUnits.of(range(50)))
-    >>> n_groups, np.bincount(groups).min(), np.bincount(groups).max()
-    (20, np.int64(2), np.int64(3))
-    """
-    n = units.n_units
-    n_groups = min(n_groups, n)
-    rank = np.empty(n, np.int64)
-    rank[np.argsort(units.keys, kind="stable")] = np.arange(n)
-    return rank * n_groups // n, n_groups

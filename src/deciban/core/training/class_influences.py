@@ -15,18 +15,15 @@ from deciban.core.training.moments import standardization
 from deciban.core.training.multiclass_objective import ClassObjective, Errors, SecondDerivatives
 from deciban.core.training.multiclass_training import objective_of
 from deciban.errors import InputError
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray
 
 
 def class_influences(
-    systems: ScoreArray,
-    label: IntArray,
+    counted: CountedTrials,
     units: TrialUnits,
     scales: FloatArray,
     offsets: FloatArray,
     *,
-    prior: FloatArray,
-    weights: FloatArray | None = None,
     ridge: float = 0.0,
     scale: bool = True,
     offset: bool = True,
@@ -35,14 +32,14 @@ def class_influences(
 
     Parameters
     ----------
-    systems : (n_trials, n_classes) or (n_trials, n_systems, n_classes) array
-    label : (n_trials,) int array
+    counted : CountedTrials
+        What training saw.
     units : TrialUnits
-        Of these trials.
+        Of the trials that these are some of.
     scales : (n_systems,) array
     offsets : (n_classes,) array
         What was trained.
-    prior, weights, ridge, scale, offset
+    ridge, scale, offset
         As in `deciban.core.training.multiclass_training.train_classes`. The widths that a penalty is measured in count
         as known.
 
@@ -57,8 +54,6 @@ def class_influences(
         If there is one unit, or infinite scores decide all trials.
     """
     require_several(units)
-    systems = systems[:, None, :] if systems.ndim == 2 else systems
-    counted = CountedTrials.of(systems, label, prior, weights)
     trials, possible = counted.trials, counted.possible
     own = units if counted.numbers is None else units.take(counted.numbers)
     is_open = ~decided(trials)[0]

@@ -33,10 +33,8 @@ def linear_influences(
     units: TrialUnits,
     weights: FloatArray,
     offset: float,
+    rule: tuple[float, float, float],
     *,
-    alpha: float,
-    beta: float,
-    log_odds: float,
     ridge: float = 0.0,
     intercept: bool = True,
 ) -> FloatArray:
@@ -51,7 +49,9 @@ def linear_influences(
     weights : (n_columns,) array
     offset : float
         What was trained.
-    alpha, beta, log_odds, ridge, intercept
+    rule : (float, float, float)
+        ``alpha``, ``beta`` and the log odds of the prior.
+    ridge, intercept
         As in `deciban.core.training.linear_training.train`.
 
     Returns
@@ -66,8 +66,8 @@ def linear_influences(
         If there is one unit, or the parameters are no minimum.
     """
     require_several(units)
-    n_non, n_tar = trials.amounts
-    trials = replace(trials, class_weights=(float(expit(-log_odds)) / n_non, float(expit(log_odds)) / n_tar))
+    priors, (n_non, n_tar) = expit(np.array([-rule[2], rule[2]])), trials.amounts
+    trials = replace(trials, class_weights=(float(priors[0]) / n_non, float(priors[1]) / n_tar))
     is_open = _open(trials)
     middle, width = moments(trials if is_open.all() else trials.take(is_open))
     width = np.where(width > 0.0, width, np.inf)
@@ -79,7 +79,7 @@ def linear_influences(
     sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
     for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
         features = _features(trials, rows, center, width, is_open)
-        amounts, pull, bend = _pulls(trials, rows, point, features, (alpha, beta, log_odds))
+        amounts, pull, bend = _pulls(trials, rows, point, features, rule)
         hessian += (features * bend) @ features.T
         gradients = pull * features
         if ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
@@ -90,7 +90,6 @@ def linear_influences(
         add_by_unit(shares, amounts, own)
         is_target = trials.is_target[rows]
         totals += [gradients[:, ~is_target].sum(axis=1), gradients[:, is_target].sum(axis=1)]
-    priors = np.array([expit(-log_odds), expit(log_odds)])
     centred = sums - (shares / priors) @ totals
     free = np.append(np.isfinite(width), intercept)
     moved = solved(hessian[np.ix_(free, free)] + np.diag(penalty[free]), centred[:, free])
