@@ -70,9 +70,9 @@ def linear_influences(
     trials = replace(trials, class_weights=(float(priors[0]) / n_non, float(priors[1]) / n_tar))
     is_open = _open(trials)
     middle, width = moments(trials if is_open.all() else trials.take(is_open))
-    width = np.where(width > 0.0, width, np.inf)
-    center = middle if intercept else np.zeros_like(middle)
-    point = np.append(np.where(np.isfinite(width), weights * width, 0.0), offset + float(weights @ center))
+    center, size = (middle if intercept else np.zeros_like(middle)), width
+    width = np.where(size > 0.0, size, np.inf)
+    point = np.append(weights * size, offset + float(weights @ center))
     penalty = np.append(np.full(len(weights), ridge), 0.0)
     n = len(point)
     hessian, totals = np.zeros((n, n)), np.zeros((2, n))
