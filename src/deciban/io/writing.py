@@ -172,7 +172,7 @@ def put(
         if lacking := [one for one in columns if one not in written.conditions]:
             raise FormatError(
                 f"{chosen.name} has no room for the columns {' and '.join(lacking)}. Choose a format with columns that "
-                "are called by a header: table (.csv), tsv, lir, parquet or arrow (--to)."
+                "are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
             )
     return chosen, written
 

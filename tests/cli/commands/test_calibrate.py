@@ -63,6 +63,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "read  dev.txt   kaldi 'enroll test score'   250 trials",
         "key   dev.key   kaldi 'enroll test label'   50 target · 200 non-target",
         "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
+        "units  207 speakers, found from target trials",
         "wrote model.json",
     ]
     lines = out.splitlines()
@@ -76,7 +77,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
     assert before[6] == after[7]
     assert float(after[6]) < float(before[5])
     assert "normalized DCF at p_target 0.1" in out
-    shown = re.search(r"^scale (\S+), offset (\S+)$", out, flags=re.MULTILINE).groups()
+    shown = re.search(r"^scale (\S+) ± \S+, offset (\S+) ± \S+$", out, flags=re.MULTILINE).groups()
     np.testing.assert_allclose([float(x) for x in shown], CASE["scale_offset"]["log(1,1)"][0], atol=1e-4)
     assert "training: converged in" in out
     # The objective of the logarithmic rule at prior 0.5 is Cllr times ln 2, and Cllr is 1 at llr 0.

@@ -34,8 +34,9 @@ def in_order_of(name, llr):
 def test_fuse_tells_what_each_system_is_worth(run):
     code, out, err = run("fuse a.txt b.txt c.txt --key key.csv -o m.json --dcf 0.1")
     assert code == 0, err
-    assert err.splitlines()[-2:] == [
+    assert err.splitlines()[-3:] == [
         "join  300 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
+        "units  232 speakers, found from target trials",
         "wrote m.json",
     ]
     names = ["a", "b", "c", "without a", "without b", "without c", "fusion"]
@@ -401,7 +402,7 @@ def test_weights_of_measures_are_told_in_the_units_of_the_penalty(run):
     (line,) = [line for line in out.splitlines() if line.startswith("q1 of test ")]
     assert float(line.split()[-1]) == pytest.approx(model.standardized_quality_weights_[-1, 0], rel=1e-3)
     (line,) = [line for line in out.splitlines() if line.startswith("without quality: offset ")]
-    assert len(line.split()) == 4  # an offset has no unit
+    assert len(line.split()) == 6  # a value and its standard error: an offset has no unit
 
 
 def test_the_fusion_without_quality_is_told(run):
