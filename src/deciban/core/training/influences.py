@@ -18,6 +18,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.kernels import kernel
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.moments import moments
+from deciban.core.training.samples import SAMPLE, sample
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray
 
@@ -69,7 +70,10 @@ def linear_influences(
     priors, (n_non, n_tar) = expit(np.array([-rule[2], rule[2]])), trials.amounts
     trials = replace(trials, class_weights=(float(priors[0]) / n_non, float(priors[1]) / n_tar))
     is_open = _open(trials)
-    middle, width = moments(trials if is_open.all() else trials.take(is_open))
+    left = trials if is_open.all() else trials.take(is_open)
+    middle, width = moments(left if ridge > 0.0 else sample(left, SAMPLE))
+    if not np.all(width > 0.0):  # what is constant in a sample need not be so in all trials
+        middle, width = moments(left)
     center, size = (middle if intercept else np.zeros_like(middle)), width
     width = np.where(size > 0.0, size, np.inf)
     point = np.append(weights * size, offset + float(weights @ center))
