@@ -323,7 +323,7 @@ class ScoreModel(Model):
         >>> calibrator = AffineCalibrator().fit(scores, is_target, units=["a", "b", "c", "d", "e", "f"])
         >>> low, high = calibrator.interval([0.0, 2.0])
         >>> low.round(1), calibrator.transform([0.0, 2.0]).round(1), high.round(1)
-        (array([-6.8, -0.7]), array([-2.3,  1.7]), array([2.2, 4. ]))
+        (array([-5.7, -1.4]), array([-2.3,  1.7]), array([1.1, 4.7]))
         """
         checked = checked_level(level)
         if self.no_intervals:
