@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from deciban.core.by_value import ByValue
 from deciban.errors import InputError
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import CurveInfluences
+from deciban.messages import counted
 from deciban.types import BoolArray, FloatArray
 
 CURVES = {
@@ -27,6 +27,9 @@ _DRAWS = 20_000
 """From which the factor of a band is found: to about a hundredth of itself."""
 
 _SEED = 1
+
+_SHOWN = 3
+"""Ranges of priors that a sentence names; JSON has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,15 @@ class PriorRange:
     low: float
     high: float
 
+    @property
+    def priors(self) -> str:
+        """Which these are, in words."""
+        low, high = prior_name(self.low), prior_name(self.high)
+        return f"near {low}" if low == high else f"from {low} to {high}"
+
     def __str__(self) -> str:
         """In words."""
-        low, high = prior_name(self.low), prior_name(self.high)
-        places = f"near prior {low}" if low == high else f"at priors from {low} to {high}"
-        return f"{self.better} is better {places}"
+        return f"{self.better} is better at priors {self.priors}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,9 +189,16 @@ def _ranges(log_odds: FloatArray, chosen: BoolArray, better: str) -> list[PriorR
 
 
 def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
-    """For each curve a sentence: who is better at which priors."""
+    """For each curve a sentence: who is better at which priors, the widest ranges first."""
     found = []
     for one in curves:
-        places = "; ".join(map(str, one.better)) or "no prior at which one is better beyond doubt"
-        found.append(f"{one.about}: {places} ({math.floor(1000 * one.level + 0.5) / 10:g} % band over all priors at once)")
+        said = list[str]()
+        for name in dict.fromkeys(place.better for place in one.better):
+            places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
+            listed = ", ".join(place.priors for place in places[:_SHOWN])
+            more = len(places) - _SHOWN
+            listed += f" and in {counted(more, 'narrower range')}" if more > 0 else ""
+            said.append(f"{name} is better beyond doubt at priors {listed}")
+        words = "; ".join(said) or "no prior at which one is better beyond doubt"
+        found.append(f"{one.about}: {words} ({100 * one.level:.4g} % band over all priors at once)")
     return found
