@@ -68,6 +68,25 @@ def test_better_is_who_errs_less_beyond_the_band():
         assert np.allclose(one.low, -other.high, atol=1e-12)
 
 
+def test_errors_that_nobody_saw_are_not_known_to_be_absent():
+    """At high priors a miss is heavy: without one in 60 units, their share may be 1 - 0.05^(1/60)."""
+    (curve, _) = compare(*systems()).pairs[0].curves
+    share = 1.0 - 0.05 ** (1 / 60)
+    checked = 0
+    for k, log_odds in enumerate(curve.log_odds):
+        if log_odds < 3.0:
+            continue
+        points = [OperatingPoint(float(1 / (1 + np.exp(-log_odds))))]
+        rows = [found.operating_points[0] for found in systems(operating_points=points)]
+        if rows[1].p_miss or not rows[1].p_fa < 1.0:
+            continue
+        reach = np.exp(log_odds) * share
+        assert curve.low[k] <= curve.difference[k] - reach * (1 - 1e-9)
+        checked += 1
+    assert checked
+    assert not any(place.high > 6.0 for place in curve.better)
+
+
 def test_a_system_is_nowhere_better_than_itself():
     one = systems()[0]
     for curve in compare(one, one, names=["A", "again"]).pairs[0].curves:
