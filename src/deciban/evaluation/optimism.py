@@ -1,10 +1,10 @@
 """Optimism of minima: a threshold or map that is best for these trials does less well on new units.
 
 The least cost lies below that of the population by an amount that falls with the number of units n as ``n^(-2/3)``:
-that is the rate of the best threshold (Kim and Pollard 1990, Annals of Statistics 18) and of the best monotone map (van
-de Geer 2000, Empirical Processes in M-Estimation). Leaving out groups of units in turn shows how much it grows from all
-to fewer, and so how much of it is left (jackknife for a bias of any known rate: Schucany, Gray and Owen 1971, Journal of
-the American Statistical Association 66; by groups: Kott 2001, Journal of Official Statistics 17).
+that is the rate of the best threshold (Kim and Pollard 1990, Annals of Statistics 18) and of the best monotone map
+(van de Geer 2000, Empirical Processes in M-Estimation). Leaving out groups of units in turn shows how much it grows
+from all to fewer, and so how much of it is left (jackknife for a bias of any known rate: Schucany, Gray and Owen 1971,
+Journal of the American Statistical Association 66; by groups: Kott 2001, Journal of Official Statistics 17).
 
 What a unit does to a minimum is seen where the best threshold or map was chosen without it: trials that take part in a
 choice cost less than others, and look more alike than they are.

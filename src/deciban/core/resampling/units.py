@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -150,12 +151,12 @@ def _names(values: Any, name: str) -> AnyArray:
 
 
 def _refuse_missing(array: AnyArray, name: str) -> None:
-    wrong = [at for at, one in enumerate(array.ravel().tolist()) if one is None or one != one]
-    if wrong:
-        raise InputError(
-            f"{name}: no unit at index {wrong[0] // (array.size // len(array))}. Name the unit of every trial; one that "
-            "shares nothing with others has a name of its own."
-        )
+    for at, one in enumerate(array.ravel().tolist()):
+        if one is None or (isinstance(one, float) and math.isnan(one)):
+            raise InputError(
+                f"{name}: no unit at index {at // (array.size // len(array))}. Name the unit of every trial; one that "
+                "shares nothing with others has a name of its own."
+            )
 
 
 def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
@@ -173,13 +174,18 @@ def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
     array = np.asarray(names if isinstance(names, np.ndarray) else list(names))
     if array.dtype.kind in "biu":
         return mixed_bits(array)
-    return np.fromiter((_key_of(str(one)) for one in array.tolist()), np.uint64, len(array))
+    words = [str(one) for one in array.tolist()]
+    spelt = [at for at, word in enumerate(words) if _is_number(word)]
+    digests = b"".join(hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words)
+    found = np.frombuffer(digests, "<u8").astype(np.uint64)
+    found[spelt] = mixed_bits(np.array([int(words[at]) for at in spelt], np.int64))
+    return found
 
 
-def _key_of(word: str) -> int:
-    if word.isascii() and word.removeprefix("-").isdecimal() and len(word) < _DIGITS and word == str(int(word)):
-        return int(mixed_bits(np.array([int(word)]))[0])
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+def _is_number(word: str) -> bool:
+    """Whether a word is what a whole number is printed as."""
+    digits = word.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) < _DIGITS and word == str(int(word))
 
 
 def mixed_bits(numbers: AnyArray) -> Keys:
