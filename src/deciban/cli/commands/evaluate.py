@@ -97,7 +97,7 @@ def _has_requests(one: Any) -> bool:
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options()
+@joining_options(more=("uncertainty",))
 @options("plot", "reliability", "axis", "json")
 def plot_command(
     plot: str,
@@ -140,6 +140,7 @@ def plot_command(
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in files.scores], "key": [key]}
+        read["units"] = list(about.how_sure.files)
         print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
     elif not quiet:
         click.echo(f"wrote {display_name(output)}")
