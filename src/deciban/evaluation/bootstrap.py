@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Bootstrap:
     estimates: Mapping[Figure, Estimate]
     level: float = LEVEL
 
+    def has(self, figure: Figure) -> bool:
+        """Whether there are replicates of a figure."""
+        return figure in self.values or (figure, 0) in self.values
+
     def interval(self, figure: Figure, *, kind: BootstrapKind = "percentile", level: float | None = None) -> Interval:
         """Return the interval of a figure from its replicates.
 
@@ -55,7 +59,8 @@ class Bootstrap:
         kind : {"percentile", "basic"}
             Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
             far below it as replicates lie above. Minima are lower still in replicates than they are here: percentile
-            intervals of minima lie too low, basic ones do not, but may leave the range of the figure.
+            intervals of minima lie too low, basic ones do not, but may leave the range of the figure. Where no unit
+            moves a figure, replicates say nothing: the rule of three does, as in linearised intervals.
         level : float, optional
             That of this object when left out.
 
@@ -76,13 +81,15 @@ class Bootstrap:
         >>> interval.low < found.eer < interval.high, interval.method
         (True, 'bootstrap, basic')
         """
-        estimate, values = looked_up(self.estimates, figure), looked_up(self.values, figure)
+        values, estimate = looked_up(self.values, figure), looked_up(self.estimates, figure)
         level = self.level if level is None else checked_level(level)
+        if kind not in get_args(BootstrapKind):
+            raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
+        if estimate.nothing_seen is not None and estimate.standard_error == 0.0:
+            return estimate.interval(level)
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":
             bounds = 2.0 * estimate.value - bounds[::-1]
-        elif kind != "percentile":
-            raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
         low, high = bounds.tolist()
         error, method = float(np.std(values, ddof=1)), f"bootstrap, {kind}"
         return Interval(estimate.value, low, high, error, estimate.corrected, level, estimate.n_units, method)

@@ -58,7 +58,7 @@ class Uncertainty:
     bootstrap: Bootstrap | None = None
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Return the interval of a figure: by percentiles of the bootstrap where there is one, or linearised.
+        """Return the interval of a figure: by percentiles of the bootstrap where it has the figure, or linearised.
 
         Parameters
         ----------
@@ -72,9 +72,9 @@ class Uncertainty:
         InputError
             If there is no such figure, or it is infinite, or the level is not inside (0, 1).
         """
-        if self.bootstrap is not None:
-            return self.bootstrap.interval(figure, level=self.level if level is None else level)
-        return self.linearised(figure, level=level)
+        if self.bootstrap is None or not self.bootstrap.has(figure):
+            return self.linearised(figure, level=level)
+        return self.bootstrap.interval(figure, level=self.level if level is None else level)
 
     def linearised(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the linearised interval of a figure, also where there is a bootstrap; see `interval`.
