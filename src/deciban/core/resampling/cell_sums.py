@@ -15,10 +15,10 @@ from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import AnyArray, CountArray, IntArray
 
-_RUN = 32
-"""Trials of a cell that are added up together, in 16 bits: 32 products of 14 and 14 fit."""
+_RUN = 64
+"""Trials of a cell that are added up together, in 16 bits: 64 products of 14 and 14 fit."""
 
-_ROWS = 1 << 11
+_ROWS = 1 << 12
 """Trials whose products are in cache at once."""
 
 _SLAB = 1 << 12
