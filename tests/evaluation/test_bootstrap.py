@@ -196,7 +196,19 @@ def test_replicates_without_a_class_are_left_out_and_counted():
     known = evaluate(**made, bootstrap=1000, seed=1).uncertainty
     assert known.bootstrap.left_out == pytest.approx(1000 * np.exp(-2), abs=4 * np.sqrt(1000 * np.exp(-2)))
     assert all(len(values) == 1000 - known.bootstrap.left_out for values in known.bootstrap.values.values())
-    assert any("were left out" in note for note in known.notes)
+    assert any("no trial of some class and are left out" in note for note in known.notes)
+
+
+def test_where_no_replicate_has_both_classes_intervals_stay_linearised():
+    made = drawn(12, 30, 200)
+    made["tar_units"][:] = "one"
+    names = np.unique(made["tar_units"])
+    seed = next(k for k in range(1000) if poisson_weights(keys_of(names), k, np.arange(3)).sum() == 0)
+    found = evaluate(**made, bootstrap=3, seed=seed)
+    assert found.uncertainty.bootstrap.left_out == 3
+    assert not found.uncertainty.bootstrap.values
+    assert found.interval("cllr") == found.uncertainty.linearised("cllr")
+    assert any("intervals are linearised" in note for note in found.uncertainty.notes)
 
 
 def test_errors_that_nobody_made_have_the_rule_of_three():
@@ -210,7 +222,7 @@ def test_errors_that_nobody_made_have_the_rule_of_three():
 def test_few_replicates_are_called_rough():
     assert not [one for one in evaluate(**drawn(), bootstrap=400).uncertainty.notes if "rough" in one]
     notes = evaluate(**drawn(), bootstrap=100).uncertainty.notes
-    assert [one for one in notes if "Bootstrap of 100 replicates" in one and "below 400" in one]
+    assert [one for one in notes if "Bootstrap of 100 replicates" in one and "fewer than 400" in one]
 
 
 def test_what_is_no_figure_kind_or_number_is_refused():
