@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.interval_cells import WithInterval, with_interval, written
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
+from deciban.evaluation.figure_cells import WithInterval, with_interval, written
 from deciban.messages import one_line
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
@@ -177,7 +177,8 @@ def captioned(caption: str | None, systems: Sequence[Any]) -> str:
     """A caption, and what stands in brackets behind figures."""
     from deciban.evaluation.interval_words import caption_of
 
-    return "; ".join(filter(None, (caption, caption_of(systems))))
+    intervals = caption_of(systems)
+    return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "")))
 
 
 def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequence[str], *, with_trials: bool) -> None:
