@@ -147,7 +147,8 @@ class JoinedScores:
         """The units of the trials, and what was assumed to find them; see `deciban.workflows.units.units_of`."""
         from deciban.workflows.units import units_of
 
-        return units_of(self.aligned[0].trials, self.truth, how_sure, self.kind, self.weight)
+        about: Any = {"weight": self.weight, "classes": self.classes or ()}
+        return units_of(self.aligned[0].trials, self.truth, how_sure, self.kind, **about)
 
     def on_axis(self, figures: Figures) -> Figures:
         """Figures with the unit in which plots write llrs, which may be that of the files."""

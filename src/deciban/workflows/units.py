@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
-from deciban.core.resampling.unit_notes import units_in_words
-from deciban.core.resampling.units import FEW_UNITS, TrialUnits
+from deciban.core.resampling.unit_notes import dominated_in_words, units_in_words
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.io.source import PathLike, display_name
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 
 def units_of(
-    trials: Trials, truth: AnyArray, how_sure: HowSure, kind: AnyKind, weight: CountArray | None = None
+    trials: Trials,
+    truth: AnyArray,
+    how_sure: HowSure,
+    kind: AnyKind,
+    *,
+    weight: CountArray | None = None,
+    classes: Sequence[str] = (),
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """The units of every trial of a join, and what was assumed to find them.
 
@@ -46,6 +52,8 @@ def units_of(
         Which finds units where nothing is said of them.
     weight : (n_trials,) array, optional
         Trials of weight 0 make no units, and join none.
+    classes : sequence of str
+        Names of the classes, where there are many.
 
     Returns
     -------
@@ -76,8 +84,11 @@ def units_of(
     if units.n_units < 2:
         words = f"{units_in_words(units)}: one alone says nothing of others, and there are no intervals"
         return None, (Message("units", "", words), *said)
-    rough = f"; fewer than {FEW_UNITS}, so that intervals are rough" if units.n_units < FEW_UNITS else ""
-    return units, (Message("units", "", units_in_words(units) + rough), *said)
+    masks = kind.trials_of_classes(truth, classes)
+    counted_masks = masks if counting is None else ((name, mask & counting) for name, mask in masks)
+    shared = dominated_in_words(units, counted_masks)
+    notes = (Message("note", "", shared),) if shared else ()
+    return units, (Message("units", "", units_in_words(units)), *said, *notes)
 
 
 def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:

@@ -1,4 +1,4 @@
-"""What has to be said of the units of trials, in words that stay with the numbers."""
+"""What has to be said of the units of trials, in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from deciban.core.resampling.units import FEW_UNITS, TrialUnits
+from deciban.core.resampling.units import TrialUnits
 from deciban.messages import counted
 from deciban.types import BoolArray
 
@@ -22,46 +22,33 @@ def units_in_words(units: TrialUnits) -> str:
     return f"{counted(units.n_units, units.noun)}, {units.source}"
 
 
-def notes_on(units: TrialUnits, classes: Iterable[tuple[str, BoolArray]] = ()) -> tuple[str, ...]:
-    """What a reader must know of units before quoting an interval; nothing where all is well.
+def dominated_in_words(units: TrialUnits, classes: Iterable[tuple[str, BoolArray]]) -> str:
+    """Which classes have a unit in all their trials, in words; an empty text where none has.
 
     Parameters
     ----------
     units : TrialUnits
-        Of the trials that count.
     classes : iterable of (str, (n_trials,) bool array)
-        What trials of a class are called, and which these are: a class whose trials all share a unit says nothing of
-        other units.
+        What trials of a class are called, and which they are: of those that count.
 
     Examples
     --------
-    >>> notes_on(TrialUnits.of([f"s{k}" for k in range(12)], noun="speaker"))
-    ('only 12 speakers: intervals are rough below 30',)
-    >>> units = TrialUnits.of([f"s{max(k, 2)}" for k in range(60)], noun="speaker")
-    >>> import numpy as np
-    >>> notes_on(units, [("targets", np.arange(60) < 3), ("non-targets", np.arange(60) >= 3)])
-    ('all targets share one speaker: how much they would differ for others, nobody can tell from them',)
+    >>> units = TrialUnits.of(["ann", "ann", "bob", "cid"], noun="speaker")
+    >>> is_target = np.array([True, True, False, False])
+    >>> dominated_in_words(units, [("targets", is_target), ("non-targets", ~is_target)])
+    'one speaker is in all targets: how other speakers would differ there, no interval can tell'
     """
-    found = list[str]()
-    if units.are_trials:
-        found.append(
-            "every trial was taken for a unit: intervals are too narrow where trials share speakers or sources"
-        )
-    if units.n_units == 1:
-        found.append(f"one {units.noun} only: nothing says how others would differ, and there are no intervals")
-    elif units.n_units < FEW_UNITS:
-        found.append(f"only {counted(units.n_units, units.noun)}: intervals are rough below {FEW_UNITS}")
-    if units.n_units == 1 or _is_each_its_own(units):
-        return tuple(found)
-    shared = [name for name, chosen in classes if chosen.any() and has_common_unit(units, chosen)]
-    if shared:
-        words = f"share one {units.noun}: how much they would differ for others, nobody can tell from them"
-        found.append(f"all {' and all '.join(shared)} {words}")
-    return tuple(found)
+    if _is_each_its_own(units):
+        return ""
+    found = [name for name, chosen in classes if chosen.any() and has_common_unit(units, chosen)]
+    if not found:
+        return ""
+    all_of = ", in all ".join(found)
+    return f"one {units.noun} is in all {all_of}: how other {units.noun}s would differ there, no interval can tell"
 
 
 def has_common_unit(units: TrialUnits, chosen: BoolArray) -> bool:
-    """Whether there is a unit that every one of these trials has on some side.
+    """Whether there is a unit that every one of these trials has, on either side.
 
     Its weight cancels in their mean: it adds nothing to what intervals say, however much it matters.
 
@@ -71,11 +58,12 @@ def has_common_unit(units: TrialUnits, chosen: BoolArray) -> bool:
     >>> has_common_unit(units, np.array([True, True, False])), has_common_unit(units, np.array([True, True, True]))
     (True, False)
     """
-    first = int(np.argmax(chosen))
-    return any(
-        bool(np.all(np.logical_or.reduce([side == unit for side in units.codes])[chosen]))
-        for unit in {int(side[first]) for side in units.codes}
-    )
+    first, last = int(np.argmax(chosen)), len(chosen) - 1 - int(np.argmax(chosen[::-1]))
+    candidates = {int(side[first]) for side in units.codes} & {int(side[last]) for side in units.codes}
+    if not candidates:
+        return False
+    sides = [side[chosen] for side in units.codes]
+    return any(bool(np.all(np.logical_or.reduce([side == unit for side in sides]))) for unit in candidates)
 
 
 def _is_each_its_own(units: TrialUnits) -> bool:

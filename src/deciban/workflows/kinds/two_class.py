@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,8 +36,8 @@ from deciban.workflows.options import Figures, Reading
 _DELIMITED = {",": "table", "\t": "tsv"}
 
 _NO_UNITS = (
-    "none, and no intervals: trials without two sides do not say which of them share a speaker. --units names their "
-    "units by a column of the key or a file; --units trials takes every trial for one"
+    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
+    "--units trials takes every trial for one"
 )
 
 
@@ -163,6 +163,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """How many targets and non-targets there are."""
         n_tar = int(np.count_nonzero(truth))
         return self.counts_in_words({"n_tar": n_tar, "n_non": len(truth) - n_tar})
+
+    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:  # noqa: ARG002
+        """Targets, and non-targets."""
+        yield "targets", truth
+        yield "non-targets", ~truth
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
