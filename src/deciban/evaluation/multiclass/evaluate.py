@@ -160,7 +160,7 @@ def evaluate_classes(
         Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
         possible for up to 20. Subsets are of the closed set, and of trials without weights.
     pairs : bool, optional
-        Whether to evaluate all pairs of classes; by default if there are at most 100 classes.
+        Whether to evaluate all pairs of classes; by default if there are at most 30 classes.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
     units : (n_trials,) or (n_trials, 2) array_like, optional
@@ -170,7 +170,7 @@ def evaluate_classes(
         Of these intervals.
     optimism : bool, optional
         Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
-        out, they are if there are at most 100 classes.
+        out, they are if there are at most 30 classes.
 
     Returns
     -------
