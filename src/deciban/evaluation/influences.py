@@ -30,13 +30,14 @@ _KEPT = 1 << 24
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearFigure:
-    """A figure with its costs of cells.
+    """A figure with its costs.
 
     Attributes
     ----------
     name : Figure
     value : float
-    costs : (2, n_cells) array
+    costs : (2, n_cells) or (n_trials,) array
+        Of cells for both classes; of many classes what each trial adds to the mean of its class.
     scale : {"log", "logit", "identity"}
     nothing_seen : NothingSeen or None
         What is known if no unit moves the figure.
@@ -215,7 +216,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     shifts = corrections(summary, found, tar, non) if resampling.optimism is not False else {}
     estimates = {
         one.name: Estimate(
-            one.value, float(error), n_units, one.scale, _corrected(one, shifts.get(one.name)), one.nothing_seen
+            one.value, float(error), n_units, one.scale, corrected(one, shifts.get(one.name)), one.nothing_seen
         )
         for one, error in zip(figures, errors, strict=True)
     }
@@ -231,7 +232,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     )
 
 
-def _corrected(one: LinearFigure, shift: float | None) -> float | None:
+def corrected(one: LinearFigure, shift: float | None) -> float | None:
+    """A minimum without its optimism, if that is known."""
     return None if shift is None or not one.is_optimistic else max(one.value + shift, 0.0)
 
 

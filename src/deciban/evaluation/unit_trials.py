@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, merged_units
+from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.types import CountArray, ScoreArray, Units, Weights
@@ -99,9 +99,7 @@ class UnitTrials:
         for k in (0, 1):
             own = units[k::2]
             scores.append(np.concatenate([part.scores[k] for part in parts]))
-            n_sides = max(len(one.codes) for one in own)
-            sides = [[one.codes[min(at, len(one.codes) - 1)] for one in own] for at in range(n_sides)]
-            joined.append(TrialUnits(tuple(map(np.concatenate, sides)), own[0].keys, own[0].noun, own[0].source))
+            joined.append(joined_units(own))
             given = [part.weights[k] for part in parts]
             full = [np.ones(len(p.scores[k]), np.int64) if w is None else w for p, w in zip(parts, given, strict=True)]
             weights.append(None if all(one is None for one in given) else np.concatenate(full))
