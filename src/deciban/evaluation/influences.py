@@ -220,7 +220,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         )
         for one, error in zip(figures, errors, strict=True)
     }
-    return Uncertainty(
+    known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
@@ -230,6 +230,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         curves=bands.standard_errors(n_units),
         level=resampling.level,
     )
+    if not resampling.bootstrap:
+        return known
+    from deciban.evaluation.replicates import ReplicatedFigures, with_bootstrap  # few ask for it
+
+    return with_bootstrap(known, summary, ReplicatedFigures(summary, found, figures), cells, (tar, non), resampling)
 
 
 def corrected(one: LinearFigure, shift: float | None) -> float | None:
