@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io.source import PathLike
 from deciban.trials import IdMap
 
@@ -150,6 +152,12 @@ class HowSure:
     def wanted(self) -> bool:
         """Whether anything is wanted that needs units."""
         return bool(self.intervals or self.bootstrap or self.optimism)
+
+    def resampling(self, units: TrialUnits | None) -> Resampling | None:
+        """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""
+        if units is None or not self.intervals:
+            return None
+        return Resampling(units=units, level=self.level, optimism=self.optimism)
 
     @property
     def files(self) -> list[PathLike]:

@@ -165,7 +165,7 @@ def sums_of_squares(
     """
     n_units, n_problems = shape
     if single:
-        return np.bincount(problem, values * values, minlength=n_problems)
+        return np.bincount(problem, values * values, minlength=n_problems).astype(np.float64, copy=False)
     pair = problem.astype(np.int64) * n_units + unit
     if n_units * n_problems <= _TABLE:
         sums = np.bincount(pair, values, minlength=n_units * n_problems).reshape(n_problems, n_units)
@@ -173,4 +173,4 @@ def sums_of_squares(
     order = np.argsort(pair, kind="stable")
     begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
     sums = np.add.reduceat(values[order], begins)
-    return np.bincount(problem[order][begins], sums * sums, minlength=n_problems)
+    return np.bincount(problem[order][begins], sums * sums, minlength=n_problems).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""Optimism of the least Cllr of many classes: scale and offsets that are best for these trials do worse on new units."""
+"""Optimism of the least Cllr of many classes: what is best for these trials does less well on new units."""
 
 from __future__ import annotations
 

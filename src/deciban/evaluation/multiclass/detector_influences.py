@@ -234,15 +234,13 @@ class _Detector:
 
     def of_trials(self, costs: FloatArray) -> FloatArray:
         """What each trial adds to the mean of its class, from costs of cells (2, n_cells)."""
-        found = costs[1][self.cell]
-        found *= self.share
+        found: FloatArray = costs[1][self.cell] * self.share
         found[self.own] = costs[0][self.cell[self.own]]
         return found
 
     def cllr(self) -> FloatArray:
         """What each trial adds to Cllr."""
-        found = softplus(np.where(self.is_target, -self.llr, self.llr))
-        found *= self.share / (2.0 * math.log(2))
+        found: FloatArray = softplus(np.where(self.is_target, -self.llr, self.llr)) * self.share / (2.0 * math.log(2))
         return found
 
     def cost(self, at: int, *, best: bool = False) -> FloatArray:
@@ -250,9 +248,8 @@ class _Detector:
         log_odds = float(self.log_odds[at])
         threshold = -log_odds
         if best:
-            threshold = float(
-                self.scores.pav.thresholds[self.scores.rocch.best_vertices(self.log_odds[at : at + 1])[0]]
-            )
+            vertex = self.scores.rocch.best_vertices(self.log_odds[at : at + 1])[0]
+            threshold = float(self.scores.pav.thresholds[vertex])
         return self.linear.rates(threshold, float(expit(log_odds)), float(expit(-log_odds)))
 
 

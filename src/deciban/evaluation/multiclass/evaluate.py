@@ -162,7 +162,7 @@ def evaluate_classes(
         Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
         possible for up to 20. Subsets are of the closed set, and of trials without weights.
     pairs : bool, optional
-        Whether to evaluate all pairs of classes; by default if there are at most 100 classes.
+        Whether to evaluate all pairs of classes; by default if there are at most 30 classes.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
     units : (n_trials,) or (n_trials, 2) array_like, optional
@@ -172,7 +172,7 @@ def evaluate_classes(
         Of these intervals.
     optimism : bool, optional
         Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
-        out, they are if there are at most 100 classes.
+        out, they are if there are at most 30 classes.
     bootstrap : int
         Number of replicates by units, from which intervals are taken then, but for those of pairs and of rates of single
         classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are in replicates.

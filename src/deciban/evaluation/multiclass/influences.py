@@ -22,7 +22,7 @@ from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
-from deciban.types import FloatArray
+from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -32,7 +32,10 @@ _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
 
 _MANY = 100
-"""Classes up to which every rate of the confusions has an interval, and minima of detectors are corrected unasked."""
+"""Classes up to which every rate of the confusions has an interval."""
+
+_FEW = 30
+"""Classes up to which minima are corrected unasked: it takes less time than the evaluation."""
 
 
 class Collected:
@@ -106,7 +109,7 @@ class ClassFigureCosts:
         Units that have trials of each class.
     """
 
-    def __init__(self, summary: ClassSummary, found: ClassEvaluation, seen: FloatArray) -> None:
+    def __init__(self, summary: ClassSummary, found: ClassEvaluation, seen: IntArray) -> None:
         assert summary.units is not None  # noqa: S101  # who asks has them
         self.found, self.trials, self.seen = found, summary.units, seen
         self.label, self.values = summary.units.costs.label, summary.units.costs.values
@@ -151,7 +154,8 @@ class ClassFigureCosts:
         decided = self.values[3]
 
         def squares(is_counted: FloatArray) -> list[float]:
-            return means.squares_apart(means.centred(is_counted), self.label, n).tolist()
+            found: list[float] = means.squares_apart(means.centred(is_counted), self.label, n).tolist()
+            return found
 
         def rate(name: Figure, k: int, value: float) -> LinearFigure:
             nothing = NothingSeen(int(self.seen[k]), above=float(value == 0.0), below=float(value == 1.0))
@@ -186,7 +190,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen)
-    is_corrected = found.n_classes <= _MANY if resampling.optimism is None else resampling.optimism
+    is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
     left_out = LeftOut(means, N_GROUPS) if is_corrected else None
     detectors = DetectorInfluences(summary, found, means, seen, left_out)
     of_all, of_classes = (

@@ -41,6 +41,7 @@ def pair_squares(
         Units that have trials of each class.
     """
     pairs, classes = summary.problems.pairs(), summary.classes
+    values = {what: getattr(found, what) for what in PAIR_FIGURES}
     assert pairs is not None  # noqa: S101  # they were analysed
     for i, others in pairs.portions():
         squares = _squares(pairs, means, i, others)
@@ -49,7 +50,7 @@ def pair_squares(
             few = int(min(seen[i], seen[j]))
             unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
             for row, what in enumerate(PAIR_FIGURES):
-                value, nothing = float(getattr(found, what)[i, j]), entropy if what == "min_cllr" else unbounded
+                value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
                 for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
                     figures.append(LinearFigure((f"pairwise_{what}", *pair), value, _NO_COSTS, "log", nothing))
                     kept.append(float(squares[row, at]))

@@ -68,12 +68,12 @@ class ClassUnitTrials:
         rows = [trials.rows(k) for k in range(n_classes)]
         order, flat = np.concatenate(rows), np.full(n_classes, 1.0 / n_classes)
         surprise = trial_surprises(trials, flat)
-        costs = np.stack(
+        costs: FloatArray = np.stack(
             (
                 surprise,
                 surprise if np.array_equal(prior, flat) else trial_surprises(trials, prior),
                 trial_quadratic_costs(trials, prior),
-                chosen(trials.loglik, prior)[order],
+                chosen(trials.loglik, prior)[order].astype(np.float64),
             )
         )
         least = None if calibration is None else calibrated_surprises(trials, calibration.scale, calibration.offset)
