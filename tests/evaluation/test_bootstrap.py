@@ -103,12 +103,7 @@ def test_scipy_finds_the_same_spread_where_units_are_on_one_side(kind):
         return scores.rocch.eer(), metrics.cllr(one, other), metrics.auc(one, other)
 
     wanted = stats.bootstrap(
-        (np.arange(len(names)),),
-        figures,
-        n_resamples=1500,
-        vectorized=False,
-        method=kind,
-        rng=np.random.default_rng(1),
+        (np.arange(len(names)),), figures, n_resamples=1500, vectorized=False, method=kind, rng=np.random.default_rng(1)
     )
     found = evaluate(**made, bootstrap=3000, seed=2).uncertainty.bootstrap
     for k, name in enumerate(("eer", "cllr", "auc")):
@@ -152,8 +147,7 @@ def test_parts_of_the_data_are_the_data():
     made = drawn(40, 300, 3000)
     parts = [
         summarize(
-            *(made[one][some] for one in ("tar", "non")),
-            **{one: made[one][some] for one in ("tar_units", "non_units")},
+            *(made[one][some] for one in ("tar", "non")), **{one: made[one][some] for one in ("tar_units", "non_units")}
         )
         for some in (slice(0, 100), slice(100, None))
     ]

@@ -57,7 +57,8 @@ def test_groups_keep_the_weight_of_their_classes():
 def test_spread_is_that_of_the_linearised_form():
     loglik, label, units = drawn(4000, 120)
     known = evaluate_classes(loglik, label, units=units, bootstrap=1000, seed=1).uncertainty
-    for figure in ("cllr", "min_cllr", "error_rate", "brier", ("c_avg", 0), ("min_c_avg", 0), ("detectors", "1", "eer")):
+    names = ("cllr", "min_cllr", "error_rate", "brier", ("c_avg", 0), ("min_c_avg", 0), ("detectors", "1", "eer"))
+    for figure in names:
         ratio = known.bootstrap.interval(figure).standard_error / known.linearised(figure).standard_error
         assert 0.9 < ratio < 1.12, (figure, ratio)
 

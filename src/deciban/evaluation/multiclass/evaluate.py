@@ -174,8 +174,8 @@ def evaluate_classes(
         Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
         out, they are if there are at most 30 classes.
     bootstrap : int
-        Number of replicates by units, from which intervals are taken then, but for those of pairs and of rates of single
-        classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are in replicates.
+        Number of replicates by units, from which intervals are taken then, but for those of pairs and of rates of
+        single classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are.
     seed : int
         From which replicates are drawn; the same seed draws the same.
 

@@ -46,7 +46,7 @@ class ClassReplicates:
 
         def figures_of(weights: Multipliers) -> tuple[FloatArray, BoolArray]:
             total = self._trials.of(weights)
-            has_all = (total > 0.0).all(axis=0)
+            has_all = np.asarray((total > 0.0).all(axis=0))
             scale = np.divide(self.shares[:, None], total, out=np.zeros(total.shape), where=total > 0.0)
             return np.stack([(one.of(weights) * scale).sum(axis=0) for one in sums], axis=1), has_all
 
