@@ -135,14 +135,14 @@ class Bootstrap:
         """What a reader of the intervals must know."""
         left, wanted = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
         out = (
-            f"{self.left_out:,} of {self.n_replicates:,} replicates of the bootstrap have no trial of some class and are "
-            "left out"
+            f"{self.left_out:,} of {self.n_replicates:,} replicates of the bootstrap have no trial of some class and "
+            "are left out"
         )
         if not self.values:
             return (f"{out}: intervals are linearised.",)
         found = [f"{out}."] if self.left_out else []
         if left < wanted:
             found.append(
-                f"Bootstrap of {left:,} replicates: bounds at level {self.level:g} are rough with fewer than {wanted:,}."
+                f"Bootstrap of {left:,} replicates: at level {self.level:g} bounds are rough with fewer than {wanted:,}."
             )
         return tuple(found)

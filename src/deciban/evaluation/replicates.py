@@ -89,8 +89,8 @@ class ReplicatedFigures:
         """Names of an actual figure, its minimum, and their difference."""
         found: list[tuple[Figure, Figure, Figure]] = [("cllr", "min_cllr", "calibration_loss")]
         for k in range(len(self.found.requested.posterior_scores)):
-            parts = ("discrimination_loss", "calibration_loss")
-            found += [((rule, k), *((f"{rule}_{part}", k) for part in parts)) for rule in ("log_loss", "brier")]
+            for rule in ("log_loss", "brier"):
+                found += [((rule, k), (f"{rule}_discrimination_loss", k), (f"{rule}_calibration_loss", k))]
         return found
 
 
