@@ -142,7 +142,6 @@ class Bootstrap:
             return (f"{out}: intervals are linearised.",)
         found = [f"{out}."] if self.left_out else []
         if left < wanted:
-            found.append(
-                f"Bootstrap of {left:,} replicates: at level {self.level:g} bounds are rough with fewer than {wanted:,}."
-            )
+            rule = f"with fewer than {wanted:,} bounds at level {self.level:g} are rough"
+            found.append(f"Bootstrap of {left:,} replicates: {rule}.")
         return tuple(found)
