@@ -157,7 +157,8 @@ class HowSure:
         """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""
         if units is None or not self.intervals:
             return None
-        return Resampling(units=units, level=self.level, optimism=self.optimism)
+        drawn = {"bootstrap": self.bootstrap, "seed": self.seed}
+        return Resampling(units=units, level=self.level, optimism=self.optimism, **drawn)
 
     @property
     def files(self) -> list[PathLike]:

@@ -52,9 +52,7 @@ def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None
     return starts
 
 
-def block_llr(
-    n_tar: CountArray, n_non: CountArray, totals: tuple[CountArray, CountArray] | None = None
-) -> FloatArray:
+def block_llr(n_tar: CountArray, n_non: CountArray, totals: tuple[CountArray, CountArray] | None = None) -> FloatArray:
     """Log-likelihood ratio of every block: ``ln(n_tar / T) - ln(n_non / N)`` in nats.
 
     ``T`` and ``N`` are the sums, or the totals that are given for each block where there are several tables.

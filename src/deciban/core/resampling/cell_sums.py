@@ -143,7 +143,9 @@ class SumsOfProducts:
             total[own[starts]] += np.add.reduceat(runs[: len(own)], starts, axis=0, dtype=kind)
         return total[:, :n_replicates]
 
-    def _add_runs(self, table: Multipliers, trials: slice, buffers: Multipliers, out: AnyArray, *, in_bytes: bool) -> None:
+    def _add_runs(
+        self, table: Multipliers, trials: slice, buffers: Multipliers, out: AnyArray, *, in_bytes: bool
+    ) -> None:
         """Sums of the products of runs of trials."""
         n_trials = trials.stop - trials.start
         product, other = buffers[0, :n_trials], buffers[1, :n_trials]
