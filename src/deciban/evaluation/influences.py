@@ -12,8 +12,9 @@ import numpy as np
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.intervals import Estimate, NothingSeen, Scale
+from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.scales import Scale
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.optimism import corrections
 from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty
