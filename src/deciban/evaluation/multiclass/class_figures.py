@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deciban.core.resampling.class_means import ClassMeans
-from deciban.core.resampling.intervals import Estimate, NothingSeen, Scale
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.scales import Scale
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
 
