@@ -76,7 +76,7 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 def _method(known: Uncertainty) -> str:
     """How intervals were found, but for those of figures that no unit moves."""
-    each = (estimate.interval().method for estimate in known.estimates.values())
+    each = (known.interval(figure).method for figure in known.estimates)
     return next((method for method in each if method != RULE_OF_THREE), LINEARISED)
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class ReplicatedFigures:
     """Figures of two classes from counts in cells, of many tables at once.
 
-    They are means of costs of cells: of the same ones that linearised intervals have, but minima over thresholds and maps
-    are found anew in each table.
+    They are means of costs of cells: of those that linearised intervals have, but minima over thresholds and maps are
+    found anew in each table.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -152,7 +153,7 @@ class Canvas:
     @property
     def _opacity(self) -> float:
         """Of bands: the more there are, the paler."""
-        return max(0.22 / len(self.marks) ** 0.5, 0.08)
+        return max(0.22 / math.sqrt(len(self.marks)), 0.08)
 
     def equalize(self, height_over_width: float) -> None:
         """Make units equally long on both axes, and a figure of our own as high as such axes need."""
