@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,7 +83,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         )
         for k, (one, error) in enumerate(zip(figures, sums.standard_errors(n_units), strict=True))
     }
-    return Uncertainty(
+    known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
@@ -93,6 +94,12 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences((seen[0], seen[1])),
     )
+    if not resampling.bootstrap:
+        return known
+    from deciban.evaluation.replicates import ReplicatedFigures, bootstrap_of  # few ask for it
+
+    replicated = ReplicatedFigures(figures)
+    return replace(known, bootstrap=bootstrap_of(known, summary, replicated, cells, (tar, non), resampling))
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
