@@ -47,6 +47,7 @@ CALLS = [
     "eval c.npy --key label.npy --out-of-set 0.2",
     f"compare a.txt {LONG} --key key.txt --dcf 0.1 --dcf 0.5 --permutations 99 --units trials",
     f"report a.txt {LONG} --key key.txt -o page.html --train a.txt --train {LONG} --train-key key.txt",
+    "compare c.npy d.npy --key label.npy --against first --no-optimism",
     "report c.npy --key label.npy -o page.html",
     "plot det a.txt --key key.txt -o det.svg",
     "plot confusion c.npy --key label.npy -o confusion.svg",
