@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from scipy import special
 
 from deciban._validate import arrays as _validate
-
-Scale = Literal["log", "logit", "identity"]
+from deciban.core.resampling.scales import Scale, bounds_on_scale
 
 LEVEL = 0.95
 """Share of draws in which an interval should hold the true value."""
@@ -74,9 +72,13 @@ class NothingSeen:
     ceiling: float = math.inf
     is_entropy: bool = False
 
-    def bounds(self, value: float, level: float) -> tuple[float, float]:
+    def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
-        share = -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+        return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+
+    def bounds(self, value: float, level: float) -> tuple[float, float]:
+        """The figure, and what it rises to or falls to with that `share`."""
+        share = self.share(level)
         rise = min(share, 0.5)
         if self.is_entropy:
             rise = float(special.entr(rise) + special.entr(1.0 - rise)) / math.log(2)
@@ -99,6 +101,8 @@ class Estimate:
         Without optimism; the middle of the interval where it is known.
     nothing_seen : NothingSeen or None
         Where no unit moves the figure.
+    limits : (float, float)
+        What the figure cannot leave: neither do its bounds.
     """
 
     value: float
@@ -107,9 +111,10 @@ class Estimate:
     scale: Scale = "log"
     corrected: float | None = None
     nothing_seen: NothingSeen | None = None
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
-        """With the t quantile of ``n_units - 1`` degrees of freedom.
+        """With the t quantile of ``n_units - 1`` degrees of freedom, around the corrected value where there is one.
 
         Raises
         ------
@@ -129,20 +134,15 @@ class Estimate:
             bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
         else:
             bounds = self._bounds(float(special.stdtrit(self.n_units - 1, (1.0 + level) / 2.0)) * self.standard_error)
-        return Interval(self.value, *bounds, self.standard_error, self.corrected, level, self.n_units, method)
+        low, high = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
+        return Interval(self.value, low, high, self.standard_error, self.corrected, level, self.n_units, method)
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected
         if half_width == 0.0:
             return middle, middle
-        if self.scale == "logit" and 0.0 < self.value < 1.0 and 0.0 < middle < 1.0:
-            reach = half_width / (self.value * (1.0 - self.value))
-            centre = float(special.logit(middle))
-            return float(special.expit(centre - reach)), float(special.expit(centre + reach))
-        if self.scale == "log" and self.value > 0.0 and middle > 0.0:
-            reach = min(half_width / self.value, 700.0)
-            return middle * math.exp(-reach), middle * math.exp(reach)
-        return middle - half_width, middle + half_width
+        low, high = bounds_on_scale(middle, middle, half_width, self.scale)
+        return float(low), float(high)
 
 
 def checked_level(level: float) -> float:

@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
@@ -134,10 +135,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         name: str,
         figures: Figures,
         classes: Sequence[str],  # noqa: ARG002
-        units: TrialUnits | None = None,  # noqa: ARG002
+        resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures))
+        points = checked_figures(figures)
+        return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
