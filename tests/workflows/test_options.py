@@ -6,7 +6,7 @@ import pytest
 
 from deciban import InputError, apply_files, evaluate_files, report_files, train_files
 from deciban.calibration import AffineCalibrator
-from deciban.workflows import Figures, Options, Reading, kind_of_scores
+from deciban.workflows import Figures, HowSure, Options, Reading, kind_of_scores
 
 MODEL = AffineCalibrator().fit([3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False])
 CALLS = {
@@ -39,8 +39,12 @@ def test_every_option_goes_where_it_belongs():
         for one in fields(made):
             value = object() if one.name not in ("detection_llr", "operating_points") else [one.name]
             assert getattr(getattr(Options.of("f", {one.name: value}), part), one.name) == value
-    names = [{one.name for one in fields(made)} for made in (Reading, Figures)]
-    assert not names[0] & names[1]
+    said = {"units": "spk", "level": 0.9, "intervals": False, "bootstrap": 10, "seed": 1, "optimism": True}
+    for name, value in (said | {"units_required": False}).items():
+        assert getattr(Options.of("f", {name: value}).how_sure, name) == value
+    names = [one.name for made in (Reading, Figures, HowSure) for one in fields(made)]
+    assert len(set(names)) == len(names)
+    assert Options.of("f", Options.of("f", said).arguments) == Options.of("f", said)
     assert Options.of("f", {"kind": "classes"}).kind == "classes"
     assert Options.of("f", {}) == Options()
 

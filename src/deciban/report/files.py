@@ -153,7 +153,7 @@ def write_report(
     files : ScoreFiles, optional
         Scores and key of the request, where they were opened already.
     """
-    refuse_overwriting([request.output], options.reading.files)
+    refuse_overwriting([request.output], options.files)
     held = HoldOut(request.cross_validate, request.n_folds)
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
@@ -173,7 +173,7 @@ def write_report(
         opened = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
-        train = evaluate_model(model, opened, None, chosen.of_systems(test.renamed), **how)
+        train = evaluate_model(model, opened, None, chosen.of_systems(test.renamed).lenient_on_units(), **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion and chosen.kind == "two-class":

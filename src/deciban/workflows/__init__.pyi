@@ -1,5 +1,6 @@
 from deciban.workflows.apply import apply_files as apply_files
 from deciban.workflows.evaluate import evaluate_files as evaluate_files
+from deciban.workflows.how_sure import HowSure as HowSure
 from deciban.workflows.inputs import JoinedScores as JoinedScores
 from deciban.workflows.inputs import read_joined as read_joined
 from deciban.workflows.inspection import inspect_file as inspect_file

@@ -62,7 +62,9 @@ def evaluate_files(
         will do.
 
         ``kind`` (``"two-class"`` or ``"classes"``; left out, the files decide), how files are read and joined (the
-        attributes of `deciban.workflows.Reading`), and which figures are wanted (those of
+        attributes of `deciban.workflows.Reading`), what is wanted about uncertainty (those of
+        `deciban.workflows.HowSure`: ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``), and
+        which figures are wanted (those of
         `deciban.workflows.Figures`: ``operating_points``, ``eer_conventions``, ``fnmr_at``, ``fmr_at``,
         ``at_thresholds``, ``posteriors_at``, ``axis`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
         ``subsets``, ``pairs``, ``groups`` of many).
@@ -130,12 +132,13 @@ def evaluate_joined(
     kind.require_trials(truth, classes)
     figures = joined.on_axis(options.figures)
     each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
+    units, found = joined.units(options.how_sure)
     for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
-        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, classes=classes))
+        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, classes=classes, units=units))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
-    messages = joined.all_messages(ties) + (() if chosen is None else chosen.messages)
+    messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
     return Results(tuple(evaluations), joined.report, messages)
 
 

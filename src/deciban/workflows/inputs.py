@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
@@ -21,6 +22,7 @@ from deciban.trials.criteria import criteria
 from deciban.trials.joining.near_names import near_names
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress
+from deciban.workflows.how_sure import HowSure
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import named_apart
@@ -140,6 +142,13 @@ class JoinedScores:
     def report(self) -> JoinReport:
         """How trials met."""
         return self.aligned[0].report
+
+    def units(self, how_sure: HowSure) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+        """The units of the trials, and what was assumed to find them; see `deciban.workflows.units.units_of`."""
+        from deciban.workflows.units import units_of
+
+        about: Any = {"weight": self.weight, "classes": self.classes or ()}
+        return units_of(self.aligned[0].trials, self.truth, how_sure, self.kind, **about)
 
     def on_axis(self, figures: Figures) -> Figures:
         """Figures with the unit in which plots write llrs, which may be that of the files."""

@@ -16,6 +16,7 @@ from deciban.io.source import PathLike
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.types import Axis
+from deciban.workflows.how_sure import HowSure
 from deciban.workflows.system_names import Names, Renamed
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -170,22 +171,25 @@ class Options:
     figures : Figures
     kind : {"two-class", "classes"}, optional
         What the scores are about; left out, the files decide.
+    how_sure : HowSure
+        What is wanted about uncertainty.
     """
 
     reading: Reading = field(default_factory=Reading)
     figures: Figures = field(default_factory=Figures)
     kind: KindName | None = None
+    how_sure: HowSure = field(default_factory=HowSure)
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
-        """Sort the keyword arguments of a function into reading and figures.
+        """Sort the keyword arguments of a function into reading, figures and uncertainty.
 
         Raises
         ------
         TypeError
-            If there is an argument that neither has; it names the function that was called, and a similar argument.
+            If there is an argument that none of them has; it names the function that was called, and a similar one.
         InputError
-            If ``kind`` is none.
+            If ``kind`` is none, or what is said about uncertainty.
 
         Examples
         --------
@@ -196,10 +200,11 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
-        reads, shows = ({one.name for one in fields(made)} for made in (Reading, Figures))
+        reads, shows, sure = ({one.name for one in fields(made)} for made in (Reading, Figures, HowSure))
+        known = [*reads, *shows, *sure, "kind"]
         for name in given:
-            if name not in (*reads, *shows, "kind"):
-                near = difflib.get_close_matches(name, [*reads, *shows, "kind"], n=1)
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
         kind = given.get("kind")
@@ -213,12 +218,12 @@ class Options:
         figures = Figures(**{name: value for name, value in given.items() if name in shows})
         if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):
             figures = replace(figures, operating_points=list(figures.operating_points))
-        return cls(reading, figures, kind)
+        return cls(reading, figures, kind, HowSure(**{name: value for name, value in given.items() if name in sure}))
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments, of which `of` makes it again."""
-        parts = (self.reading, self.figures)
+        parts = (self.reading, self.figures, self.how_sure)
         return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {"kind": self.kind}
 
     def of_systems(self, known: Renamed | None) -> Options:
@@ -229,6 +234,15 @@ class Options:
         """The same with more figures: those that something was said about."""
         given = {name: value for name, value in figures.items() if value not in (None, False, ())}
         return replace(self, figures=replace(self.figures, **given))
+
+    @property
+    def files(self) -> list[PathLike]:
+        """What is read besides scores and key."""
+        return [*self.reading.files, *self.how_sure.files]
+
+    def lenient_on_units(self) -> Options:
+        """The same for other trials, whose units may not be among those that were named."""
+        return replace(self, how_sure=replace(self.how_sure, units_required=False))
 
     def lenient(self) -> Options:
         """The same for other trials, whose key may lack the column of weights."""

@@ -12,6 +12,7 @@ import numpy as np
 from deciban.analysis.data import LabelledData
 from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
@@ -42,6 +43,8 @@ class SystemTrials:
         Of the first system, for its trials.
     messages : tuple of Message
         What is to be said besides.
+    units : TrialUnits, optional
+        Those of the trials.
     """
 
     joined: JoinedScores
@@ -49,6 +52,7 @@ class SystemTrials:
     systems: tuple[str, ...]
     template: AnyScores
     messages: tuple[Message, ...] = ()
+    units: TrialUnits | None = None
 
     @classmethod
     def read(
@@ -86,7 +90,8 @@ class SystemTrials:
         tables, messages = ({}, []) if quality is None else measures_of(quality, first.trials, sides=sides)
         scores = joined.kind.stacked([one.scores for one in joined.aligned])
         data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight)
-        found = cls(joined, data, joined.names, first, tuple(messages))
+        units, assumed = joined.units(options.how_sure)
+        found = cls(joined, data, joined.names, first, (*messages, *assumed), units)
         return found.with_counts_of_scores() if incomplete else found
 
     @property
@@ -145,7 +150,15 @@ class SystemTrials:
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
         figures = self.joined.on_axis(figures)
-        return self.kind.evaluate(self.data.known(score), name=name, figures=figures, classes=self.classes)
+        known: Any = {"figures": figures, "classes": self.classes, "units": self._units_of_known(score)}
+        return self.kind.evaluate(self.data.known(score), name=name, **known)
+
+    def _units_of_known(self, score: AnyArray) -> TrialUnits | None:
+        """The units of the trials that have a score."""
+        if self.units is None or score.ndim > 1:
+            return self.units
+        there = ~np.isnan(score)
+        return self.units if there.all() else self.units.take(there)
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""
@@ -157,7 +170,8 @@ class SystemTrials:
         if rows.all():
             return self
         numbers: IntArray = np.flatnonzero(rows)
-        return replace(self, data=self.data.take(numbers), template=self.template.take(numbers))
+        units = None if self.units is None else self.units.take(numbers)
+        return replace(self, data=self.data.take(numbers), template=self.template.take(numbers), units=units)
 
     @property
     def counting(self) -> SystemTrials:

@@ -30,7 +30,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options()
+@joining_options(more=("uncertainty",))
 @options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
@@ -48,6 +48,7 @@ def eval_command(
     deciban eval --tar same.txt --non different.txt
     deciban eval sysA.txt --key key.txt --dcf 0.01:10:1 --dcf 0.001 --json
     deciban eval sysA.txt --key key.txt --threshold-from dev.txt --threshold-key dev.key
+    deciban eval sysA.txt --key key.txt --units utt2spk
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
@@ -73,6 +74,7 @@ def eval_command(
     tell(results.messages, quiet=quiet)
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
+        places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": [one.path for one in files.scores], "key": [key], **places})
         return
     from deciban.cli.shared.tables import console, print_results
@@ -95,7 +97,7 @@ def _has_requests(one: Any) -> bool:
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options()
+@joining_options(more=("uncertainty",))
 @options("plot", "reliability", "axis", "json")
 def plot_command(
     plot: str,
@@ -124,7 +126,7 @@ def plot_command(
 
     ending_of(output)
     files = asked.files(asked.inputs(scores, key), key)
-    refuse_overwriting([output], [*files.paths, *asked.options.reading.files])
+    refuse_overwriting([output], [*files.paths, *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
     if plot not in (_CLASS_KINDS if many else _KINDS):
@@ -138,6 +140,7 @@ def plot_command(
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in files.scores], "key": [key]}
+        read["units"] = list(about.how_sure.files)
         print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
     elif not quiet:
         click.echo(f"wrote {display_name(output)}")

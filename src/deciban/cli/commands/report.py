@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options()
+@joining_options(more=("uncertainty",))
 @options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
@@ -67,7 +67,7 @@ def report_command(
     if done.train is not None:
         tell(("training", *done.train.messages), quiet=quiet)
     if shown.as_json:
-        print_json(done.to_dict(), files=_files(request))
+        print_json(done.to_dict(), files={**_files(request), "units": about.how_sure.files})
     elif not quiet:
         on = console(shown.table_style, stderr=str(output) == "-")
         print_results(done.results, on, all_classes=shown.all_classes)

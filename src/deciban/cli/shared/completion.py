@@ -129,6 +129,17 @@ def _with_roles(columns: Callable[[click.Context], list[str]]) -> Completer:
     return complete
 
 
+def _columns_or_files(columns: Callable[[click.Context], list[str]], words: Sequence[str]) -> Completer:
+    """Offer words and columns after the last comma, and files where none of these begins as typed."""
+
+    def complete(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        found = [CompletionItem(word) for word in words if word.startswith(incomplete)]
+        found += _listed(columns, "")(context, param, incomplete)
+        return found or files(context, param, incomplete)
+
+    return complete
+
+
 _OF_KEY = _columns("key", "scores", "source")
 _OF_SCORES = _columns("scores", "source", "files", "submission")
 _FORMATS = _named(_formats)
@@ -143,6 +154,7 @@ _BY_OPTION: dict[str, Completer] = {
     "--where": _listed(_OF_KEY, "="),
     "--weights": _listed(_OF_KEY, ""),
     "--cross-validate": _listed(_OF_KEY, ""),
+    "--units": _columns_or_files(_OF_KEY, ("trials", "product", "product:")),
 }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deciban.workflows.inputs import Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
 
-_TYPES = {"float": float, "path": click.Path(dir_okay=False, path_type=Path)}
+_TYPES = {"float": float, "int": int, "path": click.Path(dir_okay=False, path_type=Path)}
 _OPTION_OF = {
     "operating_points": "--dcf",
     "scores": "--scores-are",
@@ -115,7 +115,9 @@ def options(*sections: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return added
 
 
-def joining_options(*, missing: str = "missing", figures: str = "costs") -> Callable[..., Any]:
+def joining_options(
+    *, missing: str = "missing", figures: str = "costs", more: Sequence[str] = ()
+) -> Callable[..., Any]:
     """Add the options that say how to read score files and a key, how to join them, and which figures are wanted.
 
     The command, a `SectionedCommand`, gets them as ``key``, ``asked`` (an `Asked`) and ``quiet``.
@@ -124,8 +126,10 @@ def joining_options(*, missing: str = "missing", figures: str = "costs") -> Call
     ----------
     missing, figures : str
         Sections of options: what to do about trials without a score, and what is said of many classes.
+    more : sequence of str
+        Further sections whose options become arguments of functions: ``uncertainty``.
     """
-    sections = ("joining", "by-order", missing, "duplicates", "quiet", "kind", "classes", figures)
+    sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", figures)
     declared = [names.split()[-1].partition("/")[0] for section in sections for names in _sections()[section]]
     own = {name.lstrip("-").replace("-", "_") for name in declared} - {"key", "quiet"}
 

@@ -11,7 +11,7 @@ Id maps: what a name on the left is called on the right::
     model1 seg1
     model2 seg7
 
-Commas may stand between them, and a header ``left,right`` above.
+Commas may stand between them, and a header ``left,right`` above; or tabs, and blanks in the names.
 
 The lists of trials (index, key and scores) are the lines of the format ``kaldi``. Names of measures have no place in
 this format; they come back as q1, q2, ... Such lines could be many things, so they are never guessed: they are read
@@ -35,16 +35,12 @@ from deciban.io.text.one_line import is_number, split
 from deciban.trials import IdMap, Origin, SegmentQuality
 
 
-def _fields(source: Source, name: str) -> list[tuple[int, list[str]]]:
-    lines = [(number, split(line, " ")) for number, line in numbered_lines(read_text(source), source.name)]
-    if not lines:
-        raise FormatError(f"{source.name}: the file is empty. Expected {name}.")
-    return lines
-
-
 def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
     """Read quality measures of segments."""
-    (number, first), *lines = _fields(source, "quality measures")
+    lines = [(number, split(line, " ")) for number, line in numbered_lines(read_text(source), source.name)]
+    if not lines:
+        raise FormatError(f"{source.name}: the file is empty. Expected quality measures.")
+    (number, first), *lines = lines
     if len(first) != 1 or not re.fullmatch("[1-9][0-9]{0,17}", first[0]):
         raise FormatError(
             f"{source.name}:{number}: expected the number of quality measures alone on the first line, got "
@@ -89,25 +85,29 @@ def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  
                 f"{source.name}:{number}: expected 2 columns (left right), got {len(fields)}: "
                 f"{' '.join(fields)[:80]!r}."
             )
+        if not all(fields):
+            raise FormatError(f"{source.name}:{number}: one of two names is empty: {','.join(fields)[:80]!r}.")
     left, right = zip(*(fields for _, fields in lines), strict=True)
     with only_format_errors(source.name, "an id map"):
-        id_map = IdMap.from_columns(left, right, source=source.name)
+        id_map = IdMap.from_columns(left, right, where=lambda row: f"{source.name}:{lines[row][0]}")
     return Contents(origin=Origin(source.name, "bosaris-idmap"), id_map=id_map)
 
 
 def _pairs(source: Source) -> list[tuple[int, list[str]]]:
-    """The fields of an id map: as white space separates them, or commas if these make two of every line."""
-    lines = _fields(source, "an id map")
+    """The fields of an id map: as white space separates them, or commas or tabs if these make two of every line."""
     numbered = list(numbered_lines(read_text(source), source.name))
-    by_comma = [(number, split(line, ",")) for number, line in numbered]
-    if all(len(fields) == 2 for _, fields in by_comma):
-        if all(len(fields) == 2 for _, fields in lines):
-            raise FormatError(
-                f"{source.name}:{lines[0][0]}: could be two columns by commas or by white space: "
-                f"{numbered[0][1][:80]!r}. Leave out the blanks or the commas."
-            )
-        has_header = [field.casefold() for field in by_comma[0][1]] == ["left", "right"]
-        lines = by_comma[has_header:]
+    if not numbered:
+        raise FormatError(f"{source.name}: the file is empty. Expected an id map.")
+    pairs = {sign: all(len(split(line, sign)) == 2 for _, line in numbered) for sign in (" ", ",", "\t")}
+    if pairs[" "] and pairs[","]:
+        raise FormatError(
+            f"{source.name}:{numbered[0][0]}: could be two columns by commas or by white space: "
+            f"{numbered[0][1][:80]!r}. Leave out the blanks or the commas."
+        )
+    sign = "," if pairs[","] else "\t" if pairs["\t"] else " "
+    lines = [(number, split(line, sign)) for number, line in numbered]
+    if sign == "," and [field.casefold() for field in lines[0][1]] == ["left", "right"]:
+        del lines[0]
     if not lines:
         raise FormatError(f"{source.name}: holds no pair of names, only a header.")
     return lines

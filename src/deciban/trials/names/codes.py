@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -181,8 +181,10 @@ class IdMap:
         return cls.from_columns(list(pairs), list(pairs.values()))
 
     @classmethod
-    def from_columns(cls, left: NamesLike, right: NamesLike, *, source: str = "id map") -> IdMap:
-        """Make an id map from two columns.
+    def from_columns(
+        cls, left: NamesLike, right: NamesLike, *, source: str = "id map", where: Callable[[int], str] | None = None
+    ) -> IdMap:
+        """Make an id map from two columns; ``where`` says where a row of them is, for messages.
 
         Raises
         ------
@@ -198,7 +200,8 @@ class IdMap:
         if differs.any():
             row = int(np.argmax(differs))
             name, one, other = names[int(before[row])], after[int(first[before[row]])], after[row]
-            raise InputError(f"{source}: {name.as_py()!r} is mapped to {one.as_py()!r} and to {other.as_py()!r}.")
+            place = source if where is None else where(row)
+            raise InputError(f"{place}: {name.as_py()!r} is mapped to {one.as_py()!r} and to {other.as_py()!r}.")
         return cls(names, after.take(of_numpy(first)))
 
     def __len__(self) -> int:

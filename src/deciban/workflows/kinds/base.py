@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io import Contents
@@ -121,7 +122,18 @@ class Kind(ABC, Generic[S, K, A]):
         """Scores as natural logarithms, whatever the user said they are."""
 
     @abstractmethod
-    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Any:
+    def units_unasked(
+        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
+    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+        """The units of trials of which the user named none, and what is to be said besides how many there are.
+
+        None where nothing says which trials share one; ``counting`` are the trials that count, if others do not.
+        """
+
+    @abstractmethod
+    def evaluate(
+        self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str], units: TrialUnits | None = None
+    ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
     def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:  # noqa: ARG002
@@ -275,6 +287,10 @@ class Kind(ABC, Generic[S, K, A]):
     @abstractmethod
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many trials of each class there are, by their truth."""
+
+    @abstractmethod
+    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:
+        """What the trials of each class are called, and which these are."""
 
     def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""

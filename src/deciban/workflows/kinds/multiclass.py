@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban._validate.classes import Prior
 from deciban._validate.probabilities import like_posteriors
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -22,8 +23,9 @@ from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.multiclass.tables import ScoredClasses
-from deciban.trials import AlignedClasses, ClassKey, ClassScores
+from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
+from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.class_units import (
@@ -164,7 +166,25 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             )
         return scores
 
-    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> ClassEvaluation:
+    def units_unasked(
+        self,
+        trials: Trials,
+        truth: AnyArray,  # noqa: ARG002
+        counting: BoolArray | None,
+    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+        """Segments, of which nothing says that some belong together."""
+        words = "each a unit by itself, as no others are named (--units)"
+        return units_of_trials(trials, counting, noun=self.noun, source=words), ()
+
+    def evaluate(
+        self,
+        trials: Scored,
+        *,
+        name: str,
+        figures: Figures,
+        classes: Sequence[str],
+        units: TrialUnits | None = None,  # noqa: ARG002
+    ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
         self.refuse_figures(figures)
         return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given()), name=name)
@@ -185,6 +205,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many segments and classes there are."""
         return self.counts_in_words(dict(zip(classes, np.bincount(truth, minlength=len(classes)), strict=True)))
+
+    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:
+        """The segments of each class."""
+        for k, name in enumerate(classes):
+            yield f"{self.noun}s of {name}", truth == k
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._validate.probabilities import like_probabilities, target_prior
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
@@ -24,12 +25,19 @@ from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
-from deciban.types import BoolArray, IntArray, Progress
+from deciban.trials.lists import PAIR
+from deciban.trials.units import speakers_of
+from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
 from deciban.workflows.options import Figures, Reading
 
 _DELIMITED = {",": "table", "\t": "tsv"}
+
+_NO_UNITS = (
+    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
+    "--units trials takes every trial for one"
+)
 
 
 class TwoClass(Kind[Scores, Key, Aligned]):
@@ -102,7 +110,31 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Scores as natural logarithms."""
         return scores.in_nats()
 
-    def evaluate(self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str]) -> Evaluation:  # noqa: ARG002
+    def units_unasked(
+        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
+    ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+        """Speakers, found from target trials; none where trials have one name, or none, that could say who is who."""
+        if trials.sides[:2] != PAIR:
+            return None, (Message("units", "", _NO_UNITS),)
+        found = speakers_of(trials, truth, counting)
+        words = list[str]()
+        if found.apart:
+            words.append(
+                "names that are on both sides are taken for others there: the same, they would contradict the key"
+            )
+        if n := found.n_contradictions:
+            words.append(f"{counted(n, 'non-target trial')} with one speaker on both sides, by the target trials")
+        return found.units, tuple(Message("note", "", one) for one in words)
+
+    def evaluate(
+        self,
+        trials: Scored,
+        *,
+        name: str,
+        figures: Figures,
+        classes: Sequence[str],  # noqa: ARG002
+        units: TrialUnits | None = None,  # noqa: ARG002
+    ) -> Evaluation:
         """Evaluate scores of labelled trials."""
         return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures))
 
@@ -129,6 +161,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """How many targets and non-targets there are."""
         n_tar = int(np.count_nonzero(truth))
         return self.counts_in_words({"n_tar": n_tar, "n_non": len(truth) - n_tar})
+
+    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:  # noqa: ARG002
+        """Targets, and non-targets."""
+        yield "targets", truth
+        yield "non-targets", ~truth
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""

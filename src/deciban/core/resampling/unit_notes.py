@@ -1,0 +1,71 @@
+"""What has to be said of the units of trials, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from deciban.core.resampling.units import TrialUnits
+from deciban.messages import counted
+from deciban.types import BoolArray
+
+
+def units_in_words(units: TrialUnits) -> str:
+    """How many units there are, and how they were found.
+
+    Examples
+    --------
+    >>> units_in_words(TrialUnits.of(["ann", "bob"], noun="speaker", source="found from target trials"))
+    '2 speakers, found from target trials'
+    """
+    return f"{counted(units.n_units, units.noun)}, {units.source}"
+
+
+def dominated_in_words(units: TrialUnits, classes: Iterable[tuple[str, BoolArray]]) -> str:
+    """Which classes have a unit in all their trials, in words; an empty text where none has.
+
+    Parameters
+    ----------
+    units : TrialUnits
+    classes : iterable of (str, (n_trials,) bool array)
+        What trials of a class are called, and which they are: of those that count.
+
+    Examples
+    --------
+    >>> units = TrialUnits.of(["ann", "ann", "bob", "cid"], noun="speaker")
+    >>> is_target = np.array([True, True, False, False])
+    >>> dominated_in_words(units, [("targets", is_target), ("non-targets", ~is_target)])
+    'one speaker is in all targets: how other speakers would differ there, no interval can tell'
+    """
+    if _is_each_its_own(units):
+        return ""
+    found = [name for name, chosen in classes if chosen.any() and has_common_unit(units, chosen)]
+    if not found:
+        return ""
+    all_of = ", in all ".join(found)
+    return f"one {units.noun} is in all {all_of}: how other {units.noun}s would differ there, no interval can tell"
+
+
+def has_common_unit(units: TrialUnits, chosen: BoolArray) -> bool:
+    """Whether there is a unit that every one of these trials has, on either side.
+
+    Its weight cancels in their mean: it adds nothing to what intervals say, however much it matters.
+
+    Examples
+    --------
+    >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
+    >>> has_common_unit(units, np.array([True, True, False])), has_common_unit(units, np.array([True, True, True]))
+    (True, False)
+    """
+    first, last = int(np.argmax(chosen)), len(chosen) - 1 - int(np.argmax(chosen[::-1]))
+    candidates = {int(side[first]) for side in units.codes} & {int(side[last]) for side in units.codes}
+    if not candidates:
+        return False
+    sides = [side[chosen] for side in units.codes]
+    return any(bool(np.all(np.logical_or.reduce([side == unit for side in sides]))) for unit in candidates)
+
+
+def _is_each_its_own(units: TrialUnits) -> bool:
+    """Whether no two trials share a unit."""
+    return len(units.codes) == 1 and units.n_units >= units.n_trials

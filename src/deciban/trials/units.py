@@ -1,0 +1,291 @@
+"""Units of trials from names: by what is given for each, or by the trials that have one speaker on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import compute as pc
+from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
+from deciban.errors import InputError
+from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
+from deciban.trials.names.codes import encode
+from deciban.types import AnyArray, BoolArray, IntArray
+
+UnitColumn: TypeAlias = tuple[IntArray, pa.Array]
+"""A unit for every trial: positions in a list of names, and this list."""
+
+_FEW = 1 << 12
+"""Links and names up to which the components of a graph are found before scipy.sparse is imported."""
+
+
+def side_of(trials: Trials, side: str, units: pa.Array | None = None) -> UnitColumn:
+    """The units of one side of trials.
+
+    Parameters
+    ----------
+    trials : Trials
+    side : str
+        One of the sides that the trials have.
+    units : pyarrow string array, optional
+        The unit of each name of the side; left out, every name is a unit.
+    """
+    at = trials.sides.index(side)
+    if units is None:
+        return _codes(trials, at), trials.names[at]
+    codes, names = encode(units)
+    return codes[_codes(trials, at)], names
+
+
+def _codes(trials: Trials, at: int) -> AnyArray:
+    """For every trial the position of its name on one side; a whole grid is not left with a list of them."""
+    if trials.listed is not None or trials.mask is not None:
+        return trials.codes[at]
+    n_enroll, n_test = map(len, trials.names)
+    names = np.arange(n_test if at else n_enroll, dtype=np.int32)
+    return np.tile(names, n_enroll) if at else np.repeat(names, n_test)
+
+
+def units_of_columns(
+    columns: Sequence[UnitColumn], counting: BoolArray | None = None, *, apart: bool = False, noun: str, source: str
+) -> TrialUnits:
+    """Units from one column, or from one for each side of a trial.
+
+    Units are in the order of their keys, which follow from their names: the order of trials changes nothing.
+
+    Parameters
+    ----------
+    columns : sequence of UnitColumn
+    counting : (n_trials,) bool array, optional
+        Trials that count, where others do not: what only the others name is no unit, and the code of the others is 0.
+    apart : bool
+        Whether a name on one side and the same one on the other are two units.
+    noun, source : str
+        See `TrialUnits`.
+
+    Examples
+    --------
+    >>> trials = Trials.of({"enroll": ["ann", "ann"], "test": ["bob", "ann"]})
+    >>> columns = [side_of(trials, "enroll"), side_of(trials, "test")]
+    >>> [units_of_columns(columns, apart=how, noun="speaker", source="names").n_units for how in (False, True)]
+    [2, 3]
+    """
+    codes = [codes for codes, _ in columns]
+    all_names = [pc.cast(names, pa.string()) for _, names in columns]
+    if apart:
+        place, keys = _numbered_apart(all_names)
+    else:
+        merged, distinct = encode(pa.concat_arrays(all_names))
+        place, keys = np.split(merged, np.cumsum([len(one) for one in all_names])[:-1]), _keys(distinct)
+    return _in_order(codes, place, keys, counting, noun=noun, source=source)
+
+
+def _numbered_apart(names: Sequence[pa.Array]) -> tuple[list[AnyArray], Keys]:
+    """Positions of the names of each side among those of all, and their keys: the second side has keys of its own."""
+    place: list[AnyArray] = []
+    keys = list[Keys]()
+    for one in names:
+        place.append(np.arange(len(one), dtype=np.int32) + sum(map(len, keys)))
+        keys.append(mixed_bits(_keys(one)) if len(keys) else _keys(one))
+    return place, np.concatenate(keys)
+
+
+def _keys(names: pa.Array) -> Keys:
+    return keys_of(np.array(names.to_pylist(), np.object_))
+
+
+def _in_order(
+    codes: Sequence[IntArray],
+    place: Sequence[IntArray],
+    keys: Keys,
+    counting: BoolArray | None,
+    *,
+    noun: str,
+    source: str,
+) -> TrialUnits:
+    """Units that some trial has, in the order of their keys."""
+    used = np.zeros(len(keys), np.bool_)
+    for own, where in zip(codes, place, strict=True):
+        known = np.zeros(len(where), np.bool_)
+        known[own if counting is None else own[counting]] = True
+        used[where[known]] = True
+    chosen = np.flatnonzero(used)
+    chosen = chosen[np.argsort(keys[chosen], kind="stable")]
+    number: AnyArray = np.zeros(len(keys), np.int32)
+    number[chosen] = np.arange(len(chosen), dtype=np.int32)
+    sides = tuple(number[where][own] for own, where in zip(codes, place, strict=True))
+    if counting is not None:
+        for side in sides:
+            side[~counting] = 0
+    return TrialUnits(sides, keys[chosen], noun, source)
+
+
+def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: str, source: str) -> TrialUnits:
+    """Every trial as a unit, whose key is that of its names; of trials without names, that of its row.
+
+    Trials that do not count share the code 0, which counts for nothing.
+
+    Examples
+    --------
+    >>> trials = Trials.of({"trial": ["a", "b"]})
+    >>> other = units_of_trials(trials.take(np.array([1, 0])), noun="trial", source="asked for")
+    >>> bool(np.all(units_of_trials(trials, noun="trial", source="asked for").keys == other.keys))
+    True
+    """
+    n_trials = len(trials)
+    rows: AnyArray = np.arange(n_trials, dtype=np.int32)
+    if trials.sides == ROW:
+        keys = mixed_bits(np.asarray(trials.names[0].cast(pa.int64()))[trials.codes[0]])
+    else:
+        keys = _keys_of_names(trials)
+    return _in_order([rows], [rows], keys, counting, noun=noun, source=source)
+
+
+def _keys_of_names(trials: Trials) -> Keys:
+    """A number for every trial, made of those of its names."""
+    first, *others = (_keys(names)[_codes(trials, at)] for at, names in enumerate(trials.names))
+    for other in others:
+        first = mixed_bits(first ^ mixed_bits(other))
+    return first
+
+
+@dataclass(frozen=True, eq=False)
+class TargetGraph:
+    """Who is who by target trials: both sides of one are the same speaker, and so is what is joined by several.
+
+    Attributes
+    ----------
+    trials : Trials
+        Of two sides; where there is a channel, a name of the test side is one of a channel.
+    is_target : (n_trials,) bool array
+    counting : (n_trials,) bool array, optional
+        Trials that count, where others do not.
+    apart : bool
+        Whether a name on one side has nothing to do with the same one on the other.
+    """
+
+    trials: Trials
+    is_target: BoolArray
+    counting: BoolArray | None = None
+    apart: bool = False
+
+    @cached_property
+    def _sides(self) -> tuple[list[AnyArray], list[AnyArray], Keys]:
+        """Positions of names for each trial; what they stand for, side by side; and the keys of these."""
+        trials = self.trials
+        codes: list[AnyArray] = [_codes(trials, 0), _codes(trials, 1)]
+        if trials.sides == PAIR_SIDE:
+            n_channels = len(trials.names[2])
+            channels = codes[1].astype(np.int64) * n_channels + _codes(trials, 2)
+            pairs, codes[1] = np.unique(channels, return_inverse=True)
+            keys = [_keys(names) for names in trials.names]
+            both = mixed_bits(keys[1][pairs // n_channels] ^ mixed_bits(keys[2][pairs % n_channels]))
+            n_enroll = len(keys[0])
+            place: list[AnyArray] = [np.arange(n_enroll), np.arange(n_enroll, n_enroll + len(pairs))]
+            return codes, place, np.concatenate([keys[0], both])
+        if self.apart:
+            return codes, *_numbered_apart(trials.names)
+        merged, distinct = encode(pa.concat_arrays(list(trials.names)))
+        return codes, [merged[: len(trials.names[0])], merged[len(trials.names[0]) :]], _keys(distinct)
+
+    @property
+    def shares_names(self) -> bool:
+        """Whether some name is on both sides."""
+        _, place, keys = self._sides
+        return sum(map(len, place)) > len(keys)
+
+    @cached_property
+    def units(self) -> TrialUnits:
+        """Connected components; a name that is in no target trial is a unit by itself.
+
+        The key of a unit is the least of the keys of its names.
+        """
+        codes, place, keys = self._sides
+        linking = np.flatnonzero(self.is_target if self.counting is None else self.is_target & self.counting)
+        one, other = (where[own[linking]] for own, where in zip(codes, place, strict=True))
+        part = connected(one, other, len(keys))
+        least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
+        np.minimum.at(least, part, keys)
+        parts: list[AnyArray] = [part[where] for where in place]
+        return _in_order(codes, parts, least, self.counting, noun="speaker", source="found from target trials")
+
+    @cached_property
+    def n_contradictions(self) -> int:
+        """Non-target trials with one and the same speaker on both sides."""
+        enroll, test = self.units.codes
+        same = (enroll == test) & ~self.is_target
+        return int(np.count_nonzero(same if self.counting is None else same & self.counting))
+
+
+def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """The component of every node of a graph, by its links.
+
+    Examples
+    --------
+    >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
+    array([0, 0, 0, 1, 2])
+    """
+    if max(len(one), n_nodes) <= _FEW:
+        return _few_connected(one, other, n_nodes)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
+    part: AnyArray = connected_components(links, directed=False)[1]
+    return part
+
+
+def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """The same by joining trees, in less time than the import of scipy.sparse takes."""
+    above = list(range(n_nodes))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for left, right in zip(one.tolist(), other.tolist(), strict=True):
+        above[root(left)] = root(right)
+    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
+    return np.unique(roots, return_inverse=True)[1]
+
+
+def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> TargetGraph:
+    """Find the speakers of trials of two sides: enrolment and test of a target trial are the same one.
+
+    A name is the same recording or model on either side, unless the truth says otherwise: where equal names on both
+    sides would make non-target trials trials of a speaker with himself, and none is one if the sides have names of
+    their own, these are taken apart.
+
+    Parameters
+    ----------
+    trials : Trials
+    is_target : (n_trials,) bool array
+    counting : (n_trials,) bool array, optional
+        Trials that count, where others do not: these neither join names nor make units.
+
+    Raises
+    ------
+    InputError
+        If trials have not two sides.
+
+    Examples
+    --------
+    >>> trials = Trials.of({"enroll": ["m1", "m2", "m1", "m2"], "test": ["x", "y", "y", "z"]})
+    >>> found = speakers_of(trials, np.array([True, True, False, False]))
+    >>> found.units.n_units, found.n_contradictions, found.apart
+    (3, 0, False)
+    """
+    if trials.sides not in (PAIR, PAIR_SIDE):
+        raise InputError(f"{trials.origin.name}: trials have no two sides, so that nothing says who is who.")
+    found = TargetGraph(trials, _validate.truth(is_target, len(trials)), counting)
+    if not found.n_contradictions or not found.shares_names:
+        return found
+    other = replace(found, apart=True)
+    return found if other.n_contradictions else other

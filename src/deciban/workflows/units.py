@@ -1,0 +1,279 @@
+"""Units of the trials of a join: from columns of the key, files or mappings that a user names, or by the kind alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deciban._arrow import compute as pc
+from deciban._arrow import constant, of_numpy
+from deciban.core.resampling.unit_notes import dominated_in_words, units_in_words
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.read import read_id_map
+from deciban.io.source import PathLike, display_name
+from deciban.messages import Message, counted
+from deciban.trials import IdMap, Trials
+from deciban.trials.frozen import as_text
+from deciban.trials.lists import PAIR, ROW
+from deciban.trials.names.codes import encode, positions
+from deciban.trials.units import UnitColumn, side_of, units_of_columns, units_of_trials
+from deciban.types import AnyArray, BoolArray, CountArray
+from deciban.workflows.how_sure import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
+from deciban.workflows.key_columns import complete_column
+
+if TYPE_CHECKING:
+    from deciban.workflows.kinds import AnyKind
+
+
+def units_of(
+    trials: Trials,
+    truth: AnyArray,
+    how_sure: HowSure,
+    kind: AnyKind,
+    *,
+    weight: CountArray | None = None,
+    classes: Sequence[str] = (),
+) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+    """The units of every trial of a join, and what was assumed to find them.
+
+    Parameters
+    ----------
+    trials : Trials
+        Of a key, with its conditions.
+    truth : (n_trials,) array
+        Whether targets, or which class.
+    how_sure : HowSure
+    kind : AnyKind
+        Which finds units where nothing is said of them.
+    weight : (n_trials,) array, optional
+        Trials of weight 0 make no units, and join none.
+    classes : sequence of str
+        Names of the classes, where there are many.
+
+    Returns
+    -------
+    units : TrialUnits or None
+        None where nothing is wanted, nothing says which trials share a unit, or there is but one.
+    messages : tuple of Message
+
+    Raises
+    ------
+    InputError, KeyMismatchError, FormatError, OSError
+        If there is no such column or file, or it does not name the unit of every trial.
+    """
+    if not how_sure.wanted:
+        return None, ()
+    counting = None if weight is None or np.all(weight > 0) else np.asarray(weight > 0)
+    naming = how_sure.naming
+    if naming is None:
+        units, said = kind.units_unasked(trials, truth, counting)
+    else:
+        try:
+            units, said = _named(trials, naming, counting), ()
+        except (InputError, KeyMismatchError) as error:
+            if how_sure.units_required:
+                raise
+            units, said = None, (Message("units", "", f"none of these {kind.noun}s, which have no intervals: {error}"),)
+    if units is None:
+        return None, said
+    if units.n_units < 2:
+        words = f"{units_in_words(units)}: one alone says nothing of others, and there are no intervals"
+        return None, (Message("units", "", words), *said)
+    masks = kind.trials_of_classes(truth, classes)
+    counted_masks = masks if counting is None else ((name, mask & counting) for name, mask in masks)
+    shared = dominated_in_words(units, counted_masks)
+    notes = (Message("note", "", shared),) if shared else ()
+    return units, (Message("units", "", units_in_words(units)), *said, *notes)
+
+
+def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:
+    """Units as the user named them."""
+    if naming.each_trial:
+        words = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
+        return units_of_trials(trials, counting, noun="trial", source=words)
+    finder = _Finder(trials, counting)
+    if naming.apart or len(naming.parts) == 2:
+        finder.require_two_sides(naming)
+    columns, words = finder.columns(naming.parts)
+    if naming.apart and len(columns) < 2:
+        raise InputError(
+            f"units: 'product' is about units of two sides, and by {words} every trial has one. Name a column for each "
+            "side: product:COLUMN,COLUMN."
+        )
+    words += ", those of one side apart from those of the other" if naming.apart else ""
+    return units_of_columns(columns, counting, apart=naming.apart, noun="unit", source=f"by {words}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Map:
+    """Units of names: what a file or a mapping says, and what messages call it."""
+
+    units: IdMap
+    called: str
+
+    @classmethod
+    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap) -> _Map:
+        """Read a file, or check a mapping.
+
+        Raises
+        ------
+        FormatError, OSError
+            If a file cannot be read.
+        InputError
+            If a name in a mapping is no text, or a unit neither a text nor a whole number.
+        """
+        if isinstance(given, str | os.PathLike):
+            try:
+                return cls(read_id_map(given), display_name(given))
+            except FormatError as error:
+                raise FormatError(f"{error} Units are read from lines of two columns: a name and its unit.") from error
+        words = f"a mapping of {counted(len(given), 'name')}"
+        if isinstance(given, IdMap):
+            return cls(given, words)
+        for name, unit in given.items():
+            if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
+                raise InputError(f"units: got {name!r}: {unit!r}. Write the unit of each name: {{'a-1': 'ann'}}.")
+        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source="units"), words)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Finder:
+    """Finds what the user named, for the trials of a join."""
+
+    trials: Trials
+    counting: BoolArray | None
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Sides whose names a file names the units of; of two, a channel is none."""
+        return self.trials.sides[:2] if self.trials.sides[:2] == PAIR else self.trials.sides
+
+    def require_two_sides(self, naming: UnitNaming) -> None:
+        """Refuse to tell sides of trials apart that have none.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.trials.sides[:2] == PAIR:
+            return
+        told = "rows" if self.trials.sides == ROW else "one name"
+        named = "columns" if naming.parts else "sides"
+        raise InputError(
+            f"units: two {named} are for trials of two sides, and those of {self.trials.origin.name} have {told}. Name "
+            "one column or file, or take every trial for a unit (units='trials', --units trials)."
+        )
+
+    def columns(self, parts: tuple[UnitsLike, ...]) -> tuple[list[UnitColumn], str]:
+        """The units of every trial, or those of every trial on each side; and what they were found by.
+
+        If nothing names others, these are the names of the sides.
+        """
+        if not parts:
+            return [side_of(self.trials, side) for side in self.sides], f"the names of {' and '.join(self.sides)}"
+        held = [self._held(part) for part in parts]
+        words = " and ".join(one.called if isinstance(one, _Map) else self._column_in_words(one) for one in held)
+        if len(held) == 1 and isinstance(held[0], _Map):
+            held *= len(self.sides)
+        return [
+            self._mapped(one, side) if isinstance(one, _Map) else self._column(one)
+            for one, side in zip(held, self.sides, strict=False)
+        ], words
+
+    def _held(self, part: UnitsLike) -> str | _Map:
+        """What the user named: a column of the trials, or what a file or a mapping says of names.
+
+        Raises
+        ------
+        InputError
+            If there are both a column and a file of this name.
+        """
+        if not isinstance(part, str):
+            return _Map.of(part)
+        column = part.removeprefix(COLUMN)
+        known = column in self.trials.conditions or self._side_called(column) is not None
+        is_there = column == part and is_file(part)
+        if known and is_there:
+            raise InputError(
+                f"units: {part!r} is a column of {self.trials.origin.name} and a file. Write ./{part} for the file, "
+                f"{COLUMN}{part} for the column."
+            )
+        return _Map.of(part) if is_there else column
+
+    def _side_called(self, name: str) -> str | None:
+        """The side of this name, if it is one whose names stand for somebody."""
+        side = name if name in self.trials.conditions else self.trials.origin.side_called(name)
+        return side if side in self.trials.sides and side != ROW[0] else None
+
+    def _column_in_words(self, name: str) -> str:
+        side = self._side_called(name)
+        return f"column {name!r}" if side is None else f"the names of {side}"
+
+    def _column(self, name: str) -> UnitColumn:
+        """The values of a condition column, or the names of a side.
+
+        Raises
+        ------
+        InputError
+            If there is none, or it lacks values.
+        """
+        trials, side = self.trials, self._side_called(name)
+        if side is not None:
+            return side_of(trials, side)
+        if name not in trials.conditions:
+            sides = () if trials.sides == ROW else trials.sides
+            raise InputError(
+                f"units: {name!r} is no column of {trials.origin.name} (there are "
+                f"{', '.join((*sides, *trials.conditions)) or 'none'}), and no file. Name a column of the key, or a "
+                "file of two columns, name and unit."
+            )
+        return encode(as_text(complete_column(trials, name, "says of which unit trials are", trials.sides)))
+
+    def _mapped(self, held: _Map, side: str) -> UnitColumn:
+        """The units of the names of a side.
+
+        Raises
+        ------
+        InputError
+            If trials have no names.
+        KeyMismatchError
+            If the units of some names are not known.
+        """
+        trials = self.trials
+        if trials.sides == ROW:
+            raise InputError(
+                f"units: {held.called} says the units of names, and trials of {trials.origin.name} have none. Name a "
+                "column of the key, or take every trial for a unit (units='trials', --units trials)."
+            )
+        names = trials.names[trials.sides.index(side)]
+        place = positions(names, held.units.left)
+        unknown = place < 0
+        if unknown.any():
+            self._require_known(side, unknown, held)
+        units = held.units.right.take(of_numpy(place, lacking=unknown))
+        return side_of(trials, side, pc.coalesce(units, constant("")))
+
+    def _require_known(self, side: str, unknown: BoolArray, held: _Map) -> None:
+        """Refuse trials that count, with a name of a side whose unit is not known."""
+        codes, names = side_of(self.trials, side)
+        lacking = unknown[codes] if self.counting is None else unknown[codes] & self.counting
+        if not lacking.any():
+            return
+        row = int(np.argmax(lacking))
+        name, n_lacking, n_names = names[int(codes[row])], len(np.unique(codes[lacking])), len(np.unique(codes))
+        hint = ""
+        if pc.index(held.units.right, name).as_py() >= 0:
+            hint = " There, it is a unit: should it not be in the first column?"
+            if len(self.sides) == 2:
+                one = [side if side == at else "FILE" for at in self.sides]
+                hint = f" There, it is a unit: if names of {side} are units already, say so (--units {','.join(one)})."
+        raise KeyMismatchError(
+            f"{self.trials.origin.where(row)}: {held.called} does not say the unit of {name.as_py()!r} "
+            f"({n_lacking:,} of {counted(n_names, 'name')} of {side} are not in it).{hint} Complete it by a line for "
+            "each of them, a name and its unit, or leave these trials out (--where)."
+        )
