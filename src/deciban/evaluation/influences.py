@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import FiguresOfEvaluation
+from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.uncertainty import Differences, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
@@ -49,9 +50,9 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
-    minima = [k for k, one in enumerate(figures) if one.least is not None]
+    minima = _moving_minima(figures, stacked, costs)
     without = None
-    if resampling.optimism is not False:
+    if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
     sums, bands = (
@@ -88,6 +89,14 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         curves=bands.standard_errors(n_units),
         level=resampling.level,
     )
+
+
+def _moving_minima(figures: Sequence[LinearFigure], costs: FloatArray, of: LinearCosts) -> list[int]:
+    """Positions of minima, but for those that no unit moves, as all trials of a class cost the same."""
+    moves = np.any(
+        [np.ptp(one[seen > 0], axis=0) > 0 for one, seen in zip(costs, (of.n_tar, of.n_non), strict=True)], 0
+    )
+    return [k for k, one in enumerate(figures) if one.least is not None and moves[k]]
 
 
 def _wanted(summary: Summary, found: Evaluation) -> FloatArray:

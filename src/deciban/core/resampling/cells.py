@@ -92,7 +92,7 @@ class Cells:
 
 
 def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
-    """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along the ROC between them.
+    """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
 
     Where there are few scores, every one has a cell of its own and nothing is rounded.
 
