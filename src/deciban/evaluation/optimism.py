@@ -1,10 +1,11 @@
 """Optimism of minima: a threshold or map that is best for these trials does less well on new units.
 
-The least cost lies below that of the population by an amount that falls with the number of units n as ``n^(-2/3)``:
-that is the rate of the best threshold (Kim and Pollard 1990, Annals of Statistics 18) and of the best monotone map
-(van de Geer 2000, Empirical Processes in M-Estimation). Leaving out groups of units in turn shows how much it grows
-from all to fewer, and so how much of it is left (jackknife for a bias of any known rate: Schucany, Gray and Owen 1971,
-Journal of the American Statistical Association 66; by groups: Kott 2001, Journal of Official Statistics 17).
+The least cost lies below that of the population by an amount that falls with the number of units n. Leaving out
+groups of units in turn shows how much it grows from all to fewer, and so how much of it is left, if the rate is known
+(jackknife for a bias of any rate: Schucany, Gray and Owen 1971, Journal of the American Statistical Association 66; by
+groups: Kott 2001, Journal of Official Statistics 17). Of the best monotone map the rate is ``n^(-2/3)`` (van de Geer
+2000, Empirical Processes in M-Estimation). So it is of the best threshold in the limit (Kim and Pollard 1990, Annals of
+Statistics 18); there the rate of smooth estimates, 1/n, takes out two thirds of the optimism, and less noise comes in.
 
 What a unit does to a minimum is seen where the best threshold or map was chosen without it: trials that take part in a
 choice cost less than others, and look more alike than they are.
@@ -22,9 +23,6 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.evaluation.linear_figures import LinearFigure
 from deciban.types import CountArray, FloatArray, IntArray
-
-RATE = 2.0 / 3.0
-"""The optimism of n units is in proportion to ``n ** -RATE``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +72,7 @@ class WithoutGroups:
             return None
         best = BestDecisions.of(*left)
         whole = _minima(figures, costs.best, (tar.in_cells, non.in_cells))
-        factor = 1.0 / ((n_groups / (n_groups - 1)) ** RATE - 1.0)
+        factor = 1.0 / ((n_groups / (n_groups - 1)) ** np.array([one.rate for one in figures]) - 1.0)
         shifts = factor * (whole - _minima(figures, best, left)).mean(axis=0)
         # A minimum is never too high, and what remains when one is taken away is never too low.
         shifts = np.where(whole[0] >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
