@@ -12,8 +12,9 @@ import numpy as np
 
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions
-from deciban.core.resampling.intervals import NothingSeen, Scale
+from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.scales import Scale
 from deciban.evaluation.requested import PosteriorScores
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray

@@ -70,14 +70,7 @@ class WithoutGroups:
         n_groups = len(own[0])
         if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
             return None
-        best = BestDecisions.of(*left)
-        whole = _minima(figures, costs.best, (tar.in_cells, non.in_cells))
-        factor = 1.0 / ((n_groups / (n_groups - 1)) ** np.array([one.rate for one in figures]) - 1.0)
-        shifts = factor * (whole - _minima(figures, best, left)).mean(axis=0)
-        # A minimum is never too high, and what remains when one is taken away is never too low.
-        shifts = np.where(whole[0] >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
-        best = best.bounded(*costs.one_trial)
-        held_out = np.stack([one.costs_by(best) for one in figures], axis=-1)
+        shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
         means = [mean / counts.sum() for mean, counts in zip(means, own, strict=True)]
         return cls(shifts, tar.group, (held_out[0], held_out[1]), (means[0], means[1]), (tar.total, non.total))
@@ -100,6 +93,53 @@ class WithoutGroups:
                 own = table @ self.costs[k][number] - np.outer(table.sum(axis=1), self.means[k])
                 found[rows] += own / self.totals[k]
         return found
+
+
+def chosen_without(
+    figures: Sequence[LinearFigure],
+    costs: LinearCosts,
+    whole: tuple[CountArray, CountArray],
+    left: tuple[CountArray, CountArray],
+) -> tuple[FloatArray, FloatArray]:
+    """What to add to minima, and what decisions cost that were made without each of at least two groups.
+
+    Parameters
+    ----------
+    figures : sequence of LinearFigure
+        Those that are found as a minimum.
+    costs : LinearCosts
+        Of all trials.
+    whole : pair of (n_cells,) arrays
+        All targets and non-targets in the cells.
+    left : pair of (n_groups, n_cells) arrays
+        Those without each group, in the same unit as the costs have them.
+
+    Returns
+    -------
+    shifts : (n_figures,) array
+    held_out : (2, n_groups, n_cells, n_figures) array
+    """
+    best = BestDecisions.of(*left)
+    all_of_them = _minima(figures, costs.best, whole)
+    rates = np.array([one.rate for one in figures])
+    shifts = shifts_of(all_of_them[0], _minima(figures, best, left), rates)
+    best = best.bounded(*costs.one_trial)
+    return shifts, np.stack([one.costs_by(best) for one in figures], axis=-1)
+
+
+def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -> FloatArray:
+    """What to add to minima (n_figures,), or differences from minima, from those without each group, (n_groups, ...).
+
+    A minimum is never too high, and what remains when one is taken away is never too low.
+
+    Examples
+    --------
+    >>> shifts_of(np.array([0.1, -0.1]), np.array([[0.09, -0.09], [0.08, -0.08]]), 2 / 3).round(4)
+    array([ 0.0255, -0.0255])
+    """
+    n_groups = len(parts)
+    shifts: FloatArray = (whole - parts).mean(axis=0) / ((n_groups / (n_groups - 1)) ** rates - 1.0)
+    return np.where(whole >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
 
 
 def _minima(figures: Sequence[LinearFigure], best: BestDecisions, counts: tuple[CountArray, CountArray]) -> FloatArray:

@@ -2,20 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
+from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
 from deciban.core.resampling.units import FEW_UNITS, Keys
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
 
+if TYPE_CHECKING:
+    from deciban.evaluation.bootstrap import Bootstrap
+
+Known = TypeVar("Known")
+
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
+
+
+KEPT_CURVES = 1 << 21
+"""Influences on curves that are kept without being asked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveInfluences:
+    """A curve over prior log odds, with what every unit does to it: what differences of curves are made of.
+
+    Attributes
+    ----------
+    log_odds : (n_places,) array
+        In nats.
+    values : (n_places,) array
+    influences : (n_places, n_units) array
+        Derivatives in the weight of each unit.
+    unseen : (2, n_places, 2) array
+        How far the curve would rise, and how far it would fall, if all units showed an error of a class that none
+        shows, or none showed what all show.
+    n_seen : (int, int)
+        Units with trials of each class.
+    ceiling : float
+        What the curve cannot exceed.
+    """
+
+    log_odds: FloatArray
+    values: FloatArray
+    influences: FloatArray
+    unseen: FloatArray
+    n_seen: tuple[int, int]
+    ceiling: float = math.inf
+
+    def reach(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """How far the curve may rise and fall by what no unit shows: the rule of three, see `NothingSeen`."""
+        shares = [NothingSeen(n).share(level) for n in self.n_seen]
+        rise, fall = self.unseen @ np.array(shares)
+        return np.minimum(rise, np.maximum(self.ceiling - self.values, 0.0)), fall
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +82,10 @@ class Uncertainty:
         Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there.
     level : float
         Of the intervals that are shown.
+    bootstrap : Bootstrap or None
+        Replicates, where they were asked for: intervals that are shown are theirs.
+    curve_influences : mapping of str to CurveInfluences
+        Of curves that comparisons show; empty where units are too many to be kept.
     """
 
     n_units: int
@@ -48,9 +96,11 @@ class Uncertainty:
     influences: Mapping[Figure, FloatArray] = field(default_factory=dict)
     curves: Mapping[str, FloatArray] = field(default_factory=dict)
     level: float = LEVEL
+    bootstrap: Bootstrap | None = None
+    curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Return the interval of a figure.
+        """Return the interval of a figure: by percentiles of the bootstrap where it has the figure, or linearised.
 
         Parameters
         ----------
@@ -64,10 +114,19 @@ class Uncertainty:
         InputError
             If there is no such figure, or it is infinite, or the level is not inside (0, 1).
         """
-        found = self.estimates.get(figure, self.estimates.get((figure, 0)) if isinstance(figure, str) else None)
-        if found is None:
-            names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in self.estimates))
-            raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
+        if self.bootstrap is None or not self.bootstrap.has(figure):
+            return self.linearised(figure, level=level)
+        return self.bootstrap.interval(figure, level=self.level if level is None else level)
+
+    def linearised(self, figure: Figure, *, level: float | None = None) -> Interval:
+        """Return the linearised interval of a figure, also where there is a bootstrap; see `interval`.
+
+        Raises
+        ------
+        InputError
+            As `interval`.
+        """
+        found = looked_up(self.estimates, figure)
         return found.interval(self.level if level is None else checked_level(level))
 
     def at_level(self, level: float) -> Uncertainty:
@@ -90,7 +149,22 @@ class Uncertainty:
             )
         if self.n_units < FEW_UNITS:
             found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
-        return tuple(found)
+        return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
+
+
+def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
+    """What is known of a figure; a name alone is that at the first operating point.
+
+    Raises
+    ------
+    InputError
+        If there is nothing.
+    """
+    found = known.get(figure, known.get((figure, 0)) if isinstance(figure, str) else None)
+    if found is None:
+        names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
+        raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
+    return found
 
 
 class Differences:

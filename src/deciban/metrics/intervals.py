@@ -14,8 +14,9 @@ from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, Scale, checked_level
+from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
-from deciban.models.score_model import ScoreModel
+from deciban.models.score_model import ScoreModel, reasons_are_shown
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
 from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
@@ -45,6 +46,8 @@ class SystemTrials:
         What is to be said besides.
     units : TrialUnits, optional
         Those of the trials.
+    how_sure : HowSure
+        What is wanted of them.
     """
 
     joined: JoinedScores
@@ -53,6 +56,7 @@ class SystemTrials:
     template: AnyScores
     messages: tuple[Message, ...] = ()
     units: TrialUnits | None = None
+    how_sure: HowSure = field(default_factory=HowSure)
 
     @classmethod
     def read(
@@ -91,7 +95,7 @@ class SystemTrials:
         scores = joined.kind.stacked([one.scores for one in joined.aligned])
         data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight)
         units, assumed = joined.units(options.how_sure)
-        found = cls(joined, data, joined.names, first, (*messages, *assumed), units)
+        found = cls(joined, data, joined.names, first, (*messages, *assumed), units, options.how_sure)
         return found.with_counts_of_scores() if incomplete else found
 
     @property
@@ -112,7 +116,9 @@ class SystemTrials:
     def fit(self, model: ScoreModel) -> None:
         """Train a model on these trials; what is refused for the sake of a trial names it."""
         with self.naming():
-            self.data.fit(model, **({"classes": self.classes} if self.classes else {}))
+            more: dict[str, Any] = {"classes": self.classes} if self.classes else {}
+            with reasons_are_shown():
+                self.data.fit(model, units=self.units, **more)
 
     def transform(self, model: ScoreModel) -> FloatArray:
         """What a trained model makes of these trials, of classes in their order here.
@@ -150,7 +156,8 @@ class SystemTrials:
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
         figures = self.joined.on_axis(figures)
-        known: Any = {"figures": figures, "classes": self.classes, "units": self._units_of_known(score)}
+        resampling = self.how_sure.resampling(self._units_of_known(score))
+        known: Any = {"figures": figures, "classes": self.classes, "resampling": resampling}
         return self.kind.evaluate(self.data.known(score), name=name, **known)
 
     def _units_of_known(self, score: AnyArray) -> TrialUnits | None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from scipy import special
 
 from deciban._validate import arrays as _validate
-
-Scale = Literal["log", "logit", "identity"]
+from deciban.core.resampling.scales import Scale, bounds_on_scale
 
 LEVEL = 0.95
 """Share of draws in which an interval should hold the true value."""
@@ -74,9 +72,13 @@ class NothingSeen:
     ceiling: float = math.inf
     is_entropy: bool = False
 
-    def bounds(self, value: float, level: float) -> tuple[float, float]:
+    def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
-        share = -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+        return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+
+    def bounds(self, value: float, level: float) -> tuple[float, float]:
+        """The figure, and what it rises to or falls to with that `share`."""
+        share = self.share(level)
         rise = min(share, 0.5)
         if self.is_entropy:
             rise = float(special.entr(rise) + special.entr(1.0 - rise)) / math.log(2)
@@ -139,13 +141,8 @@ class Estimate:
         middle = self.value if self.corrected is None else self.corrected
         if half_width == 0.0:
             return middle, middle
-        if self.scale == "logit" and 0.0 < middle < 1.0:
-            reach, centre = half_width / (middle * (1.0 - middle)), float(special.logit(middle))
-            return float(special.expit(centre - reach)), float(special.expit(centre + reach))
-        if self.scale == "log" and middle > 0.0:
-            reach = min(half_width / middle, 700.0)
-            return middle * math.exp(-reach), middle * math.exp(reach)
-        return middle - half_width, middle + half_width
+        low, high = bounds_on_scale(middle, middle, half_width, self.scale)
+        return float(low), float(high)
 
 
 def checked_level(level: float) -> float:

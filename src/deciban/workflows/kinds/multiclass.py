@@ -16,12 +16,14 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
+from deciban.models.uncertainty import Bounds
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
@@ -183,11 +185,12 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         name: str,
         figures: Figures,
         classes: Sequence[str],
-        units: TrialUnits | None = None,  # noqa: ARG002
+        resampling: Resampling | None = None,
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
         self.refuse_figures(figures)
-        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given()), name=name)
+        scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
+        return evaluate_trials(scored, wanted, name=name, resampling=resampling)
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""
@@ -260,7 +263,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         )
 
     def written(
-        self, found: Input, scores: ClassScores, target: PathLike, to: str | None, *, write_as: str = "loglik"
+        self,
+        found: Input,
+        scores: ClassScores,
+        target: PathLike,
+        to: str | None,
+        *,
+        write_as: str = "loglik",
+        interval: Bounds | None = None,  # noqa: ARG002  # log-likelihoods of classes have none
     ) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores

@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
@@ -23,6 +24,7 @@ from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
+from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
@@ -133,10 +135,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         name: str,
         figures: Figures,
         classes: Sequence[str],  # noqa: ARG002
-        units: TrialUnits | None = None,  # noqa: ARG002
+        resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures))
+        points = checked_figures(figures)
+        return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
@@ -209,11 +212,12 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         to: str | None,
         *,
         write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
+        interval: Bounds | None = None,
     ) -> list[Message]:
-        """Write an input again with llrs."""
+        """Write an input again with llrs, and maybe their bounds."""
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 
-        return list(write_rescored(found, scores, target, to=to))
+        return list(write_rescored(found, scores, target, to=to, interval=interval))
 
 
 def as_table(first: Input, contents: Contents) -> Input:

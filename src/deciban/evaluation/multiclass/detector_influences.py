@@ -1,0 +1,287 @@
+"""Influences of units on detectors, each class against the rest, and on average detection costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.special import expit, logit
+
+from deciban.core.classes.counts import non_target_priors
+from deciban.core.resampling.best import BestDecisions
+from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.left_out import LeftOut
+from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.rules.proper import softplus
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
+from deciban.evaluation.multiclass.class_figures import ClassFigure
+from deciban.evaluation.optimism import chosen_without
+from deciban.evaluation.uncertainty import CurveInfluences
+from deciban.metrics import SortedScores
+from deciban.multiclass.tables import Detectors
+from deciban.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.multiclass.summary import ClassSummary
+
+STEP = 7
+"""Every so many priors of the curve have a standard error of their own; those between lie on straight lines."""
+
+POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
+DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
+"""Names of figures, in the order in which results have them."""
+
+
+class DetectorInfluences:
+    """What each trial costs in detectors, one after the other, and on average at each prior of a target.
+
+    Iterating gives the figures of each detector; `points` and `curves` are complete afterwards.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        With units.
+    found : ClassEvaluation
+    means : ClassMeans
+    seen : (n_classes,) int array
+        Units that have trials of each class.
+    left_out : LeftOut or None
+        Possible groups of units, where minima are corrected.
+    """
+
+    def __init__(
+        self, summary: ClassSummary, found: ClassEvaluation, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
+    ) -> None:
+        self.summary, self.found, self.means, self.seen = summary, found, means, seen
+        self.left_out = left_out
+        self.is_open = summary.figures.p_out_of_set is not None
+        self.p_target = np.array(summary.figures.p_target)
+        self.n_targets = found.n_classes - self.is_open
+        n = len(means.share)
+        self.actual, self.least = np.zeros((2, len(self.p_target), n))
+        self.least_shift = np.zeros(len(self.p_target))
+        self.squares = np.zeros(0)
+        self.keeps_curve, self.kept_curve = False, np.zeros((0, 0))
+
+    @property
+    def n_places(self) -> int:
+        """At so many priors of the curve there is an influence of every unit."""
+        return len(self._axis)
+
+    @property
+    def n_points(self) -> int:
+        """At most so many figures are about all classes together."""
+        return 16 + (len(self.p_target) + 1) * len(POINT_FIGURES)
+
+    @property
+    def n_figures(self) -> int:
+        """How many figures detectors have."""
+        return self.n_targets * len(DETECTOR_FIGURES)
+
+    def __iter__(self) -> Iterator[list[ClassFigure]]:
+        """The figures of each detector with what each trial costs."""
+        everywhere = list(range(len(self.p_target)))
+        for first, places in enumerate([[k] for k in everywhere] if self.is_open else [everywhere]):
+            detectors = self.summary.problems.detectors(first)
+            self._actual(detectors, places)
+            for target, scores in enumerate(detectors):
+                if target < self.n_targets:
+                    one = OneDetector(detectors, target, scores, logit(self.p_target[places]), self.means)
+                    least = one.minima(self.left_out)
+                    for k, (costs, shift) in zip(places, least[2:], strict=True):
+                        self.least[k] += costs / self.n_targets
+                        self.least_shift[k] += (shift or 0.0) / self.n_targets
+                    if first == 0:
+                        yield self._figures(one, least)
+            del detectors
+
+    def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
+        """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
+        for k in places:
+            self.actual[k] = self._c_avg(detectors, float(self.p_target[k]))
+        if places[0] == 0 and not self.is_open:
+            rows = (self.means.centred(self._c_avg(detectors, float(p))[None]) for p in expit(self._axis))
+            if self.keeps_curve:
+                self.kept_curve = np.concatenate([self.means.by_unit(row) for row in rows])
+                self.squares = np.einsum("pu,pu->p", self.kept_curve, self.kept_curve)
+            else:
+                self.squares = np.array([self.means.squares(row)[0] for row in rows])
+
+    @property
+    def _axis(self) -> FloatArray:
+        return self.summary.places[::STEP]
+
+    def _c_avg(self, detectors: Detectors, p_target: float) -> FloatArray:
+        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
+        llrs, label, threshold = detectors.llrs.values, detectors.llrs.label, -float(logit(p_target))
+        if self.is_open:
+            out_of_set = self.summary.figures.p_out_of_set or 0.0
+            (rivals,) = non_target_priors(np.array([p_target]), out_of_set, len(llrs))
+        else:
+            rivals = np.full(len(llrs), 1.0 / (len(llrs) - 1))
+        n_accepted, missed = np.zeros(len(label)), np.zeros(len(label), np.bool_)
+        for target, own in enumerate(detectors.llrs.slices[: self.n_targets]):
+            is_accepted = llrs[target] >= threshold
+            missed[own] = ~is_accepted[own]
+            is_accepted[own] = False
+            n_accepted += is_accepted
+        found: FloatArray = (p_target * missed + (1.0 - p_target) * rivals[label] * n_accepted) / self.n_targets
+        return found
+
+    def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
+        target = one.target
+        name, values = self.found.classes[target], self.found.detectors[self.found.classes[target]]
+        n_tar, n_non = int(self.seen[target]), int(np.delete(self.seen, target).sum())
+        few, p_target = min(n_tar, n_non), float(self.p_target[0])
+        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
+        weight, default = max(p_target * few / n_tar, (1.0 - p_target) * few / n_non), min(p_target, 1.0 - p_target)
+        act, (eer, min_cllr, cost) = one.cllr(), least[:3]
+        found = {
+            "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
+            "cost": ClassFigure("", 0.0, one.of_trials(one.cost(0)), "log", NothingSeen(few, weight)),
+            "min_cost": ClassFigure(
+                "", 0.0, cost[0], "log", NothingSeen(few, weight, ceiling=default), (0.0, default), cost[1]
+            ),
+            "cllr": ClassFigure("", 0.0, act, "log", unbounded),
+            "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
+        }
+        if math.isfinite(values["cllr"]):
+            back = None if min_cllr[1] is None else -min_cllr[1]
+            found["calibration_loss"] = ClassFigure("", 0.0, act - min_cllr[0], "identity", unbounded, shift=back)
+        return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
+
+    def points(self) -> Iterator[ClassFigure]:
+        """Average costs at each prior of a target and their means, once all detectors were there."""
+        kept: dict[str, list[ClassFigure]] = {name: [] for name in POINT_FIGURES}
+        few = int(self.seen.min())
+        heaviest = float(np.max(few / self.seen)) / self.n_targets  # a class of which all trials are wrong
+        for k, point in enumerate(self.found.points):
+            for name, value in point.costs.items():
+                is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
+                shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
+                limits = (0.0, factor * point.default_cost if is_least else math.inf)
+                costs, nothing = (
+                    factor * (self.least if is_least else self.actual)[k],
+                    NothingSeen(few, factor * heaviest),
+                )
+                kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))
+        for name, value in self.found.mean_costs.items():
+            some = kept[name]
+            yield from some
+            shifts = [one.shift for one in some if one.shift is not None]
+            yield replace(
+                some[0],
+                name=f"mean_{name}",
+                value=value,
+                costs=np.mean([one.costs for one in some], axis=0),
+                nothing_seen=max((one.nothing_seen for one in some if one.nothing_seen), key=lambda one: one.above),
+                limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
+                shift=float(np.mean(shifts)) if shifts else None,
+            )
+
+    def curves(self, n_units: int) -> dict[str, FloatArray]:
+        """Standard errors of C_avg at the priors of its curve; none where a class is out of set."""
+        if not len(self.squares):
+            return {}
+        errors = np.sqrt(self.squares * n_units / (n_units - 1))
+        return {"c_avg": np.interp(self.summary.places, self._axis, errors)}
+
+    @property
+    def curve_influences(self) -> dict[str, CurveInfluences]:
+        """C_avg at places of its curve with the influences of units, if they were to be kept."""
+        if not len(self.kept_curve):
+            return {}
+        none = np.zeros((2, self.n_places, 2))
+        value = np.asarray(self.found.curves.c_avg[::STEP])
+        return {"c_avg": CurveInfluences(self._axis, value, self.kept_curve, none, (1, 1))}
+
+
+Minimal: TypeAlias = tuple[FloatArray, float | None]
+"""What each trial adds to a minimum, and what to add to that for new units if it is known."""
+
+
+class OneDetector:
+    """One class against the rest: its costs in cells, and those of its trials.
+
+    Parameters
+    ----------
+    detectors : Detectors
+    target : int
+    scores : SortedScores
+        Of this detector.
+    log_odds : (n_points,) array
+        Of priors of the target.
+    means : ClassMeans
+    """
+
+    def __init__(
+        self, detectors: Detectors, target: int, scores: SortedScores, log_odds: FloatArray, means: ClassMeans
+    ) -> None:
+        self.target, self.log_odds, self.scores = target, log_odds, scores
+        self.llr, self.own = detectors.llrs.values[target], detectors.llrs.slices[target]
+        rivals = detectors.prior.copy()
+        rivals[target] = 0.0
+        self.share = (rivals / rivals.sum())[detectors.llrs.label]
+        self.share[self.own] = 1.0
+        self.is_target = np.zeros(len(self.llr), np.bool_)
+        self.is_target[self.own] = True
+        self.cells = cells_of(scores.table, scores.pav, -log_odds, means.units.n_units)
+        self.linear = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, self.cells)
+        self.cell = self.cells.of(self.llr)
+
+    def of_trials(self, costs: FloatArray) -> FloatArray:
+        """What each trial adds to the mean of its class, from costs of cells (2, n_cells)."""
+        found: FloatArray = costs[1][self.cell] * self.share
+        found[self.own] = costs[0][self.cell[self.own]]
+        return found
+
+    def cllr(self) -> FloatArray:
+        """What each trial adds to Cllr."""
+        found: FloatArray = softplus(np.where(self.is_target, -self.llr, self.llr)) * self.share / (2.0 * math.log(2))
+        return found
+
+    def cost(self, at: int) -> FloatArray:
+        """Detection costs of cells at the Bayes threshold of one of the priors."""
+        log_odds = float(self.log_odds[at])
+        return self.linear.rates(-log_odds, float(expit(log_odds)), float(expit(-log_odds)))
+
+    def minima(self, left_out: LeftOut | None) -> list[Minimal]:
+        """EER, least Cllr, and least costs at each prior: by what is best without the group of the unit, if there are.
+
+        Trials that take part in the choice of a threshold or map cost less than others.
+        """
+        figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0))]
+        figures.append(
+            LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2), rate=OF_MAPS)
+        )
+        figures += [LinearFigure("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in self.log_odds]
+        if left_out is None:
+            return [(self.of_trials(one.costs_by(self.linear.best)[:, 0]), None) for one in figures]
+        whole = (self.linear.n_tar, self.linear.n_non)
+        shifts, costs = chosen_without(figures, self.linear, whole, self._left(left_out))
+        found = [left_out.held_out(of_class, self.cell) for of_class in costs]
+        per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
+        return list(zip(per_trial.T, shifts.tolist(), strict=True))
+
+    def _left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
+        """Targets and non-targets in cells without each group; trials count as they do in the scores."""
+        n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
+        place, everything = self.cell + n_cells * self.is_target, left_out.share * self.share
+        found = np.empty((2, left_out.n_groups, n_cells))
+        for number, (weights, stays) in enumerate(left_out.weights()):
+            table = np.bincount(place, weights * self.share, minlength=2 * n_cells).reshape(2, n_cells)
+            kept = np.bincount(self.is_target, everything * stays, minlength=2)
+            found[:, number] = table * (kept * totals / table.sum(axis=1))[:, None]
+        return found[1], found[0]
+
+
+def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
+    """Detection costs at the best threshold, not normalized."""
+    return best.dcf(log_odds) * float(expit(-abs(log_odds)))

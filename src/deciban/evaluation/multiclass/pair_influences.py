@@ -1,0 +1,122 @@
+"""Influences of units on pairs of classes: many small problems of two classes at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deciban.core.classes.counts import Problems, min_cllr_costs, min_cllrs
+from deciban.core.ranks.counts import SortedClass
+from deciban.core.resampling.class_means import ClassMeans, centred
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.left_out import LeftOut
+from deciban.core.resampling.scales import Scale
+from deciban.core.rules.proper import softplus
+from deciban.evaluation.linear_figures import OF_MAPS
+from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
+from deciban.evaluation.optimism import shifts_of
+from deciban.evaluation.uncertainty import Figure
+from deciban.metrics import SortedScores
+from deciban.multiclass import PairwiseAnalysis
+from deciban.multiclass.tables import Pairs
+from deciban.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.summary import ClassSummary
+
+PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
+
+
+def pair_squares(
+    summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
+) -> Iterator[tuple[list[ClassFigure], list[float]]]:
+    """Figures of pairs, some at once, and the squares of the influences of all units.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        With units and pairs.
+    found : PairwiseAnalysis
+        Of this summary.
+    means : ClassMeans
+    seen : (n_classes,) int array
+        Units that have trials of each class.
+    left_out : LeftOut or None
+        Possible groups of units, where minima are corrected.
+    """
+    pairs, classes = summary.problems.pairs(), summary.classes
+    values = {what: getattr(found, what) for what in PAIR_FIGURES}
+    assert pairs is not None  # noqa: S101  # they were analysed
+    for i, others in pairs.portions():
+        squares = _squares(pairs, means, i, others)
+        shifts = None if left_out is None else _shifts(pairs, left_out, values["min_cllr"][i, others], i, others)
+        figures, kept = list[ClassFigure](), list[float]()
+        for at, j in enumerate(others.tolist()):
+            few = int(min(seen[i], seen[j]))
+            unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
+            for row, what in enumerate(PAIR_FIGURES):
+                value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
+                scale: Scale = "identity" if what == "calibration_loss" else "log"
+                limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
+                shift = None if shifts is None or what == "cllr" else float(shifts[at])
+                if shift is not None and what == "calibration_loss":
+                    shift = -shift
+                for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
+                    name: Figure = (f"pairwise_{what}", *pair)
+                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift))
+                    kept.append(float(squares[row, at]))
+        yield figures, kept
+
+
+def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
+    """What to add to the least Cllr of a class and each of some others for new units."""
+    leads, places = pairs.leads, pairs.leads.slices
+    parts = []
+    for weights, stays in left_out.weights():
+        rows = [np.flatnonzero(stays[places[k]]) + places[k].start for k in (i, *others.tolist())]
+        own, theirs = rows[0], np.concatenate(rows[1:])
+        if len(others) > 1:
+            tar = Problems(leads.values[others][:, own].ravel(), np.full(len(others), len(own)))
+            non = Problems(-leads.values[i, theirs], np.array([len(one) for one in rows[1:]]))
+            parts.append(min_cllrs(tar, non))
+        else:
+            scores = (leads.values[others[0], own], -leads.values[i, theirs])
+            counts = [None if leads.weights is None else weights[some] for some in (own, theirs)]
+            both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
+            parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
+    return shifts_of(whole, np.array(parts), OF_MAPS)
+
+
+def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
+    """Sums of squares for the figures of a class and each of some others, (n_figures, n_others)."""
+    leads, places, n = pairs.leads, pairs.leads.slices, len(others)
+    own = np.arange(places[i].start, places[i].stop)
+    theirs = np.concatenate([np.arange(places[k].start, places[k].stop) for k in others.tolist()])
+    lengths = leads.lengths[others]
+    tar = Problems(leads.values[others, places[i]].ravel(), np.full(n, len(own)))
+    non = Problems(-leads.values[i, theirs], lengths)
+    best = _best_alone(pairs, tar, non, i, int(others[0])) if n == 1 else min_cllr_costs(tar, non)
+    found = []
+    for at, problem, act, least in (
+        (np.tile(own, n), tar.places, softplus(-tar.scores) / math.log(2), best[0]),
+        (theirs, non.places, softplus(non.scores) / math.log(2), best[1]),
+    ):
+        begins = np.flatnonzero((np.diff(problem, prepend=-1) != 0) | (np.diff(means.stratum[at], prepend=-1) != 0))
+        with np.errstate(invalid="ignore"):
+            costs = 0.5 * np.stack((act, least, act - least))
+        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
+    trials, problem = np.concatenate((np.tile(own, n), theirs)), np.concatenate((tar.places, non.places))
+    return np.array([means.squares_apart(row, problem, n, trials) for row in np.concatenate(found, axis=1)])
+
+
+def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> tuple[FloatArray, FloatArray]:
+    """Costs after the best recalibration, of two classes that are large or have weights."""
+    weights = [pairs.leads.weights_of(pairs.leads.slices[k]) for k in (i, j)]
+    pav = SortedScores.of_sorted(SortedClass.of(tar.scores, weights[0]), SortedClass.of(non.scores, weights[1])).pav
+    of_tar, of_non = (
+        pav.llr[np.maximum(np.searchsorted(pav.low, one, side="right") - 1, 0)] for one in (tar.scores, non.scores)
+    )
+    return softplus(-of_tar) / math.log(2), softplus(of_non) / math.log(2)

@@ -1,0 +1,127 @@
+"""Replicates of the figures of two classes: weights of units, sums in cells, hulls and means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deciban.core.resampling.best import BestDecisions
+from deciban.core.resampling.cell_sums import cell_sums
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.multipliers import Multipliers
+from deciban.core.resampling.replicates import replicates_of
+from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.evaluation.bootstrap import Bootstrap
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.types import BoolArray, CountArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.linear_figures import LinearFigure
+    from deciban.evaluation.summary import Summary
+    from deciban.evaluation.unit_trials import Resampling, UnitTrials
+
+
+class ReplicatedFigures:
+    """Figures of two classes from counts in cells, of many tables at once.
+
+    They are means of costs of cells: of those that linearised intervals have, but minima over thresholds and maps are
+    found anew in each table.
+
+    Parameters
+    ----------
+    figures : sequence of LinearFigure
+    """
+
+    def __init__(self, figures: Sequence[LinearFigure]) -> None:
+        self.figures = figures
+        self.fixed = [k for k, one in enumerate(figures) if isinstance(one.costs, np.ndarray)]
+        self.costs = np.stack([figures[k].costs for k in self.fixed], axis=-1)
+
+    @property
+    def names(self) -> list[Figure]:
+        """Of the figures."""
+        return [one.name for one in self.figures]
+
+    def of(self, n_tar: CountArray, n_non: CountArray) -> FloatArray:
+        """Figures of each table, (n_tables, n_figures).
+
+        Parameters
+        ----------
+        n_tar, n_non : (n_tables, n_cells) arrays
+            Some of each class in each table.
+        """
+        shares = [counts / counts.sum(axis=1)[:, None] for counts in (n_tar, n_non)]
+        values, best = np.zeros((len(n_tar), len(self.figures))), BestDecisions.of(n_tar, n_non)
+        for own, costs in zip(shares, self.costs, strict=True):
+            values[:, self.fixed] += np.einsum("rc,cf->rf", own, costs)  # unlike BLAS, adds in one order
+        for k, one in enumerate(self.figures):
+            if one.least is not None:
+                least = one.least(best)
+                values[:, k] += sum(np.einsum("rc,rc->r", *pair) for pair in zip(shares, least, strict=True))
+                np.clip(values[:, k], *one.limits, out=values[:, k])  # what rounding leaves beyond
+            elif one.name == "auc":
+                values[:, k] = _areas(*shares)  # in each class a mean over the other
+        return values
+
+
+def _areas(tar: FloatArray, non: FloatArray) -> FloatArray:
+    """Area under the ROC of each of several tables of shares, equal cells counting half."""
+    return np.asarray(np.einsum("rc,rc->r", tar, np.cumsum(non, axis=1) - non / 2))
+
+
+class _Draws:
+    """Figures of a block of replicates from the weights of units."""
+
+    def __init__(
+        self, figures: ReplicatedFigures, trials: UnitTrials, cells: Cells, counts: tuple[UnitCounts, UnitCounts]
+    ) -> None:
+        self.figures = figures
+        self.whole = [one.in_cells for one in counts]
+        self.sums = [
+            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts)
+            for units, own, scores, weights in zip(trials.units, counts, trials.scores, trials.weights, strict=True)
+        ]
+
+    def __call__(self, weights: Multipliers) -> tuple[FloatArray, BoolArray]:
+        tables = [np.ascontiguousarray(one.of(weights).T) for one in self.sums]
+        has_both = np.logical_and.reduce([one.any(axis=1) for one in tables])
+        for table, whole in zip(tables, self.whole, strict=True):
+            table[~has_both] = whole  # shapes stay, so that no sum depends on what else is in the block
+        return self.figures.of(*tables), has_both
+
+
+def bootstrap_of(
+    known: Uncertainty,
+    summary: Summary,
+    figures: ReplicatedFigures,
+    cells: Cells,
+    counts: tuple[UnitCounts, UnitCounts],
+    resampling: Resampling,
+) -> Bootstrap:
+    """Replicates of all figures of an evaluation.
+
+    Parameters
+    ----------
+    known : Uncertainty
+        Of the same evaluation, linearised.
+    summary : Summary
+        With units.
+    figures : ReplicatedFigures
+    cells : Cells
+    counts : (UnitCounts, UnitCounts)
+        Of both classes, in these cells.
+    resampling : Resampling
+    """
+    trials = summary.units
+    assert trials is not None  # noqa: S101  # something is known
+    found, has_both = replicates_of(
+        _Draws(figures, trials, cells, counts),
+        trials.units[0].keys,
+        seed=resampling.seed,
+        n_replicates=resampling.bootstrap,
+    )
+    whole = figures.of(*(one.in_cells[None] for one in counts))[0]
+    replicates = dict(zip(figures.names, zip(found.T, whole.tolist(), strict=True), strict=True))
+    return Bootstrap.of(replicates, has_both, known.estimates, resampling)
