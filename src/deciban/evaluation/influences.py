@@ -69,18 +69,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         sums.add(part, influences)
         bands.add(tar, of_tar, non, of_non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    estimates = {
-        one.name: Estimate(
-            one.value,
-            float(error),
-            n_units,
-            one.scale,
-            None if k not in shifts else min(max(one.value + shifts[k], one.limits[0]), one.limits[1]),
-            one.nothing_seen,
-            one.limits,
-        )
-        for k, (one, error) in enumerate(zip(figures, sums.standard_errors(n_units), strict=True))
-    }
+    errors = sums.standard_errors(n_units).tolist()
+    estimates = {one.name: _estimate(one, errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
@@ -98,6 +88,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
 
     replicated = ReplicatedFigures(figures)
     return replace(known, bootstrap=bootstrap_of(known, summary, replicated, cells, (tar, non), resampling))
+
+
+def _estimate(one: LinearFigure, error: float, n_units: int, shift: float | None) -> Estimate:
+    corrected = None if shift is None else min(max(one.value + shift, one.limits[0]), one.limits[1])
+    return Estimate(one.value, error, n_units, one.scale, corrected, one.nothing_seen, one.limits)
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

@@ -18,7 +18,7 @@ Table: TypeAlias = Any
 _DENSE = 1 << 22
 """Entries up to which a table is an array."""
 
-_SLAB = 1 << 20
+_SLAB = 1 << 18
 _BLOCK = 1 << 18
 """Entries of a table that are handled at once."""
 
