@@ -213,3 +213,35 @@ def test_training_against_test_is_of_other_units():
         "training \N{MINUS SIGN} test: both have no unit in common; the others vary each by itself.",
     )
     assert found.pairs[0].n_shared == 0
+
+
+def test_many_classes_are_compared_by_the_same_names_and_curves():
+    """C_avg of the curve differs like C_avg at a point, and an error rate like two rates of discordant segments."""
+    rng = np.random.default_rng(3)
+    label = np.arange(240) % 3
+    unit = np.arange(240) // 4
+    common = rng.normal(size=(240, 3)) + 2.0 * np.eye(3)[label]
+    scores = [common + 0.5 * rng.normal(size=(240, 3)), common + rng.normal(size=(240, 3))]
+    how = {"units": unit, "optimism": False}
+    plain = [
+        deciban.evaluation.evaluate_classes(one, label, name=n, **how) for one, n in zip(scores, "AB", strict=True)
+    ]
+    (curve,) = deciban.compare(*plain).pairs[0].curves
+    k = 8
+    p_target = 1.0 / (1.0 + np.exp(-curve.log_odds[k]))
+    at = [
+        deciban.evaluation.evaluate_classes(x, label, name=n, p_target=p_target, **how)
+        for x, n in zip(scores, "AB", strict=True)
+    ]
+    found = deciban.compare(*at)
+    one = found.difference("c_avg")
+    assert curve.curve == "c_avg"
+    assert curve.difference[k] == pytest.approx(one.estimate, abs=1e-12)
+    assert curve.standard_error[k] == pytest.approx(one.standard_error, rel=1e-9)
+    wrong = [x.argmax(axis=1) != label for x in scores]
+    differs = wrong[0].astype(float) - wrong[1]
+    centred = differs - np.array([differs[label == c].mean() for c in range(3)])[label]
+    by_unit = np.bincount(unit, centred) / 240
+    error = found.difference("error_rate")
+    assert error.estimate == pytest.approx(differs.mean())
+    assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)))

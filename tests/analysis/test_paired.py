@@ -196,3 +196,17 @@ def test_bootstrap_of_both_by_the_same_draws_agrees_with_influences():
     assert (itself.low, itself.high, itself.p_value) == (0.0, 0.0, 1.0)
     apart = pair(drawn[0], evaluate(*scores[1], **how, seed=4)).difference("cllr", 0.95)
     assert apart.method == "linearised by unit"
+
+
+def test_what_rounding_leaves_of_a_standard_error_makes_nobody_sure():
+    """Fractional weights: all trials are rejected, and no unit moves that by more than an ulp."""
+    rng = np.random.default_rng(0)
+    unit, weight = np.arange(120) % 20, rng.random(120)
+    how = {"tar_units": unit, "non_units": unit, "tar_weights": weight, "operating_points": [0.5]}
+    wrong = evaluate(np.full(120, -1.0) - rng.random(120), np.full(120, -1.0), **how)
+    right = evaluate(np.full(120, 1.0), np.full(120, -1.0), **how)
+    found = pair(wrong, right).difference(("act_dcf", 0), 0.95)
+    assert found.estimate == 1.0
+    assert found.standard_error == 0.0
+    assert found.low < 0.9
+    assert "rule of three" in found.method

@@ -173,8 +173,9 @@ class PairedUnits:
         add their own noise: in simulations intervals around them held the true difference less often (see
         ``docs/compare.md``). ``corrected`` is the difference of the corrected figures.
         """
-        one, other = self.first.estimates[figure], self.second.estimates[figure]
+        one, other = (_settled(x.estimates[figure]) for x in (self.first, self.second))
         influences = self.influences(figure)
+        influences[np.abs(influences) <= _ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
         error = float(self.standard_error(influences))
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
@@ -191,6 +192,11 @@ class PairedUnits:
             p_value = flips.p_value(value, influences, self.keys)
             found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
         return replace(found, corrected=corrected)
+
+
+def _settled(one: Estimate) -> Estimate:
+    """An estimate that no unit moves, whatever rounding left of its standard error."""
+    return replace(one, standard_error=0.0) if one.standard_error <= _ROUNDING * abs(one.value) else one
 
 
 def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
