@@ -19,7 +19,7 @@ from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.linear_figures import LinearFigure
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.optimism import chosen_without
 from deciban.evaluation.uncertainty import CurveInfluences
@@ -258,7 +258,9 @@ class OneDetector:
         Trials that take part in the choice of a threshold or map cost less than others.
         """
         figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0))]
-        figures.append(LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2)))
+        figures.append(
+            LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2), rate=OF_MAPS)
+        )
         figures += [LinearFigure("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in self.log_odds]
         if left_out is None:
             return [(self.of_trials(one.costs_by(self.linear.best)[:, 0]), None) for one in figures]
