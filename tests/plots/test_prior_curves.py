@@ -1,6 +1,7 @@
 """Plots over the prior."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_ece_shows_the_reference_or_what_lies_far_below(d, scale, low, high):
 def with_units(level=0.95):
     rng = np.random.default_rng(11)
     units = {"tar_units": np.arange(200) % 40, "non_units": rng.integers(0, 40, (600, 2)), "level": level}
-    return deciban.evaluate(rng.normal(2, 2, 200), rng.normal(-2, 2, 600), **units)
+    return evaluate(rng.normal(2, 2, 200), rng.normal(-2, 2, 600), **units)
 
 
 DRAWN = [plots.bayes_error, plots.ape, plots.ece, plots.det, plots.roc, plots.pav, plots.tippett]
@@ -139,7 +140,7 @@ def test_a_band_reaches_from_bound_to_bound():
     corners = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
     at = float(one.curves.prior_log_odds[280])
     found = corners[np.isclose(corners[:, 0], at, atol=1e-9), 1]
-    cost = deciban.evaluate(*_again(), operating_points=[0.5], level=0.8, **_units()).interval("act_dcf")
+    cost = evaluate(*_again(), operating_points=[0.5], level=0.8, **_units()).interval("act_dcf")
     assert at == 0.0
     assert (found.min(), found.max()) == (pytest.approx(cost.low), pytest.approx(cost.high))
 
