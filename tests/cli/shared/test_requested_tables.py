@@ -147,7 +147,8 @@ def test_misleading_evidence(run):
     assert rows[3][1] == "more than 1000"
     lines = run("eval scores.txt --key key.txt --misleading --table csv -q")[1].splitlines()
     line = next(line for line in lines if "misleading evidence" in line)
-    assert line.split(",")[2:] == ["targets", "p_tar in %", "non-targets", "p_non in %"]
+    rates = [[f"{name} in %" for name in (p, f"{p} low", f"{p} high")] for p in ("p_tar", "p_non")]
+    assert line.split(",")[2:] == ["targets", *rates[0], "non-targets", *rates[1]]
 
 
 @pytest.mark.usefixtures("folder")
