@@ -11,7 +11,8 @@ import numpy as np
 from deciban.core.classes.counts import Problems, min_cllr_costs
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.class_means import ClassMeans, centred
-from deciban.core.resampling.intervals import NothingSeen, Scale
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.scales import Scale
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
 from deciban.metrics import SortedScores
