@@ -34,7 +34,7 @@ _KEPT = 1 << 24
 _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
-_FEW = 30
+_FEW = 20
 """Classes up to which minima are corrected unasked: it takes less time than the evaluation."""
 
 
