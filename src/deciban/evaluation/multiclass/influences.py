@@ -109,7 +109,7 @@ class ClassFigureCosts:
 
         def rate(name: Figure, k: int, value: float) -> ClassFigure:
             nothing = NothingSeen(int(self.seen[k]), above=float(value == 0.0), below=float(value == 1.0))
-            return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0))
+            return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0), n_units=int(self.seen[k]))
 
         wrong = squares((decided != self.label).astype(np.float64))
         for k, (name, value) in enumerate(zip(found.classes, found.class_error_rates.tolist(), strict=True)):

@@ -106,7 +106,8 @@ def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> Float
         begins = np.flatnonzero((np.diff(problem, prepend=-1) != 0) | (np.diff(means.stratum[at], prepend=-1) != 0))
         with np.errstate(invalid="ignore"):
             costs = 0.5 * np.stack((act, least, act - least))
-        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
+        own_part = centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins)
+        found.append(own_part * means.stretch[at])
     trials, problem = np.concatenate((np.tile(own, n), theirs)), np.concatenate((tar.places, non.places))
     return np.array([means.squares_apart(row, problem, n, trials) for row in np.concatenate(found, axis=1)])
 
