@@ -9,6 +9,7 @@ from deciban.core.resampling.multipliers import poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, merged, summarize
+from deciban.evaluation.interval_words import caption_of
 from deciban.evaluation.unit_trials import Resampling
 
 HELD = ("eer_p_miss", "eer_p_fa", "min_p_miss", "min_p_fa", "rates_at", "prbep", "eer_conventions")
@@ -263,3 +264,11 @@ def test_one_unit_has_no_bootstrap():
     made = drawn(20, 50, 100)
     made["tar_units"][:], made["non_units"][:] = "a", "a"
     assert evaluate(**made, bootstrap=50).uncertainty is None
+
+
+def test_captions_and_json_tell_of_the_bootstrap():
+    found = evaluate(**drawn(), bootstrap=400, seed=1)
+    assert "; bootstrap" in caption_of([found])
+    assert "basic" not in caption_of([found])
+    assert found.to_dict()["bootstrap"] == {"seed": 1, "n_replicates": 400, "left_out": 0}
+    assert found.to_dict()["intervals"]["eer"]["method"] == "bootstrap, basic"
