@@ -40,7 +40,7 @@ class ClassFigure:
     shift : float or None
         What to add for new units, if it was found as a minimum and that is known.
     n_units : int or None
-        Units that have a part in it, if not all have.
+        Units of the class, or of the class of a detector or a pair that has fewest, if not all count.
     """
 
     name: Figure

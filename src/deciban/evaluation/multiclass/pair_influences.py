@@ -65,7 +65,7 @@ def pair_squares(
                     shift = -shift
                 for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
                     name: Figure = (f"pairwise_{what}", *pair)
-                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift))
+                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift, few))
                     kept.append(float(squares[row, at]))
         yield figures, kept
 
