@@ -57,7 +57,7 @@ def test_captions_name_level_unit_and_number():
     both = [other, replace(ONE, uncertainty=replace(known, n_units=1100))]
     assert caption_of([*both, evaluate([1.0], [0.0])]) == "90 % intervals by speaker, 1,100 to 1,200 speakers"
     drawn = evaluate([2.0, 1.0, 3.0], [0.0, 1.5, -1.0], tar_units=[0, 1, 2], non_units=[0, 1, 2], bootstrap=30)
-    assert caption_of([drawn]).endswith("3 units; bootstrap, percentile")
+    assert caption_of([drawn]).endswith("3 units; bootstrap")
 
 
 def test_what_has_no_interval_has_none():

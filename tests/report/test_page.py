@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import deciban
@@ -178,3 +179,19 @@ def test_names_that_are_no_unicode_can_be_written():
 def test_no_system():
     with pytest.raises(InputError, match="no system to report on"):
         render(Results(()))
+
+
+def test_figures_of_a_page_have_their_intervals():
+    rng = np.random.default_rng(2)
+    units = {"tar_units": np.arange(60) % 20, "non_units": rng.integers(0, 20, (300, 2))}
+    one = evaluate(rng.normal(2, 2, 60), rng.normal(-2, 2, 300), name="A", operating_points=[0.1], **units)
+    shown = render(Results((one,)))
+    low, high = (100 * bound for bound in (one.interval("eer").low, one.interval("eer").high))
+    cell = re.search(rf"<td>{100 * one.eer:.2f} %<small class=\"interval\">\[(\S+), (\S+)\]</small></td>", shown)
+    assert [float(bound) for bound in cell.groups()] == pytest.approx([low, high], abs=0.5)
+    text = Reader(shown).text
+    assert "In brackets: 95 % intervals by unit, 20 units." in text
+    assert "Intervals rest on 20 units: with fewer than 30 they are rough." in text
+    bare = render(Results((dataclasses.replace(one, uncertainty=None),)))
+    assert 'class="interval"' not in bare
+    assert "In brackets" not in bare

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +10,11 @@ import numpy as np
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
+from deciban.evaluation.replicates import with_bootstrap
 from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
@@ -70,7 +69,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         bands.add(tar, of_tar, non, of_non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     errors = sums.standard_errors(n_units).tolist()
-    estimates = {one.name: _estimate(one, errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}
+    estimates = {one.name: one.estimate(errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
@@ -82,17 +81,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences((seen[0], seen[1])),
     )
-    if not resampling.bootstrap:
-        return known
-    from deciban.evaluation.replicates import ReplicatedFigures, bootstrap_of  # few ask for it
-
-    replicated = ReplicatedFigures(figures)
-    return replace(known, bootstrap=bootstrap_of(known, summary, replicated, cells, (tar, non), resampling))
-
-
-def _estimate(one: LinearFigure, error: float, n_units: int, shift: float | None) -> Estimate:
-    corrected = None if shift is None else min(max(one.value + shift, one.limits[0]), one.limits[1])
-    return Estimate(one.value, error, n_units, one.scale, corrected, one.nothing_seen, one.limits)
+    return with_bootstrap(known, summary.units, figures, (tar, non), cells, resampling)
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

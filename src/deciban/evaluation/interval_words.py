@@ -75,9 +75,10 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 
 def _method(known: Uncertainty) -> str:
-    """How intervals were found, but for those of figures that no unit moves."""
+    """How intervals were found, but for those of figures that no unit moves; of a bootstrap not of which kind."""
     each = (known.interval(figure).method for figure in known.estimates)
-    return next((method for method in each if method != RULE_OF_THREE), LINEARISED)
+    found = next((method for method in each if method != RULE_OF_THREE), LINEARISED)
+    return found.partition(",")[0]
 
 
 def notes_on_intervals(one: OneSystem) -> tuple[str, ...]:

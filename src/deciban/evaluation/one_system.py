@@ -10,7 +10,6 @@ from deciban.core.resampling.intervals import Interval
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import Jsonable
-from deciban.evaluation.interval_words import notes_on_intervals
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 
@@ -49,6 +48,10 @@ class OneSystem(ByValue, Shown):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """The notes, and what a reader of the intervals must know besides."""
+        if self.uncertainty is None:
+            return self.notes
+        from deciban.evaluation.interval_words import notes_on_intervals  # words are for who looks at them
+
         return (*self.notes, *notes_on_intervals(self))
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:

@@ -13,7 +13,6 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
-from deciban.evaluation.interval_json import with_intervals
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
@@ -264,6 +263,8 @@ class Evaluation(OneSystem):
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
         fields["notes"] = self.all_notes
+        from deciban.evaluation.interval_json import with_intervals  # only who asks for JSON
+
         found = {"kind": self.kind, **fields, **self.requested.to_dict()}
         numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
         return numbers

@@ -35,7 +35,7 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
         return [mass @ (np.bincount(stratum, moved * row) / np.bincount(stratum, moved)) for row in costs]
 
     step = 1e-6
-    for unit, found in enumerate(means.by_unit(means.centred(costs)).T):
+    for unit, found in enumerate(means.by_unit(means.centred(costs) / means.stretch).T):
         slope = (np.array(figure(unit, 1 + step)) - figure(unit, 1 - step)) / (2 * step)
         np.testing.assert_allclose(found, slope, atol=1e-8)
 
@@ -56,6 +56,18 @@ def test_squares_are_those_of_influences(n_sides):
     seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
     assert means.units_in(label, 3).tolist() == seen
     assert means.n_units == len(set().union(*units_of(units)))
+
+
+def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
+    """Units of one class each: what is estimated is the variance of a mean of so many, with its own mean taken out."""
+    label, unit = np.repeat([0, 1], [12, 28]), np.arange(40) // 4
+    costs = np.random.default_rng(2).normal(size=40)
+    means = ClassMeans.of(label, label, None, TrialUnits.of(unit))
+    found = means.squares(means.centred(costs[None]))[0] * 10 / 9
+    of_units = costs.reshape(10, 4).mean(axis=1)
+    assert found == pytest.approx(of_units[:3].var(ddof=1) / 3 + of_units[3:].var(ddof=1) / 7)
+    crossed = ClassMeans.of(label, label, None, TrialUnits.of(np.arange(40) % 4))
+    np.testing.assert_array_equal(crossed.stretch, 1.0)
 
 
 def test_every_trial_by_itself_needs_no_sums():

@@ -68,7 +68,7 @@ def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight):
 def test_optimism_is_left_out_on_request_and_where_classes_are_many():
     loglik, label, units = drawn()
     assert evaluate_classes(loglik, label, units=units, optimism=False).interval("min_cllr").corrected is None
-    many = drawn(n_units=3, n_classes=31)
+    many = drawn(n_units=3, n_classes=21)
     assert evaluate_classes(many[0], many[1], units=many[2]).interval("min_cllr").corrected is None
     asked = evaluate_classes(many[0], many[1], units=many[2], optimism=True)
     assert asked.interval("min_cllr").corrected is not None

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import InputError, metrics, multiclass
+from deciban.core.resampling.units import TrialUnits
 from deciban.workflows import evaluate_files as evaluate_class_files
 from deciban.workflows import kind_of_scores
 from support.class_files import CLASSES, trials, write_files
@@ -259,12 +260,15 @@ def test_kinds_of_files(tmp_path, monkeypatch):
 
 def test_results_of_files_are_those_of_arrays(tmp_path):
     loglik, label = write_files(tmp_path)
-    systems = [tmp_path / "sysA.csv", tmp_path / "sysB.csv"]
-    results = evaluate_class_files(systems, tmp_path / "key.csv", intervals=False)
+    both = [tmp_path / "sysA.csv", tmp_path / "sysB.csv"]
+    results = evaluate_class_files(both, tmp_path / "key.csv", intervals=False)
     assert [one.name for one in results.systems] == ["sysA", "sysB"]
     assert (
         results.systems[0].to_dict() == deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sysA").to_dict()
     )
+    with_units = evaluate_class_files(both, tmp_path / "key.csv").systems[0]
+    each = deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, units=TrialUnits.each(len(label)))
+    assert with_units.interval("c_avg").low == pytest.approx(each.interval("c_avg").low)
     assert results.join.matched == 90
 
 

@@ -21,6 +21,10 @@ class ClassMeans:
     The derivative of a sum of class means in the weight of a unit, which counts in all of its trials, is the sum over
     these of ``share * (cost - mean cost of the class)``: classes have as much weight as before, whatever a unit weighs.
 
+    Sums of squares of such derivatives are too small by 1/m of what m units of a class add, as its mean is their own.
+    For n units in all classes, ``n / (n - 1)`` makes up for that. Where a class has fewer, its costs are stretched, so
+    that the same factor does.
+
     Attributes
     ----------
     share : (n_trials,) array
@@ -50,9 +54,9 @@ class ClassMeans:
         Examples
         --------
         >>> label = np.array([0, 0, 1, 1, 1, 1])
-        >>> means = ClassMeans.of(label, label, None, TrialUnits.of(["a", "b", "a", "a", "b", "c"]))
+        >>> means = ClassMeans.of(label, label, None, TrialUnits.of(["a", "b", "a", "b", "b", "a"]))
         >>> means.by_unit(means.centred(np.array([[1.0, 0.0, 1.0, 0.0, 0.0, 0.0]])))
-        array([[ 0.375, -0.3125, -0.0625]])
+        array([[ 0.375, -0.375]])
         """
         own = np.ones(len(label)) if weights is None else weights.astype(np.float64)
         share = own / np.bincount(label, own)[label]
@@ -89,12 +93,19 @@ class ClassMeans:
         """Of each trial, the position of the class whose mean it is part of."""
         return np.repeat(np.arange(len(self.begins)), self.lengths)
 
+    @cached_property
+    def stretch(self) -> FloatArray:
+        """By how much each trial counts more as its class has fewer units than there are: 1 where it has all."""
+        n, own = self.n_units, self.units_in(self.stratum, len(self.begins)).astype(np.float64)
+        factors = np.sqrt(np.divide(own * (n - 1), n * (own - 1), out=np.ones(len(own)), where=own > 1))
+        return np.asarray(factors[self.stratum])
+
     def centred(self, costs: FloatArray) -> FloatArray:
-        """Costs (..., n_trials), less the mean of the class and times the share: derivatives in the weight of trials.
+        """Costs (..., n_trials), less the mean of the class, times share and stretch: derivatives in weights of trials.
 
         Costs that are alike throughout a class give 0 to the last digit.
         """
-        return centred(costs, self.share, self.begins)
+        return centred(costs, self.share, self.begins) * self.stretch
 
     def by_unit(self, centred: FloatArray) -> FloatArray:
         """Influences of all units, (n_figures, n_units), from `centred` costs (n_figures, n_trials)."""

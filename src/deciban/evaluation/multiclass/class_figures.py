@@ -39,6 +39,8 @@ class ClassFigure:
         What the figure cannot leave.
     shift : float or None
         What to add for new units, if it was found as a minimum and that is known.
+    n_units : int or None
+        Units of the class, or of the class of a detector or a pair that has fewest, if not all count.
     """
 
     name: Figure
@@ -48,10 +50,12 @@ class ClassFigure:
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (0.0, math.inf)
     shift: float | None = None
+    n_units: int | None = None
 
     def estimate(self, error: float, n_units: int) -> Estimate:
         """The figure with its standard error."""
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
+        n_units = n_units if self.n_units is None else max(self.n_units, 2)
         return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits)
 
 

@@ -155,7 +155,10 @@ class DetectorInfluences:
         if math.isfinite(values["cllr"]):
             back = None if min_cllr[1] is None else -min_cllr[1]
             found["calibration_loss"] = ClassFigure("", 0.0, act - min_cllr[0], "identity", unbounded, shift=back)
-        return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
+        return [
+            replace(figure, name=("detectors", name, what), value=values[what], n_units=few)
+            for what, figure in found.items()
+        ]
 
     def points(self) -> Iterator[ClassFigure]:
         """Average costs at each prior of a target and their means, once all detectors were there."""

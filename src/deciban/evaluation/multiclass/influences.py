@@ -34,7 +34,7 @@ _KEPT = 1 << 24
 _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
-_FEW = 30
+_FEW = 20
 """Classes up to which minima are corrected unasked: it takes less time than the evaluation."""
 
 
@@ -109,7 +109,7 @@ class ClassFigureCosts:
 
         def rate(name: Figure, k: int, value: float) -> ClassFigure:
             nothing = NothingSeen(int(self.seen[k]), above=float(value == 0.0), below=float(value == 1.0))
-            return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0))
+            return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0), n_units=int(self.seen[k]))
 
         wrong = squares((decided != self.label).astype(np.float64))
         for k, (name, value) in enumerate(zip(found.classes, found.class_error_rates.tolist(), strict=True)):

@@ -66,7 +66,7 @@ def pair_squares(
                     shift = -shift
                 for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
                     name: Figure = (f"pairwise_{what}", *pair)
-                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift))
+                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift, few))
                     kept.append(float(squares[row, at]))
         yield figures, kept
 
@@ -107,7 +107,8 @@ def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> Float
         begins = np.flatnonzero((np.diff(problem, prepend=-1) != 0) | (np.diff(means.stratum[at], prepend=-1) != 0))
         with np.errstate(invalid="ignore"):
             costs = 0.5 * np.stack((act, least, act - least))
-        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
+        own_part = centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins)
+        found.append(own_part * means.stretch[at])
     trials, problem = np.concatenate((np.tile(own, n), theirs)), np.concatenate((tar.places, non.places))
     return np.array([means.squares_apart(row, problem, n, trials) for row in np.concatenate(found, axis=1)])
 

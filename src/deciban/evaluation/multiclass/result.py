@@ -13,7 +13,6 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
-from deciban.evaluation.interval_json import with_intervals
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
@@ -262,6 +261,8 @@ class ClassEvaluation(OneSystem):
             "subsets": self.subset_summary(),
             "notes": self.all_notes,
         }
+        from deciban.evaluation.interval_json import with_intervals  # only who asks for JSON
+
         numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
         return numbers
 

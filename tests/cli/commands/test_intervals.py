@@ -1,0 +1,67 @@
+"""Intervals by default, from the command line, of two classes and of many."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from deciban import evaluate_files
+from support.commands import printed_table
+from support.score_files import write_score_files
+
+
+@pytest.fixture
+def class_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng, names = np.random.default_rng(1), ["eng", "fra", "deu"]
+    for system in "AB":
+        rows = [f"s{i}," + ",".join(f"{x:.4f}" for x in rng.normal(size=3) + 2 * np.eye(3)[i % 3]) for i in range(90)]
+        (tmp_path / f"{system}.csv").write_text("\n".join([f"trial,{','.join(names)}", *rows, ""]))
+    rows = [f"s{i},{names[i % 3]},p{i // 2}" for i in range(90)]
+    (tmp_path / "key.csv").write_text("\n".join(["trial,class,speaker", *rows, ""]))
+
+
+def test_eval_prints_intervals_unless_told_not_to(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_score_files(tmp_path)
+    shown = run("eval scores.txt --key key.txt")[1]
+    (one,) = evaluate_files("scores.txt", "key.txt").systems
+    found = one.interval("cllr")
+    cell = printed_table(shown)["scores"]["Cllr"]
+    low, high = map(float, re.fullmatch(r"\d\.\d{3} \[(\S+), (\S+)\]", cell).groups())
+    assert low == pytest.approx(found.low, abs=0.05 * (found.high - found.low))
+    assert high == pytest.approx(found.high, abs=0.05 * (found.high - found.low))
+    assert f"[95 % intervals by speaker, {found.n_units} speakers]" in shown
+    narrower = run("eval scores.txt --key key.txt --level 0.5")[1]
+    assert "[50 % intervals by speaker" in narrower
+    plain = run("eval scores.txt --key key.txt --no-intervals")[1]
+    assert "intervals" not in plain
+    assert printed_table(plain)["scores"]["Cllr"] == cell.partition(" [")[0]
+
+
+@pytest.mark.usefixtures("class_files")
+def test_tables_of_classes_have_them_too(run):
+    code, out, err = run("eval A.csv B.csv --key key.csv --units speaker")
+    assert code == 0, err
+    assert "45 units" in out
+    for cells in (printed_table(out)[name] for name in "AB"):
+        assert all(cell.endswith("]") for cell in cells.values())
+    of_classes = run("eval A.csv --key key.csv --units speaker")[1].partition("\n\n")[2]
+    for cells in (printed_table(of_classes)[name] for name in ("eng", "fra", "deu")):
+        assert all(cell.endswith("]") for heading, cell in cells.items() if heading != "segments")
+    found = json.loads(run("eval A.csv --key key.csv --units speaker --json")[1])["systems"][0]
+    assert found["units"]["n"] == 45
+    assert set(found["intervals"]["class_error_rates"]) == {"eng", "fra", "deu"}
+    rate = printed_table(out)["A"]["error rate"]
+    low = float(re.search(r"\[(\S+),", rate)[1])
+    assert low == pytest.approx(100 * found["intervals"]["error_rate"]["low"], abs=0.5)
+
+
+@pytest.mark.usefixtures("class_files")
+@pytest.mark.parametrize("words", ["", " --no-intervals"])
+def test_plots_have_bands_unless_told_not_to(run, words, tmp_path):
+    code, _, err = run(f"plot c-avg-curve A.csv --key key.csv -o c.svg{words}")
+    assert code == 0, err
+    shown = (tmp_path / "c.svg").read_text()
+    assert ("95 % band by segment" in shown) == (not words)
