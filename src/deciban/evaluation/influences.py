@@ -15,7 +15,7 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
-from deciban.evaluation.uncertainty import Differences, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
+
+_FEWEST_PLACES = 9
+"""Of a curve: with fewer it says nothing."""
 
 
 def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) -> Uncertainty | None:
@@ -55,10 +58,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
-    sums, bands = (
-        Differences([one.name for one in figures], about.n_units, keep=is_kept),
-        Bands(summary, found.curves, costs),
-    )
+    sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
+    bands = Bands(summary, found.curves, costs, keep_every=_kept_places(found, about.n_units, resampling.keep))
     width = stacked.shape[2] + bands.width
     for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
         influences = tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non)
@@ -78,8 +79,16 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences=sums.influences,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
+        curve_influences=bands.influences((seen[0], seen[1])),
     )
     return with_bootstrap(known, summary.units, figures, (tar, non), cells, resampling)
+
+
+def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
+    """At which of the priors of bands influences on curves are kept: fewer of very many units; 0 for none."""
+    n_places, room = len(found.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else KEPT_CURVES
+    every = max(-(-2 * n_places * n_units // room), 1)
+    return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 
 
 def _moving_minima(figures: Sequence[LinearFigure], costs: FloatArray, of: LinearCosts) -> list[int]:

@@ -169,6 +169,9 @@ class _Tally:
                 index = unit.astype(np.int64)
                 index *= self.n_cells
                 index += cell
+            if len(index) < len(self.counts) // 4:  # a pass over the table would cost more
+                np.add.at(self.counts, index, sign if weight is None else sign * weight)
+                return
             found = np.bincount(index, weight, minlength=len(self.counts))
             found = found if found.dtype == self.kind else np.rint(found).astype(self.kind)
             self.counts += found if sign > 0 else -found
