@@ -7,3 +7,8 @@ from deciban.analysis.selection import Selection as Selection
 from deciban.analysis.selection import SelectionStep as SelectionStep
 from deciban.analysis.selection import Untrained as Untrained
 from deciban.analysis.selection import select_systems as select_systems
+from deciban.analysis.pilots import Pilot as Pilot
+from deciban.analysis.planning import Goal as Goal
+from deciban.analysis.planning import plan as plan
+from deciban.analysis.plans import Design as Design
+from deciban.analysis.plans import Plan as Plan

@@ -11,12 +11,12 @@ import numpy as np
 
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
-from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.optimism import corrections
-from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, figure_called
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -245,3 +245,17 @@ def _wanted(summary: Summary, found: Evaluation) -> FloatArray:
     levels = found.curves.levels[:: Bands.LEVEL_STEP]
     wanted = np.concatenate((-bounds, beyond(bounds), at, points, [found.eer_threshold], -log_odds, levels))
     return wanted[np.isfinite(wanted)]
+
+
+def figure_in_cells(summary: Summary, found: Evaluation, figure: Figure, n_units: int) -> tuple[Cells, LinearFigure]:
+    """One figure of an evaluation as costs of cells: what each trial adds to it.
+
+    Raises
+    ------
+    InputError
+        If there is no such figure, or it is infinite.
+    """
+    cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
+    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
+    known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
+    return cells, figure_called(figure, known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from deciban.core.resampling.units import FEW_UNITS, Keys
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
+
+T = TypeVar("T")
 
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
@@ -64,11 +66,7 @@ class Uncertainty:
         InputError
             If there is no such figure, or it is infinite, or the level is not inside (0, 1).
         """
-        found = self.estimates.get(figure, self.estimates.get((figure, 0)) if isinstance(figure, str) else None)
-        if found is None:
-            names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in self.estimates))
-            raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
-        return found.interval(self.level if level is None else checked_level(level))
+        return figure_called(figure, self.estimates).interval(self.level if level is None else checked_level(level))
 
     def at_level(self, level: float) -> Uncertainty:
         """The same with another level."""
@@ -91,6 +89,21 @@ class Uncertainty:
         if self.n_units < FEW_UNITS:
             found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
         return tuple(found)
+
+
+def figure_called(figure: Figure, known: Mapping[Figure, T]) -> T:
+    """What is known of a figure; of several of a name, of the first.
+
+    Raises
+    ------
+    InputError
+        If there is no such figure, or it is infinite.
+    """
+    found = known.get(figure, known.get((figure, 0)) if isinstance(figure, str) else None)
+    if found is None:
+        names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
+        raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
+    return found
 
 
 class Differences:

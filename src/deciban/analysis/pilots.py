@@ -1,0 +1,296 @@
+"""What a pilot says of a figure: its value, and how much of its variance comes from units, their segments and trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deciban.core.resampling.components import Component, Factor, components_of
+from deciban.core.resampling.intervals import Scale
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import InputError
+from deciban.evaluation import ClassEvaluation, Evaluation
+from deciban.evaluation.influences import LinearFigure, figure_in_cells
+from deciban.evaluation.summary import Summary, TwoClassFigures, summarize
+from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.uncertainty import Figure, Uncertainty, figure_called
+from deciban.evaluation.unit_trials import Resampling
+from deciban.messages import counted
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+
+OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
+"""Of targets, and of non-targets."""
+
+LEVEL_OF = {
+    "unit": "unit",
+    "unit of the first side": "unit",
+    "unit of the second side": "unit",
+    "enrolment": "unit",
+    "segment": "segment",
+    "pair of units": "pair",
+    "trial": "trial",
+}
+"""Which number of a design each factor goes with. Units keep as many enrolments as in the pilot."""
+
+_CROSSED = 0.45
+"""From this share of all possible non-target trials on, a pilot is one of all against all, maybe by gender."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """A figure on the trials of a pilot, with its components of variance.
+
+    Attributes
+    ----------
+    figure : str, or (str, place)
+    names : tuple of str
+        The system, or the two whose difference the figure is.
+    value : float
+    scale : {"log", "logit", "identity"}
+        On which it is nearly normal.
+    is_rate : bool
+        Whether people read it, or its systems' figure, in percent.
+    noun : str
+        What a unit is called.
+    source : str
+        How units were found.
+    n_units : int
+    n_tar, n_non : int or None
+        Trials of two classes.
+    n_segments : float or None
+        Segments for each unit, on average; None where they are not known.
+    both_sides : bool
+        Whether the same segments are on both sides of trials.
+    is_crossed : bool
+        Whether the pilot is all against all: with more units, each segment meets more of them.
+    components : tuple of Component
+    spread : float or None
+        Relative standard error of the variance, which itself rests on few units.
+    """
+
+    figure: Figure
+    names: tuple[str, ...]
+    value: float
+    scale: Scale
+    is_rate: bool
+    noun: str
+    source: str
+    n_units: int
+    n_tar: int | None
+    n_non: int | None
+    n_segments: float | None
+    both_sides: bool
+    is_crossed: bool
+    components: tuple[Component, ...]
+    spread: float | None
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0."""
+        found = {"unit": 0.0}
+        for one in self.components:
+            level = LEVEL_OF[one.name]
+            level += (" of targets" if one.pair == (0, 0) else " of non-targets") if level == "trial" else ""
+            found[level] = found.get(level, 0.0) + one.variance
+        return {level: max(variance, 0.0) for level, variance in found.items()}
+
+
+def pilot_of_evaluations(
+    first: Evaluation | ClassEvaluation, second: Evaluation | ClassEvaluation | None, figure: Figure
+) -> Pilot:
+    """A pilot of which the influences of units are known, and nothing finer: all of the variance is between units.
+
+    Raises
+    ------
+    InputError
+        If units or influences are not known, or the systems do not have the same units.
+    """
+    found = [one for one in (first, second) if one is not None]
+    known = [_uncertainty(one) for one in found]
+    about = known[0]
+    estimates = [figure_called(figure, one.estimates) for one in known]
+    influence = figure_called(figure, about.influences) if about.influences else np.empty(0)
+    scale, value = estimates[0].scale, estimates[0].value
+    is_rate = scale == "logit"
+    if second is not None:
+        if not np.array_equal(about.keys, known[1].keys) or not known[1].influences:
+            raise InputError("second: has other units than the first system. Evaluate both on the same trials.")
+        influence = influence - figure_called(figure, known[1].influences)
+        scale, value = "identity", value - estimates[1].value
+    n = about.n_units
+    variance = float(influence @ influence) * n / (n - 1) if len(influence) else estimates[0].standard_error ** 2
+    n_tar, n_non = (int(getattr(first, name)) if hasattr(first, name) else None for name in ("n_tar", "n_non"))
+    return Pilot(
+        figure=figure, names=tuple(one.name for one in found), value=value, scale=scale, is_rate=is_rate,
+        noun=about.noun, source=about.source, n_units=n, n_tar=n_tar, n_non=n_non, n_segments=None, both_sides=False,
+        is_crossed=False, components=(Component("unit", (0, 0), variance * n, 1.0 / n),), spread=_spread(influence),
+    )  # fmt: skip
+
+
+def pilot_of_trials(
+    scores: Sequence[tuple[AnyArray, AnyArray]],
+    units: OfClasses,
+    segments: OfClasses | None,
+    *,
+    figure: Figure,
+    names: Sequence[str],
+    figures: TwoClassFigures,
+    weights: tuple[CountArray | None, CountArray | None] = (None, None),
+) -> Pilot:
+    """A pilot from the trials of one system, or of two on the same trials.
+
+    Parameters
+    ----------
+    scores : sequence of pairs of arrays
+        Of targets and of non-targets, for each system.
+    units, segments : pairs of TrialUnits
+        Of targets and of non-targets. Segments of one side, or of both: where the sides have segments in common, these
+        have the same codes.
+    figure : str, or (str, place)
+    names : sequence of str
+    figures : TwoClassFigures
+    weights : pair of arrays, optional
+
+    Raises
+    ------
+    InputError
+        If the figure is none, or there are fewer than two units.
+    """
+    how: Any = {"tar_units": units[0], "non_units": units[1], "tar_weights": weights[0], "non_weights": weights[1]}
+    costs, found = [], []
+    for (tar, non), name in zip(scores, names, strict=True):
+        summary = summarize(tar, non, figures=figures, **how)
+        found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=False, keep=True)))
+        costs.append(_costs_of_trials(summary, found[-1], figure))
+    parts = [one.parts for one in costs]
+    linear = (parts[0][0], parts[0][1]) if len(parts) == 1 else (parts[0][0] - parts[1][0], parts[0][1] - parts[1][1])
+    whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, figure)
+    layout = _Layout.of(units, segments)
+    return Pilot(
+        figure=figure, names=tuple(names), value=whole.value, scale=whole.scale, is_rate=whole.is_rate,
+        noun=whole.noun, source=whole.source, n_units=whole.n_units, n_tar=len(linear[0]), n_non=len(linear[1]),
+        n_segments=None if layout.n_segments is None else layout.n_segments / whole.n_units,
+        both_sides=layout.both_sides, is_crossed=layout.is_crossed, spread=whole.spread,
+        components=components_of(linear, layout.factors, weights),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TrialCosts:
+    figure: LinearFigure
+    parts: tuple[FloatArray, FloatArray]
+
+
+def _costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> _TrialCosts:
+    """What every trial adds to a figure."""
+    if summary.units is None or found.uncertainty is None:
+        raise InputError("units: there are fewer than two. Of one alone nobody knows how others differ from it.")
+    cells, linear = figure_in_cells(summary, found, figure, found.uncertainty.n_units)
+    tar, non = (own[cells.of(scores)] for own, scores in zip(linear.costs, summary.units.scores, strict=True))
+    return _TrialCosts(linear, (tar, non))
+
+
+def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
+    if one.uncertainty is None:
+        raise InputError(
+            f"{one.name}: which units the trials share is not known, and so nothing of how sure figures are. Name them "
+            "(tar_units and non_units of arrays, units= of files, --units)."
+        )
+    return one.uncertainty
+
+
+def _spread(influence: FloatArray) -> float | None:
+    """Relative standard error of the sum of squares of the influences of units."""
+    squares = np.square(influence)
+    total = float(squares.sum())
+    if len(squares) < 2 or total == 0.0:
+        return None
+    return math.sqrt(float(np.square(squares - squares.mean()).sum()) * len(squares) / (len(squares) - 1)) / total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """What trials share, and how many segments there are."""
+
+    factors: tuple[Factor, ...]
+    n_segments: int | None
+    both_sides: bool
+    is_crossed: bool
+
+    @classmethod
+    def of(cls, units: OfClasses, segments: OfClasses | None) -> _Layout:
+        sizes = [len(one.codes[0]) for one in units]
+        n_units, two_sided = units[0].n_units, max(len(one.codes) for one in units) == 2
+        factors = [Factor("unit", (units[0].codes, units[1].codes), n_units)]
+        if two_sided:
+            factors += [
+                Factor(f"unit of the {word} side", (_side(units[0], k), _side(units[1], k)), n_units)
+                for k, word in enumerate(("first", "second"))
+            ]
+        n_segments, both, crossed = None, False, False
+        if segments is None and not two_sided:  # every trial is a segment of its unit
+            n_segments = sum(sizes)
+        elif segments is not None:
+            named, n_segments, both, crossed = _segments(segments, sizes[1], n_units if two_sided else 0)
+            factors += named
+        if two_sided:
+            pairs = [_pairs(one) for one in units]
+            factors.append(_numbered("pair of units", pairs[0], pairs[1]))
+            if segments is None:
+                crossed = len(np.unique(pairs[1])) >= _CROSSED * math.comb(n_units, 2)
+        trials = np.arange(sizes[0]), np.arange(sizes[0], sum(sizes))
+        name = "segment" if segments is None and not two_sided else "trial"
+        factors.append(Factor(name, ((trials[0],), (trials[1],)), sum(sizes)))
+        return cls(tuple(factors), n_segments, both, crossed)
+
+
+def _segments(segments: OfClasses, n_non: int, n_opposite: int) -> tuple[list[Factor], int, bool, bool]:
+    """Factors of segments, how many there are, whether they are the same on both sides, and meet all others.
+
+    Segments of one side meet units of the other, of which there are ``n_opposite``; 0 where trials have one side.
+    """
+    n_names = segments[0].n_units
+    if max(len(one.codes) for one in segments) == 1:
+        used = len(np.unique(np.concatenate([one.codes[0] for one in segments])))
+        return [Factor("segment", (segments[0].codes, segments[1].codes), n_names)], used, False, (
+            n_opposite > 0 and n_non >= _CROSSED * used * n_opposite
+        )
+    sides = [(_side(segments[0], k), _side(segments[1], k)) for k in (0, 1)]
+    used_on = [np.unique(np.concatenate([one[0] for one in side])) for side in sides]
+    if len(np.intersect1d(*used_on)):
+        used = len(np.union1d(*used_on))
+        crossed = n_non >= _CROSSED * math.comb(used, 2)
+        return [Factor("segment", (segments[0].codes, segments[1].codes), n_names)], used, True, crossed
+    crossed = n_non >= _CROSSED * len(used_on[0]) * len(used_on[1])
+    named = [Factor(name, side, n_names) for name, side in zip(("enrolment", "segment"), sides, strict=True)]
+    return named, len(used_on[1]), False, crossed
+
+
+def _side(units: TrialUnits, k: int) -> tuple[IntArray]:
+    return (units.codes[min(k, len(units.codes) - 1)],)
+
+
+def _pairs(units: TrialUnits) -> IntArray:
+    """A number for each unordered pair of units."""
+    one, other = (side[0].astype(np.int64) for side in (_side(units, 0), _side(units, 1)))
+    return np.minimum(one, other) * units.n_units + np.maximum(one, other)
+
+
+def _numbered(name: str, tar: IntArray, non: IntArray) -> Factor:
+    """A factor whose levels are numbered without gaps."""
+    levels, codes = np.unique(np.concatenate((tar, non)), return_inverse=True)
+    return Factor(name, ((codes[: len(tar)],), (codes[len(tar) :],)), len(levels))
+
+
+def pilot_in_words(pilot: Pilot) -> str:
+    """What the pilot has: ``60 speakers with 3 segments each, 180 target and 10,620 non-target trials``."""
+    words = counted(pilot.n_units, pilot.noun)
+    if pilot.n_segments is not None:
+        words += f" with {pilot.n_segments:.3g} {'segment' if pilot.n_segments == 1 else 'segments'} each"
+    if pilot.n_tar is not None and pilot.n_non is not None:
+        words += f", {pilot.n_tar:,} target and {counted(pilot.n_non, 'non-target trial')}"
+    return words
