@@ -5,11 +5,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from deciban import InputError
 from deciban.core.resampling.units import keys_of
 from deciban.trials import Trials
-from deciban.trials.units import side_of, speakers_of, units_of_columns, units_of_trials
+from deciban.trials.units import connected, side_of, speakers_of, units_of_columns, units_of_trials
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "é b", "李"])
 TRIALS = st.lists(st.tuples(NAMES, NAMES, st.booleans(), st.booleans()), min_size=1, max_size=12)
@@ -60,6 +62,18 @@ def test_speakers_are_what_target_trials_lead_to(rows):
     together = searched(rows, apart=False)
     contradicts = any(not target[k] and together[k][0] == together[k][1] for k in counted)
     assert found.apart == (contradicts and bad == 0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=30))
+def test_few_links_and_many_connect_the_same(links):
+    one, other = (np.array([link[k] for link in links], np.int64) for k in (0, 1))
+    graph = coo_array((np.ones(len(links)), (one, other)), shape=(20, 20))
+    _, expected = connected_components(graph, directed=False)
+    assert partition(connected(one, other, 20).tolist()) == partition(expected.tolist())
+    far = 10_000
+    many = connected(np.append(one, far - 2), np.append(other, far - 1), far)
+    assert partition(many[:20].tolist()) == partition(expected.tolist())
+    assert many.max() == expected.max() + far - 20 - 1
 
 
 @given(TRIALS, st.randoms(use_true_random=False))

@@ -315,14 +315,17 @@ def test_units_are_found_once_for_all_systems(files, monkeypatch):
     assert len(asked) == 1
 
 
-def test_training_trials_of_a_report_may_have_no_such_units(files):
+def test_training_trials_of_a_report_may_have_no_such_units(monkeypatch):
+    pages = []
+    monkeypatch.setattr("deciban.report.files.render_page", lambda page: pages.append(page) or "")
     write("train.key", "m8 t1 target\nm8 t2 nontarget\nm9 t2 target\n")
     write("train.txt", "m8 t1 1\nm8 t2 0\nm9 t2 2\n")
     about = {"output": "out.html", "train": "train.txt", "train_key": "train.key"}
     deciban.report_files("sys.csv", "key.csv", units="units.csv", **about)
-    page = (files / "out.html").read_text()
-    assert "3 units, by units.csv" in page
-    assert "none of these trials, which have no intervals: train.key:1: units.csv does not say the unit" in page
+    (page,) = pages
+    assert "units  3 units, by units.csv" in page.results.message_lines
+    (said,) = [line for line in page.train.message_lines if line.startswith("units")]
+    assert said.startswith("units  none of these trials, which have no intervals: train.key:1: units.csv does not say")
 
 
 def test_units_go_with_the_trials_that_have_scores(files, monkeypatch):

@@ -21,6 +21,9 @@ from deciban.types import AnyArray, BoolArray, IntArray
 UnitColumn: TypeAlias = tuple[IntArray, pa.Array]
 """A unit for every trial: positions in a list of names, and this list."""
 
+_FEW = 1 << 12
+"""Links and names up to which the components of a graph are found before scipy.sparse is imported."""
+
 
 def side_of(trials: Trials, side: str, units: pa.Array | None = None) -> UnitColumn:
     """The units of one side of trials.
@@ -203,15 +206,11 @@ class TargetGraph:
 
         The key of a unit is the least of the keys of its names.
         """
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         codes, place, keys = self._sides
         linking = np.flatnonzero(self.is_target if self.counting is None else self.is_target & self.counting)
-        ends = [where[own[linking]] for own, where in zip(codes, place, strict=True)]
-        links = coo_array((np.ones(len(linking), np.bool_), ends), shape=(len(keys), len(keys)))
-        n_parts, part = connected_components(links, directed=False)
-        least = np.full(n_parts, np.iinfo(np.uint64).max, np.uint64)
+        one, other = (where[own[linking]] for own, where in zip(codes, place, strict=True))
+        part = connected(one, other, len(keys))
+        least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
         np.minimum.at(least, part, keys)
         parts: list[AnyArray] = [part[where] for where in place]
         return _in_order(codes, parts, least, self.counting, noun="speaker", source="found from target trials")
@@ -222,6 +221,39 @@ class TargetGraph:
         enroll, test = self.units.codes
         same = (enroll == test) & ~self.is_target
         return int(np.count_nonzero(same if self.counting is None else same & self.counting))
+
+
+def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """The component of every node of a graph, by its links.
+
+    Examples
+    --------
+    >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
+    array([0, 0, 0, 1, 2])
+    """
+    if max(len(one), n_nodes) <= _FEW:
+        return _few_connected(one, other, n_nodes)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
+    part: AnyArray = connected_components(links, directed=False)[1]
+    return part
+
+
+def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """The same by joining trees, in less time than the import of scipy.sparse takes."""
+    above = list(range(n_nodes))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for left, right in zip(one.tolist(), other.tolist(), strict=True):
+        above[root(left)] = root(right)
+    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
+    return np.unique(roots, return_inverse=True)[1]
 
 
 def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> TargetGraph:
