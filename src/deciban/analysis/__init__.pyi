@@ -1,3 +1,5 @@
+from deciban.analysis.comparison import Comparison as Comparison
+from deciban.analysis.comparison import compare_results as compare_results
 from deciban.analysis.fused_systems import FigureRow as FigureRow
 from deciban.analysis.fused_systems import FusedSystems as FusedSystems
 from deciban.analysis.fused_systems import FusionAnalysis as FusionAnalysis

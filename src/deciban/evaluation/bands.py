@@ -10,6 +10,7 @@ import numpy as np
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Bands:
         Of this summary.
     costs : LinearCosts
         In cells with borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
+    keep_every : int
+        At which of these priors the influences on Bayes errors are kept, for comparisons; 0 for none.
     """
 
     STEP: ClassVar[int] = 7
@@ -34,8 +37,10 @@ class Bands:
     ENTROPY_STEP: ClassVar[int] = 10
     MOST_BLOCKS: ClassVar[int] = 2000
 
-    def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts) -> None:
+    def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts, *, keep_every: int = 0) -> None:
         self.curves, self.costs, cells = curves, costs, costs.cells
+        self.keep_every = keep_every
+        self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
         self.log_odds = curves.prior_log_odds[:: self.STEP]
         self.levels = curves.levels[:: self.LEVEL_STEP]
         self.entropy_log_odds = curves.entropy_log_odds[:: self.ENTROPY_STEP]
@@ -82,6 +87,17 @@ class Bands:
     def _add(self, name: str, influences: FloatArray) -> None:
         squares = np.einsum("ug,ug->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
+        if name in self.kept:
+            self.kept[name].append(influences[:, :: self.keep_every].T.copy())
+
+    @property
+    def influences(self) -> dict[str, CurveInfluences]:
+        """What was kept, of all units that were added."""
+        at = slice(None, None, self.keep_every or None)
+        return {
+            name: CurveInfluences(self.log_odds[at], getattr(self.curves, name)[:: self.STEP][at], np.hstack(parts))
+            for name, parts in self.kept.items()
+        }
 
     def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""

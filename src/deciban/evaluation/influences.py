@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
 
+_KEPT_CURVES = 1 << 21
+"""The same of two curves at all priors."""
+
+_FEWEST_PLACES = 9
+"""Of a curve: with fewer it says nothing."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearFigure:
@@ -205,7 +211,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
     sums, bands = (
         Differences([one.name for one in figures], about.n_units, keep=is_kept),
-        Bands(summary, found.curves, costs),
+        Bands(summary, found.curves, costs, keep_every=_kept_places(found, about.n_units, resampling.keep)),
     )
     width = stacked.shape[2] + bands.width
     for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
@@ -228,7 +234,15 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences=sums.influences,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
+        curve_influences=bands.influences,
     )
+
+
+def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
+    """At which of the priors of bands influences on curves are kept: fewer of very many units; 0 for none."""
+    n_places, room = len(found.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else _KEPT_CURVES
+    every = max(-(-2 * n_places * n_units // room), 1)
+    return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 
 
 def _corrected(one: LinearFigure, shift: float | None) -> float | None:

@@ -35,6 +35,11 @@ class OneSystem(ByValue, Shown):
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
 
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """What the operating points are called, in their order."""
+        raise NotImplementedError
+
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Between which bounds the true value of a figure should lie, by units such as speakers.
 

@@ -21,6 +21,24 @@ Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CurveInfluences:
+    """A curve over prior log odds, with what every unit does to it: what differences of curves are made of.
+
+    Attributes
+    ----------
+    log_odds : (n_places,) array
+        In nats.
+    values : (n_places,) array
+    influences : (n_places, n_units) array
+        Derivatives in the weight of each unit.
+    """
+
+    log_odds: FloatArray
+    values: FloatArray
+    influences: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
     """How sure the figures of one system are, by units.
 
@@ -40,6 +58,8 @@ class Uncertainty:
         Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there.
     level : float
         Of the intervals that are shown.
+    curve_influences : mapping of str to CurveInfluences
+        Of curves that comparisons show; empty where units are too many to be kept.
     """
 
     n_units: int
@@ -50,6 +70,7 @@ class Uncertainty:
     influences: Mapping[Figure, FloatArray] = field(default_factory=dict)
     curves: Mapping[str, FloatArray] = field(default_factory=dict)
     level: float = LEVEL
+    curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure.

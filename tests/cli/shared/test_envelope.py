@@ -45,6 +45,7 @@ CALLS = [
     "eval c.npy d.npy --key label.npy --p-target 0.1 --p-target 0.5",
     "eval c.npy --key label.npy --no-pairs --no-subsets",
     "eval c.npy --key label.npy --out-of-set 0.2",
+    f"compare a.txt {LONG} --key key.txt --dcf 0.1 --dcf 0.5 --permutations 99 --units trials",
     f"report a.txt {LONG} --key key.txt -o page.html --train a.txt --train {LONG} --train-key key.txt",
     "report c.npy --key label.npy -o page.html",
     "plot det a.txt --key key.txt -o det.svg",

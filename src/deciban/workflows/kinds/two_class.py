@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
@@ -133,10 +134,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         name: str,
         figures: Figures,
         classes: Sequence[str],  # noqa: ARG002
-        units: TrialUnits | None = None,  # noqa: ARG002
+        units: TrialUnits | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures))
+        asked = None if units is None else Resampling(units)
+        return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures), resampling=asked)
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
