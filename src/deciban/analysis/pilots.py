@@ -1,23 +1,24 @@
-"""What a pilot says of a figure: its value, and how much of its variance comes from units, their segments and trials."""
+"""What a pilot says of a figure: its value, and how much of its variance comes from units, segments and trials."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from deciban.analysis.compared_figures import figure_called, in_words, shown
 from deciban.core.resampling.components import Component, Factor, components_of
 from deciban.core.resampling.intervals import Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.influences import LinearFigure, figure_in_cells
+from deciban.evaluation.influences import figure_in_cells
 from deciban.evaluation.summary import Summary, TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
-from deciban.evaluation.uncertainty import Figure, Uncertainty, figure_called
+from deciban.evaluation.uncertainty import Figure, Uncertainty, known_figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.messages import counted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
@@ -47,13 +48,15 @@ class Pilot:
     Attributes
     ----------
     figure : str, or (str, place)
+    words : str
+        What it is called.
+    in_percent : bool
+        Whether people read it so.
     names : tuple of str
         The system, or the two whose difference the figure is.
     value : float
     scale : {"log", "logit", "identity"}
         On which it is nearly normal.
-    is_rate : bool
-        Whether people read it, or its systems' figure, in percent.
     noun : str
         What a unit is called.
     source : str
@@ -73,10 +76,11 @@ class Pilot:
     """
 
     figure: Figure
+    words: str
+    in_percent: bool
     names: tuple[str, ...]
     value: float
     scale: Scale
-    is_rate: bool
     noun: str
     source: str
     n_units: int
@@ -109,26 +113,40 @@ def pilot_of_evaluations(
     InputError
         If units or influences are not known, or the systems do not have the same units.
     """
-    found = [one for one in (first, second) if one is not None]
-    known = [_uncertainty(one) for one in found]
-    about = known[0]
-    estimates = [figure_called(figure, one.estimates) for one in known]
-    influence = figure_called(figure, about.influences) if about.influences else np.empty(0)
+    systems = [one for one in (first, second) if one is not None]
+    known = [_uncertainty(one) for one in systems]
+    about, name = known[0], figure_of(figure, first)
+    estimates = [known_figure(name, one.estimates) for one in known]
+    influence = about.influences.get(name, np.empty(0))
     scale, value = estimates[0].scale, estimates[0].value
-    is_rate = scale == "logit"
     if second is not None:
-        if not np.array_equal(about.keys, known[1].keys) or not known[1].influences:
+        if not np.array_equal(about.keys, known[1].keys) or not all(name in one.influences for one in known):
             raise InputError("second: has other units than the first system. Evaluate both on the same trials.")
-        influence = influence - figure_called(figure, known[1].influences)
+        influence = influence - known[1].influences[name]
         scale, value = "identity", value - estimates[1].value
     n = about.n_units
     variance = float(influence @ influence) * n / (n - 1) if len(influence) else estimates[0].standard_error ** 2
-    n_tar, n_non = (int(getattr(first, name)) if hasattr(first, name) else None for name in ("n_tar", "n_non"))
+    n_tar, n_non = (int(getattr(first, one)) if hasattr(first, one) else None for one in ("n_tar", "n_non"))
     return Pilot(
-        figure=figure, names=tuple(one.name for one in found), value=value, scale=scale, is_rate=is_rate,
-        noun=about.noun, source=about.source, n_units=n, n_tar=n_tar, n_non=n_non, n_segments=None, both_sides=False,
-        is_crossed=False, components=(Component("unit", (0, 0), variance * n, 1.0 / n),), spread=_spread(influence),
+        figure=name, words=in_words(name, first), in_percent=shown(name).in_percent,
+        names=tuple(one.name for one in systems), value=value, scale=scale, noun=about.noun, source=about.source,
+        n_units=n, n_tar=n_tar, n_non=n_non, n_segments=None, both_sides=False, is_crossed=False,
+        components=(Component("unit", (0, 0), variance * n, 1.0 / n),), spread=_spread(influence),
     )  # fmt: skip
+
+
+def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
+    """A figure that a system has, as it was asked for: ``"min_dcf"`` and ``"min_dcf@2"``, or ``("min_dcf", 1)``.
+
+    Raises
+    ------
+    InputError
+        If there is no such figure, or it is infinite.
+    """
+    if isinstance(figure, str):
+        return figure_called(figure, system)
+    known_figure(figure, _uncertainty(system).estimates)
+    return figure
 
 
 def pilot_of_trials(
@@ -161,37 +179,32 @@ def pilot_of_trials(
         If the figure is none, or there are fewer than two units.
     """
     how: Any = {"tar_units": units[0], "non_units": units[1], "tar_weights": weights[0], "non_weights": weights[1]}
-    costs, found = [], []
+    costs, found = list[tuple[FloatArray, FloatArray]](), list[Evaluation]()
     for (tar, non), name in zip(scores, names, strict=True):
         summary = summarize(tar, non, figures=figures, **how)
         found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=False, keep=True)))
         costs.append(_costs_of_trials(summary, found[-1], figure))
-    parts = [one.parts for one in costs]
-    linear = (parts[0][0], parts[0][1]) if len(parts) == 1 else (parts[0][0] - parts[1][0], parts[0][1] - parts[1][1])
     whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, figure)
+    linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
-    return Pilot(
-        figure=figure, names=tuple(names), value=whole.value, scale=whole.scale, is_rate=whole.is_rate,
-        noun=whole.noun, source=whole.source, n_units=whole.n_units, n_tar=len(linear[0]), n_non=len(linear[1]),
+    return replace(
+        whole,
         n_segments=None if layout.n_segments is None else layout.n_segments / whole.n_units,
-        both_sides=layout.both_sides, is_crossed=layout.is_crossed, spread=whole.spread,
+        both_sides=layout.both_sides,
+        is_crossed=layout.is_crossed,
+        n_tar=len(linear[0]),
+        n_non=len(linear[1]),
         components=components_of(linear, layout.factors, weights),
-    )  # fmt: skip
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _TrialCosts:
-    figure: LinearFigure
-    parts: tuple[FloatArray, FloatArray]
-
-
-def _costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> _TrialCosts:
+def _costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> tuple[FloatArray, FloatArray]:
     """What every trial adds to a figure."""
     if summary.units is None or found.uncertainty is None:
         raise InputError("units: there are fewer than two. Of one alone nobody knows how others differ from it.")
-    cells, linear = figure_in_cells(summary, found, figure, found.uncertainty.n_units)
+    cells, linear = figure_in_cells(summary, found, figure_of(figure, found), found.uncertainty.n_units)
     tar, non = (own[cells.of(scores)] for own, scores in zip(linear.costs, summary.units.scores, strict=True))
-    return _TrialCosts(linear, (tar, non))
+    return tar, non
 
 
 def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
@@ -256,8 +269,11 @@ def _segments(segments: OfClasses, n_non: int, n_opposite: int) -> tuple[list[Fa
     n_names = segments[0].n_units
     if max(len(one.codes) for one in segments) == 1:
         used = len(np.unique(np.concatenate([one.codes[0] for one in segments])))
-        return [Factor("segment", (segments[0].codes, segments[1].codes), n_names)], used, False, (
-            n_opposite > 0 and n_non >= _CROSSED * used * n_opposite
+        return (
+            [Factor("segment", (segments[0].codes, segments[1].codes), n_names)],
+            used,
+            False,
+            (n_opposite > 0 and n_non >= _CROSSED * used * n_opposite),
         )
     sides = [(_side(segments[0], k), _side(segments[1], k)) for k in (0, 1)]
     used_on = [np.unique(np.concatenate([one[0] for one in side])) for side in sides]

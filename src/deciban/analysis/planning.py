@@ -2,211 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from deciban._validate import arrays as _validate
+from deciban.analysis.designs import Goal, Planner, TrialsPerSegment
 from deciban.analysis.pilots import Pilot, pilot_of_evaluations, pilot_of_trials
 from deciban.analysis.plans import Design, Plan
 from deciban.core.ranks.operating import PointLike
-from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
+from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import units_of_classes
-from deciban.types import FloatArray, Units, Weights
-
-TrialsPerSegment: TypeAlias = int | Literal["all"] | None
-
-_FEWEST, _MOST = 3, 10**9
-"""Units of a design: for fewer there is hardly an interval."""
+from deciban.types import Units, Weights
 
 _SEGMENTS = (1, 2, 3, 5, 10)
 """Segments for each unit to plan with, beside those of the pilot."""
 
 _CURVE = 61
-_WIDE = 8.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """What is wanted of the data that are to be collected.
-
-    Attributes
-    ----------
-    width : float, optional
-        Of the interval of the figure, from bound to bound.
-    difference : float, optional
-        Between two systems, to be told from none by a two-sided test at ``1 - level``.
-    relative : bool
-        Whether these are shares of the figure of the pilot.
-    level : float
-    power : float
-        Probability of telling that difference from none.
-
-    Raises
-    ------
-    InputError
-        If not one of width and difference is given, or one of the numbers is out of range.
-    """
-
-    width: float | None = None
-    difference: float | None = None
-    relative: bool = False
-    level: float = LEVEL
-    power: float = 0.8
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        given = [name for name in ("width", "difference") if getattr(self, name) is not None]
-        if len(given) != 1:
-            got = "both" if given else "neither"
-            raise InputError(
-                f"width, difference: got {got}. Say how wide the interval may be (width=0.01, --width 0.01), or which "
-                "difference of two systems is to be seen (difference=0.01, --difference 0.01)."
-            )
-        _validate.in_range(
-            getattr(self, given[0]), given[0], math.ulp(0.0), math.inf, "It is a finite number above 0, such as 0.01"
-        )
-        if math.isinf(getattr(self, given[0])):
-            raise InputError(f"{given[0]}: got inf. It is a finite number above 0, such as 0.01.")
-        checked_level(self.level)
-        _validate.in_range(
-            self.power, "power", 0.5, 1.0 - math.ulp(0.5), "It is a share from 0.5 up to, not with, 1, such as 0.8"
-        )
-
-    @property
-    def amount(self) -> float:
-        """The width or the difference."""
-        given = self.width if self.difference is None else self.difference
-        assert given is not None  # noqa: S101  # checked when it was made
-        return float(given)
-
-    def reached(self, pilot: Pilot, standard_error: float, n_units: int) -> float:
-        """Width of the interval, or the smallest difference that is seen with this power, at a standard error."""
-        if self.difference is None:
-            found = Estimate(pilot.value, standard_error, n_units, pilot.scale).interval(self.level)
-            return found.high - found.low
-        quantiles = special.stdtrit(n_units - 1, [(1.0 + self.level) / 2.0, self.power])
-        independent = math.sqrt(2.0) if len(pilot.names) == 1 else 1.0
-        return float(quantiles.sum()) * standard_error * independent
-
-
-class Planner:
-    """What designs of another size promise, by the components of variance of a pilot.
-
-    Parameters
-    ----------
-    pilot : Pilot
-    goal : Goal
-    trials_per_segment : int, "all" or None
-        Non-target trials of each segment in the design; None: as in the pilot.
-    """
-
-    def __init__(self, pilot: Pilot, goal: Goal, trials_per_segment: TrialsPerSegment = None) -> None:
-        self.pilot, self.goal, self.levels = pilot, goal, pilot.levels
-        self.per_segment = None if trials_per_segment in (None, "all") else int(trials_per_segment)  # type: ignore[arg-type]
-        self.is_crossed = trials_per_segment == "all" or (trials_per_segment is None and pilot.is_crossed)
-
-    @property
-    def target(self) -> float:
-        """The width or difference that is wanted."""
-        return self.goal.amount * (abs(self.pilot.value) if self.goal.relative else 1.0)
-
-    def counts(self, n: int, segments: float | None) -> tuple[float, float] | None:
-        """Target and non-target trials of a design; None where the pilot has no such classes."""
-        pilot = self.pilot
-        if pilot.n_tar is None or pilot.n_non is None:
-            return None
-        units, more = n / pilot.n_units, 1.0
-        if segments is not None and pilot.n_segments is not None:
-            own = pilot.n_segments
-            more = segments * (segments - 1) / (own * (own - 1)) if pilot.both_sides else segments / own
-        if self.per_segment is not None and segments is not None:
-            return pilot.n_tar * units * more, self.per_segment * n * segments
-        n_non = pilot.n_non * units * (1.0 if segments is None or pilot.n_segments is None else segments / pilot.n_segments)
-        if self.is_crossed:
-            n_non *= (n - 1) / (pilot.n_units - 1)
-            if pilot.both_sides and segments is not None and pilot.n_segments is not None:
-                n_non *= segments / pilot.n_segments
-        return pilot.n_tar * units * more, n_non
-
-    def variance(self, n: int, segments: float | None) -> float:
-        """Variance of the figure in a design."""
-        pilot, units = self.pilot, self.pilot.n_units / n
-        scales = {"unit": units, "segment": units}
-        if segments is not None and pilot.n_segments is not None:
-            scales["segment"] *= pilot.n_segments / segments
-        counts = self.counts(n, segments)
-        if counts is not None:
-            assert pilot.n_tar is not None and pilot.n_non is not None  # noqa: S101, PT018  # as there are counts
-            scales["trial of targets"], scales["trial of non-targets"] = pilot.n_tar / counts[0], pilot.n_non / counts[1]
-            own = _pair_share(pilot.n_units, pilot.n_non, is_crossed=pilot.is_crossed)
-            scales["pair"] = _pair_share(n, counts[1], is_crossed=self.is_crossed) / own
-        return sum(variance * scales[level] for level, variance in self.levels.items())
-
-    def reached(self, n: int, segments: float | None) -> float:
-        """Width, or difference that is seen, of a design."""
-        return self.goal.reached(self.pilot, math.sqrt(self.variance(n, segments)), n)
-
-    def fewest(self, segments: float | None, factor: float = 1.0) -> int | None:
-        """The fewest units that reach the goal, where variances are ``factor`` times as large; None beyond a billion."""
-
-        def enough(n: int) -> bool:
-            error = math.sqrt(factor * self.variance(n, segments))
-            return self.goal.reached(self.pilot, error, n) <= self.target
-
-        return _first(enough)
-
-    def design(self, segments: float | None) -> Design | None:
-        """The smallest design with so many segments for each unit that reaches the goal."""
-        n = self.fewest(segments)
-        if n is None:
-            return None
-        counts = self.counts(n, segments) or (None, None)
-        error = math.sqrt(self.variance(n, segments))
-        whole = [None if count is None else math.ceil(count - 1e-9) for count in counts]
-        return Design(n, segments, whole[0], whole[1], error, self.goal.reached(self.pilot, error, n))
-
-    def between(self, segments: float | None) -> tuple[int | None, int | None] | None:
-        """Between which numbers of units the truth should lie, as the pilot knows variances roughly itself."""
-        spread = self.pilot.spread
-        if spread is None:
-            return None
-        reach = float(special.ndtri(0.975)) * spread
-        return self.fewest(segments, math.exp(-reach)), self.fewest(segments, math.exp(min(reach, 50.0)))
-
-    def curve(self, segments: float | None, n: FloatArray) -> FloatArray:
-        """Widths, or differences that are seen, of designs with n units."""
-        return np.array([self.reached(int(one), segments) for one in n])
-
-
-def _pair_share(n_units: int, n_non: float, *, is_crossed: bool) -> float:
-    """Sum of squared shares of pairs of units: each pair alike, or trials drawn from all pairs."""
-    every = 1.0 / math.comb(max(n_units, 2), 2)
-    return every if is_crossed else every + (1.0 - every) / n_non
-
-
-def _first(enough: Callable[[int], bool]) -> int | None:
-    """The first number for which a condition holds that holds for all beyond."""
-    high = _FEWEST
-    while not enough(high):
-        if high >= _MOST:
-            return None
-        high = min(2 * high, _MOST)
-    low = high // 2 if high > _FEWEST else _FEWEST - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def plan_of_pilot(
@@ -222,24 +41,34 @@ def plan_of_pilot(
     planner = Planner(pilot, goal, _checked_trials(trials_per_segment, pilot))
     if not sum(planner.levels.values()) > 0.0:
         raise InputError(
-            f"figure: {pilot.figure!r} does not vary between the {pilot.noun}s of this pilot ({pilot.value:g} for all of "
-            "them), so that nothing follows for others. Take a pilot with more errors, or another figure such as cllr."
+            f"figure: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
+            "that nothing follows for others. Take a pilot with more errors, or another figure, such as cllr."
         )
     if goal.relative and pilot.value == 0.0:
-        raise InputError(f"relative: the figure is 0, and so is every share of it. Give {_given(goal)} as it is.")
+        raise InputError(f"relative: the figure is 0, and so is every share of it. Give {goal.wanted} as it is.")
     chosen = _choices(pilot, segments)
     designs = tuple(one for one in map(planner.design, chosen) if one is not None)
     if not designs:
-        raise InputError(f"{_given(goal)}: {planner.target:g} takes more than a billion {pilot.noun}s. Ask for less.")
+        raise InputError(f"{goal.wanted}: {planner.target:g} takes more than a billion {pilot.noun}s. Ask for less.")
     n = np.unique(np.geomspace(*_ends(designs, pilot), _CURVE).round().astype(np.int64))
     endless = planner.fewest(_ENDLESS) if pilot.n_segments is not None and "segment" in planner.levels else None
     return Plan(
-        pilot=pilot, kind="width" if goal.difference is None else "difference", target=planner.target,
-        amount=goal.amount, is_relative=goal.relative, level=goal.level, power=None if goal.difference is None else goal.power,
-        is_crossed=planner.is_crossed, trials_per_segment=planner.per_segment, levels=planner.levels, designs=designs,
-        between=planner.between(designs[0].n_segments), endless=endless, curve_units=n,
+        pilot=pilot,
+        wanted=goal.wanted,
+        target=planner.target,
+        amount=goal.amount,
+        is_relative=goal.relative,
+        level=goal.level,
+        power=goal.power if goal.wanted == "difference" else None,
+        is_crossed=planner.is_crossed,
+        trials_per_segment=planner.per_segment,
+        levels=planner.levels,
+        designs=designs,
+        between=planner.between(designs[0].n_segments),
+        endless=endless,
+        curve_units=n,
         curves=tuple(planner.curve(one.n_segments, n) for one in designs),
-    )  # fmt: skip
+    )
 
 
 _ENDLESS = 1e12
@@ -250,10 +79,6 @@ def _ends(designs: Sequence[Design], pilot: Pilot) -> tuple[float, float]:
     """Numbers of units that curves go from and to."""
     known = [one.n_units for one in designs]
     return max(min(*known, pilot.n_units) / 2, 5.0), max(*known, pilot.n_units) * 2.0
-
-
-def _given(goal: Goal) -> str:
-    return "width" if goal.difference is None else "difference"
 
 
 def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | None]:
@@ -311,7 +136,7 @@ def plan(
         Scores of target and non-target trials of a pilot. Or, in place of ``tar``, an evaluation with units, of two
         classes or of many, and no ``non``: then all variance is taken for variance between units.
     figure : str, or (str, place)
-        As in `Evaluation.interval`: ``"eer"``, ``"min_cllr"``, ``("act_dcf", 1)``.
+        Such as ``"eer"``, ``"min_cllr"``; at the second operating point ``"act_dcf@2"`` or ``("act_dcf", 1)``.
     width : float, optional
         How wide the interval of the figure may be, from bound to bound.
     difference : float, optional
@@ -323,9 +148,9 @@ def plan(
     power : float
         Probability of seeing the difference if there is one.
     second : pair of array_like, or evaluation, optional
-        Scores of another system on the same trials: what is planned is the difference of both. Left out, a difference is
-        one of two systems that err independently of each other, each as unsure as the first. Systems on the same trials
-        mostly err together, and need fewer.
+        Scores of another system on the same trials: what is planned is the difference of both. Left out, the other
+        system is taken to err independently of this one and to be as unsure. Systems on the same trials mostly err
+        together, and need fewer.
     tar_units, non_units : (n,) or (n, 2) array_like
         Which speakers or other units each trial is of, as in `deciban.evaluate`.
     tar_segments, non_segments : (n,) or (n, 2) array_like, optional
@@ -416,5 +241,7 @@ def _segments(tar: Units, non: Units, sizes: tuple[int, int]) -> tuple[TrialUnit
     found = together([(tar, "tar_segments"), (non, "non_segments")], noun="segment")
     for name, one, size in zip(("tar_segments", "non_segments"), found, sizes, strict=True):
         if one.n_trials != size:
-            raise InputError(f"{name}: segments of {one.n_trials} trials for {size} scores. Give one row for each trial.")
+            raise InputError(
+                f"{name}: segments of {one.n_trials} trials for {size} scores. Give one row for each trial."
+            )
     return found[0], found[1]

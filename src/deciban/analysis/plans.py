@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from deciban.analysis.compared_figures import key_of
 from deciban.analysis.pilots import Pilot, pilot_in_words
 from deciban.core.by_value import ByValue
 from deciban.evaluation.as_json import Jsonable, plain
-from deciban.evaluation.uncertainty import Figure
-from deciban.messages import counted
+from deciban.messages import Message, counted
 from deciban.types import FloatArray, IntArray
-
-_WORDS = {
-    "eer": "EER",
-    "auc": "AUC",
-    "prbep": "PRBEP",
-    "cllr": "Cllr",
-    "min_cllr": "min Cllr",
-    "calibration_loss": "calibration loss",
-    "act_dcf": "actual DCF",
-    "min_dcf": "minimum DCF",
-    "c_avg": "C_avg",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +49,7 @@ class Plan(ByValue, Jsonable):
     ----------
     pilot : Pilot
         What it follows from.
-    kind : {"width", "difference"}
+    wanted : {"width", "difference"}
     target : float
         The width or the difference that is wanted.
     amount : float
@@ -85,10 +73,12 @@ class Plan(ByValue, Jsonable):
     curve_units : (n,) int array
     curves : tuple of (n,) arrays
         Width, or difference that is seen, over the numbers of units, for the segments of each design.
+    messages : tuple of Message
+        What was read and assumed, where the pilot is in files.
     """
 
     pilot: Pilot
-    kind: Literal["width", "difference"]
+    wanted: Literal["width", "difference"]
     target: float
     amount: float
     is_relative: bool
@@ -102,6 +92,7 @@ class Plan(ByValue, Jsonable):
     endless: int | None
     curve_units: IntArray
     curves: tuple[FloatArray, ...]
+    messages: tuple[Message, ...] = field(default=(), compare=False)
 
     @property
     def standard_error(self) -> float:
@@ -123,38 +114,34 @@ class Plan(ByValue, Jsonable):
 
     def written(self, value: float) -> str:
         """A value of the figure as people read it: rates in percent."""
-        return f"{100 * value:.3g} %" if self.pilot.is_rate else f"{value:.3g}"
+        return f"{100 * value:.3g} %" if self.pilot.in_percent else f"{value:.3g}"
 
     @property
     def of_figure(self) -> str:
         """What the figure is called."""
-        name = figure_in_words(self.pilot.figure)
-        return name if len(self.pilot.names) == 1 else f"difference of {name}, {' minus '.join(self.pilot.names)}"
+        words, names = self.pilot.words, self.pilot.names
+        return words if len(names) == 1 else f"difference of {words}, {' minus '.join(names)},"
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What is to be said, a sentence each."""
         pilot, first = self.pilot, self.designs[0]
         known = f"{self.of_figure} {self.written(pilot.value)}, standard error {self.written(self.standard_error)}"
-        found = [
-            f"pilot: {pilot_in_words(pilot)}: {known}",
-            f"{self._goal()}: {self._design(first)}",
-        ]
+        found = [f"pilot: {pilot_in_words(pilot)}: {known}", f"{self._goal()}: {self._design(first)}"]
         if self.between is not None:
             low, high = ("more than a billion" if one is None else f"{one:,}" for one in self.between)
             found.append(f"the pilot knows its own variance roughly: it may take from {low} to {high} {pilot.noun}s")
-        parts = [f"{100 * share:.0f} % {words}" for words, share in self.shares.items()]
-        if len(parts) > 1:
+        parts = [f"{100 * share:.0f} % {words}" for words, share in self.shares.items() if share >= 0.005]
+        if len(self.shares) > 1:
             found.append(f"of the variance in the pilot, {', '.join(parts)}")
         else:
             found.append(f"all of the variance is taken for variance between {pilot.noun}s")
         if self.endless is not None:
             found.append(
-                f"however many segments each has, it takes at least {counted(self.endless, pilot.noun)}"
-                if self.endless > 3
-                else f"enough segments would make up for few {pilot.noun}s, as far as this pilot can tell"
+                f"however many segments each has, it takes at least {counted(self.endless, pilot.noun)}, as far as this "
+                "pilot can tell"
             )
-        if self.kind == "difference" and len(pilot.names) == 1:
+        if self.wanted == "difference" and len(pilot.names) == 1:
             found.append(
                 "the other system is taken to err independently of this one, and to be as unsure: systems on the same "
                 "trials mostly need fewer; name its scores to know"
@@ -163,10 +150,13 @@ class Plan(ByValue, Jsonable):
 
     def _goal(self) -> str:
         amount = self.written(self.target)
-        if self.kind == "width":
+        if self.wanted == "width":
             half = self.written(self.target / 2)
             return f"for an interval of {self.of_figure} at level {self.level:g} that is {amount} wide (about ±{half})"
-        return f"to tell a difference of {figure_in_words(self.pilot.figure)} of {amount} from none, with power {self.power:g} at level {self.level:g}"
+        return (
+            f"to tell a difference of {amount} of {self.pilot.words} from none, with power {self.power:g} at level "
+            f"{self.level:g}"
+        )
 
     def _design(self, design: Design) -> str:
         words = f"about {counted(design.n_units, self.pilot.noun)}"
@@ -179,7 +169,7 @@ class Plan(ByValue, Jsonable):
     @property
     def headings(self) -> tuple[str, ...]:
         """What stands above `rows`."""
-        reached = "width" if self.kind == "width" else "difference seen"
+        reached = "width" if self.wanted == "width" else "difference seen"
         return f"{self.pilot.noun}s", "segments each", "targets", "non-targets", "standard error", reached
 
     @property
@@ -188,7 +178,7 @@ class Plan(ByValue, Jsonable):
         return tuple(
             (
                 f"{one.n_units:,}",
-                *("-" if n is None else f"{n:.3g}" for n in (one.n_segments,)),
+                "-" if one.n_segments is None else f"{one.n_segments:.3g}",
                 *("-" if n is None else f"{n:,}" for n in (one.n_tar, one.n_non)),
                 self.written(one.standard_error),
                 self.written(one.reached),
@@ -209,10 +199,10 @@ class Plan(ByValue, Jsonable):
         of_pilot = {name: getattr(pilot, name) for name in known}
         design = tuple(Design.__dataclass_fields__)
         found = {
-            "figure": figure_as_text(pilot.figure),
+            "figure": key_of(pilot.figure),
             "systems": list(pilot.names),
             "goal": {
-                "kind": self.kind,
+                "kind": self.wanted,
                 "target": self.target,
                 "amount": self.amount,
                 "relative": self.is_relative,
@@ -234,21 +224,3 @@ class Plan(ByValue, Jsonable):
 
 def _segments(n: float) -> str:
     return f"{n:.3g} segment{'' if n == 1 else 's'}"
-
-
-def figure_as_text(figure: Figure) -> str:
-    """A figure as it is typed: ``eer``, ``act_dcf:1``."""
-    return figure if isinstance(figure, str) else ":".join(map(str, figure))
-
-
-def figure_in_words(figure: Figure) -> str:
-    """A figure as people call it.
-
-    Examples
-    --------
-    >>> figure_in_words("min_dcf"), figure_in_words(("act_dcf", 1)), figure_in_words("error_rate")
-    ('minimum DCF', 'actual DCF (1)', 'error rate')
-    """
-    name, *places = (figure,) if isinstance(figure, str) else figure
-    words = _WORDS.get(str(name), str(name).replace("_", " "))
-    return f"{words} ({', '.join(map(str, places))})" if places else words

@@ -16,7 +16,7 @@ from deciban.core.resampling.intervals import Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.optimism import corrections
-from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, figure_called
+from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, known_figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -272,4 +272,4 @@ def figure_in_cells(summary: Summary, found: Evaluation, figure: Figure, n_units
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
     known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
-    return cells, figure_called(figure, known)
+    return cells, known_figure(figure, known)

@@ -87,7 +87,7 @@ class Uncertainty:
         InputError
             If there is no such figure, or it is infinite, or the level is not inside (0, 1).
         """
-        return figure_called(figure, self.estimates).interval(self.level if level is None else checked_level(level))
+        return known_figure(figure, self.estimates).interval(self.level if level is None else checked_level(level))
 
     def at_level(self, level: float) -> Uncertainty:
         """The same with another level."""
@@ -112,7 +112,7 @@ class Uncertainty:
         return tuple(found)
 
 
-def figure_called(figure: Figure, known: Mapping[Figure, T]) -> T:
+def known_figure(figure: Figure, known: Mapping[Figure, T]) -> T:
     """What is known of a figure; of several of a name, of the first.
 
     Raises
