@@ -85,7 +85,7 @@ class Goal:
     def reached(self, pilot: Pilot, standard_error: float, n_units: int) -> float:
         """Width of the interval, or the smallest difference that is seen with this power, at a standard error."""
         if self.difference is None:
-            found = Estimate(pilot.value, standard_error, n_units, pilot.scale).interval(self.level)
+            found = Estimate(pilot.expected, standard_error, n_units, pilot.scale).interval(self.level)
             return found.high - found.low
         quantiles = special.stdtrit(n_units - 1, [(1.0 + self.level) / 2.0, self.power])
         independent = math.sqrt(2.0) if len(pilot.names) == 1 else 1.0
@@ -111,7 +111,7 @@ class Planner:
     @property
     def target(self) -> float:
         """The width or difference that is wanted."""
-        return self.goal.amount * (abs(self.pilot.value) if self.goal.relative else 1.0)
+        return self.goal.amount * (abs(self.pilot.expected) if self.goal.relative else 1.0)
 
     def counts(self, n: int, segments: float | None) -> tuple[float, float] | None:
         """Target and non-target trials of a design; None where the pilot has no such classes."""

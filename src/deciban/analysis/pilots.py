@@ -11,7 +11,7 @@ import numpy as np
 
 from deciban.analysis.compared_figures import figure_called, in_words, shown
 from deciban.core.resampling.components import Component, Factor, components_of
-from deciban.core.resampling.intervals import Scale
+from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
@@ -55,6 +55,8 @@ class Pilot:
     names : tuple of str
         The system, or the two whose difference the figure is.
     value : float
+    expected : float
+        The value on new units: without the optimism of minima.
     scale : {"log", "logit", "identity"}
         On which it is nearly normal.
     noun : str
@@ -65,7 +67,7 @@ class Pilot:
     n_tar, n_non : int or None
         Trials of two classes.
     n_segments : float or None
-        Segments for each unit, on average; None where they are not known.
+        Segments for each unit, on average; None where they are not known, or every unit has but one.
     both_sides : bool
         Whether the same segments are on both sides of trials.
     is_crossed : bool
@@ -80,6 +82,7 @@ class Pilot:
     in_percent: bool
     names: tuple[str, ...]
     value: float
+    expected: float
     scale: Scale
     noun: str
     source: str
@@ -94,13 +97,21 @@ class Pilot:
 
     @property
     def levels(self) -> dict[str, float]:
-        """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0."""
+        """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0.
+
+        On its scale a figure is as unsure at its expected value as at the one that was found.
+        """
         found = {"unit": 0.0}
         for one in self.components:
             level = LEVEL_OF[one.name]
             level += (" of targets" if one.pair == (0, 0) else " of non-targets") if level == "trial" else ""
             found[level] = found.get(level, 0.0) + one.variance
-        return {level: max(variance, 0.0) for level, variance in found.items()}
+        growth = 1.0
+        if self.scale != "identity" and self.value > 0.0:
+            growth = self.expected / self.value
+        if self.scale == "logit" and 0.0 < self.value < 1.0:
+            growth *= (1.0 - self.expected) / (1.0 - self.value)
+        return {level: growth**2 * max(variance, 0.0) for level, variance in found.items()}
 
 
 def pilot_of_evaluations(
@@ -118,21 +129,39 @@ def pilot_of_evaluations(
     about, name = known[0], figure_of(figure, first)
     estimates = [known_figure(name, one.estimates) for one in known]
     influence = about.influences.get(name, np.empty(0))
-    scale, value = estimates[0].scale, estimates[0].value
+    value, expected, scale = estimates[0].value, _expected(estimates[0]), estimates[0].scale
     if second is not None:
         if not np.array_equal(about.keys, known[1].keys) or not all(name in one.influences for one in known):
             raise InputError("second: has other units than the first system. Evaluate both on the same trials.")
-        influence = influence - known[1].influences[name]
-        scale, value = "identity", value - estimates[1].value
+        influence, scale = influence - known[1].influences[name], "identity"
+        value, expected = value - estimates[1].value, expected - _expected(estimates[1])
     n = about.n_units
     variance = float(influence @ influence) * n / (n - 1) if len(influence) else estimates[0].standard_error ** 2
     n_tar, n_non = (int(getattr(first, one)) if hasattr(first, one) else None for one in ("n_tar", "n_non"))
     return Pilot(
-        figure=name, words=in_words(name, first), in_percent=shown(name).in_percent,
-        names=tuple(one.name for one in systems), value=value, scale=scale, noun=about.noun, source=about.source,
-        n_units=n, n_tar=n_tar, n_non=n_non, n_segments=None, both_sides=False, is_crossed=False,
-        components=(Component("unit", (0, 0), variance * n, 1.0 / n),), spread=_spread(influence),
-    )  # fmt: skip
+        figure=name,
+        words=in_words(name, first),
+        in_percent=shown(name).in_percent,
+        names=tuple(one.name for one in systems),
+        value=value,
+        expected=expected,
+        scale=scale,
+        noun=about.noun,
+        source=about.source,
+        n_units=n,
+        n_tar=n_tar,
+        n_non=n_non,
+        n_segments=None,
+        both_sides=False,
+        is_crossed=False,
+        components=(Component("unit", (0, 0), variance * n, 1.0 / n),),
+        spread=_spread(influence),
+    )
+
+
+def _expected(one: Estimate) -> float:
+    """A figure on new units."""
+    return one.value if one.corrected is None or one.corrected <= 0.0 else one.corrected
 
 
 def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
@@ -182,19 +211,21 @@ def pilot_of_trials(
     costs, found = list[tuple[FloatArray, FloatArray]](), list[Evaluation]()
     for (tar, non), name in zip(scores, names, strict=True):
         summary = summarize(tar, non, figures=figures, **how)
-        found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=False, keep=True)))
+        found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
         costs.append(_costs_of_trials(summary, found[-1], figure))
     whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, figure)
     linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
+    components = components_of(linear, layout.factors, weights)
+    told = layout.n_segments is not None and any(one.name == "segment" for one in components)
     return replace(
         whole,
-        n_segments=None if layout.n_segments is None else layout.n_segments / whole.n_units,
+        n_segments=(layout.n_segments or 0) / whole.n_units if told else None,
         both_sides=layout.both_sides,
         is_crossed=layout.is_crossed,
         n_tar=len(linear[0]),
         n_non=len(linear[1]),
-        components=components_of(linear, layout.factors, weights),
+        components=components,
     )
 
 

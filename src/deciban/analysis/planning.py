@@ -44,7 +44,7 @@ def plan_of_pilot(
             f"figure: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
             "that nothing follows for others. Take a pilot with more errors, or another figure, such as cllr."
         )
-    if goal.relative and pilot.value == 0.0:
+    if goal.relative and pilot.expected == 0.0:
         raise InputError(f"relative: the figure is 0, and so is every share of it. Give {goal.wanted} as it is.")
     chosen = _choices(pilot, segments)
     designs = tuple(one for one in map(planner.design, chosen) if one is not None)
@@ -86,7 +86,9 @@ def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | Non
     own, fewest = pilot.n_segments, 2 if pilot.both_sides else 1
     if own is None:
         if segments is not None:
-            raise InputError("segments: which segments the trials have is not known. Name them, or leave this out.")
+            raise InputError(
+                f"segments: nothing tells segments of one {pilot.noun} apart. Name those of the trials, or leave this out."
+            )
         return [None]
     if segments is None:
         return [own, *(float(k) for k in _SEGMENTS if k >= fewest and abs(k - own) > 1e-9)]
@@ -103,7 +105,9 @@ def _checked_trials(given: TrialsPerSegment, pilot: Pilot) -> TrialsPerSegment:
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
         raise InputError(f"trials_per_segment: got {given!r}. It is a whole number from 1 on, or 'all'.")
     if pilot.n_segments is None:
-        raise InputError("trials_per_segment: which segments the trials have is not known. Name them, or leave it out.")
+        raise InputError(
+            f"trials_per_segment: nothing tells segments of one {pilot.noun} apart. Leave it out, or say 'all'."
+        )
     return int(given)
 
 

@@ -96,7 +96,7 @@ class Plan(ByValue, Jsonable):
 
     @property
     def standard_error(self) -> float:
-        """That of the figure in the pilot, by the components of its variance."""
+        """That of the expected figure in a design like the pilot, by the components of its variance."""
         return math.sqrt(sum(self.levels.values()))
 
     @property
@@ -126,7 +126,10 @@ class Plan(ByValue, Jsonable):
     def lines(self) -> tuple[str, ...]:
         """What is to be said, a sentence each."""
         pilot, first = self.pilot, self.designs[0]
-        known = f"{self.of_figure} {self.written(pilot.value)}, standard error {self.written(self.standard_error)}"
+        known = f"{self.of_figure} {self.written(pilot.value)}"
+        if self.written(pilot.expected) != self.written(pilot.value):
+            known += f" (on new {pilot.noun}s rather {self.written(pilot.expected)})"
+        known += f", standard error {self.written(self.standard_error)}"
         found = [f"pilot: {pilot_in_words(pilot)}: {known}", f"{self._goal()}: {self._design(first)}"]
         if self.between is not None:
             low, high = ("more than a billion" if one is None else f"{one:,}" for one in self.between)
@@ -136,11 +139,13 @@ class Plan(ByValue, Jsonable):
             found.append(f"of the variance in the pilot, {', '.join(parts)}")
         else:
             found.append(f"all of the variance is taken for variance between {pilot.noun}s")
-        if self.endless is not None:
+        if self.endless is not None and self.levels["unit"] > 0.0:
             found.append(
-                f"however many segments each has, it takes at least {counted(self.endless, pilot.noun)}, as far as this "
-                "pilot can tell"
+                f"however many segments each has, it takes at least {counted(self.endless, pilot.noun)}, as far as "
+                "this pilot can tell"
             )
+        elif self.endless is not None:
+            found.append(f"more segments help as much as more {pilot.noun}s do, as far as this pilot can tell")
         if self.wanted == "difference" and len(pilot.names) == 1:
             found.append(
                 "the other system is taken to err independently of this one, and to be as unsure: systems on the same "
@@ -195,7 +200,7 @@ class Plan(ByValue, Jsonable):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types."""
         pilot = self.pilot
-        known = ("noun", "source", "n_units", "n_segments", "n_tar", "n_non", "value", "spread")
+        known = ("noun", "source", "n_units", "n_segments", "n_tar", "n_non", "value", "expected", "spread")
         of_pilot = {name: getattr(pilot, name) for name in known}
         design = tuple(Design.__dataclass_fields__)
         found = {

@@ -50,7 +50,7 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: Any) -> Axes:
     >>> rng, speaker = np.random.default_rng(1), np.repeat(np.arange(40), 5)
     >>> scores = rng.normal(2, 1, 200) + rng.normal(size=40)[speaker], rng.normal(-2, 1, 200)
     >>> plan(deciban.plan(*scores, tar_units=speaker, non_units=speaker, width=0.02)).get_xlabel()
-    'units'
+    'Number of units'
     """
     if not isinstance(result, Plan):
         raise InputError(f"result: expected a Plan, got {type(result).__name__}. `deciban.plan` makes one.")
@@ -72,7 +72,7 @@ def plan(result: Plan, ax: Axes | None = None, **line_kw: Any) -> Axes:
     if result.pilot.in_percent:
         canvas.ax.yaxis.set_major_formatter(in_percent)
     unit = " (%)" if result.pilot.in_percent else ""
-    return canvas.finish(f"{result.pilot.noun}s", f"{width}: {result.pilot.words}{unit}")
+    return canvas.finish(f"Number of {result.pilot.noun}s", f"{width}: {result.pilot.words}{unit}")
 
 
 def _segments(n: float | None) -> str:
