@@ -87,7 +87,7 @@ def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | Non
     if own is None:
         if segments is not None:
             raise InputError(
-                f"segments: nothing tells segments of one {pilot.noun} apart. Name those of the trials, or leave this out."
+                f"segments: nothing tells segments of one {pilot.noun} apart. Name those of trials, or leave this out."
             )
         return [None]
     if segments is None:
