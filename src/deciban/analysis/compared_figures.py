@@ -124,24 +124,16 @@ def key_of(figure: Figure) -> str:
 
 
 def written(value: float, how: Shown, *, sign: bool = False) -> str:
-    """Write a figure, or a difference of two.
+    """Write a figure, or a difference of two, in its unit.
 
     >>> written(-0.01234, Shown("EER", in_percent=True)), written(0.1239, Shown("Cllr"), sign=True)
-    ('-1.23 %', '+0.124')
+    ('-1.23', '+0.124')
     """
-    plus = "+" if sign else ""
-    if how.in_percent:
-        return f"{100 * value:{plus}z.2f} %"
-    return f"{value:{plus}z.{how.digits}f}" if abs(value) < 1e6 else f"{value:{plus}.4g}"
+    plus, digits = "+" if sign else "", 2 if how.in_percent else how.digits
+    scaled = 100.0 * value if how.in_percent else value
+    return f"{scaled:{plus}z.{digits}f}" if abs(scaled) < 1e6 else f"{scaled:{plus}.4g}"
 
 
-def bounds_written(low: float, high: float, how: Shown) -> str:
-    """Write an interval beside its figure.
-
-    >>> bounds_written(-0.0012, 0.0305, Shown("EER", in_percent=True))
-    '[-0.12, 3.05]'
-    """
-    scale = 100.0 if how.in_percent else 1.0
-    digits = 2 if how.in_percent else how.digits
-    ends = (f"{scale * end:z.{digits}f}" if abs(end) < 1e6 else f"{scale * end:.4g}" for end in (low, high))
-    return f"[{', '.join(ends)}]"
+def with_unit(text: str, how: Shown) -> str:
+    """What was written, with the sign of percent."""
+    return f"{text} %" if how.in_percent else text

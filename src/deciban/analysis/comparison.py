@@ -11,13 +11,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from deciban.analysis.compared_figures import (
-    bounds_written,
     estimates_of,
     figure_called,
     figures_of,
     in_words,
     key_of,
     shown,
+    with_unit,
     written,
 )
 from deciban.analysis.curve_differences import CurveDifference, curve_differences, where_in_words
@@ -25,6 +25,7 @@ from deciban.analysis.paired import PairedUnits, SignFlips, holm
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.as_json import plain
+from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, no_units
@@ -264,11 +265,11 @@ class Comparison(Shown):
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
-                more = f", by more than {written(margin, how)}" if margin else ""
-                found.append(
-                    f"{other.name} is worse than {base.name}{more}: difference of {in_words(chosen, base)} "
-                    f"{written(one.estimate, how, sign=True)} {bounds_written(one.low, one.high, how)}"
-                )
+                more = f", by more than {with_unit(written(margin, how), how)}" if margin else ""
+                amount = with_unit(written(one.estimate, how, sign=True), how)
+                bounds = ", ".join(bounds_in_words(one, in_percent=how.in_percent))
+                words = f"{in_words(chosen, base)} {amount} [{bounds}]"
+                found.append(f"{other.name} is worse than {base.name}{more}: difference of {words}")
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:

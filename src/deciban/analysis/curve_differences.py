@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.analysis.paired import PairedUnits
+from deciban.analysis.paired import PairedUnits, without_rounding
 from deciban.core.by_value import ByValue
 from deciban.errors import InputError
 from deciban.evaluation.two_class import prior_name
@@ -134,7 +134,7 @@ def _difference(
         raise InputError(f"{names[0]}, {names[1]}: their curves have no prior in common. Ask both for the same points.")
     influences = paired.subtracted(one.influences[at], other.influences[also])
     error = paired.standard_error(influences)
-    log_odds, value = one.log_odds[at], one.values[at] - other.values[also]
+    log_odds, value = one.log_odds[at], without_rounding(one.values[at], other.values[also])
     factor = simultaneous_factor(influences, level, paired.n_units)
     low, high = value - factor * error, value + factor * error
     ranges = [*_ranges(log_odds, (low > 0.0) & (error > 0.0), names[1])]

@@ -17,6 +17,9 @@ from deciban.types import FloatArray, IntArray
 _CELLS = 1 << 22
 """Signs that are drawn at once."""
 
+_ROUNDING = 1e-13
+"""Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
+
 _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
 
@@ -109,10 +112,15 @@ class PairedUnits:
         return min(self.first.n_units, self.second.n_units)
 
     def subtracted(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Influences of all units on a difference, (..., n): those that a system lacks have none on its figure."""
+        """Influences of all units on a difference, (..., n): those that a system lacks have none on its figure.
+
+        What rounding leaves where both are the same is none.
+        """
         found = np.zeros((*first.shape[:-1], len(self.keys)))
         found[..., self.places[0]] = first
+        largest = np.max(np.abs(found), axis=-1, keepdims=True, initial=0.0)
         found[..., self.places[1]] -= second
+        found[np.abs(found) <= _ROUNDING * largest] = 0.0
         return found
 
     def standard_error(self, influences: FloatArray) -> FloatArray:
@@ -157,7 +165,7 @@ class PairedUnits:
         one, other = self.first.estimates[figure], self.second.estimates[figure]
         influences = self.influences(figure)
         error = float(self.standard_error(influences))
-        value = one.value - other.value
+        value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity")
         is_unseen = any(e.nothing_seen is not None and e.standard_error == 0.0 for e in (one, other))
@@ -169,6 +177,18 @@ class PairedUnits:
             p_value = flips.p_value(value, influences, self.keys)
             found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
         return replace(found, corrected=corrected)
+
+
+def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
+    """First minus second; 0 where rounding alone tells them apart.
+
+    Examples
+    --------
+    >>> without_rounding(np.array([0.1 + 0.2, 1.0]), np.array([0.3, 0.5])).tolist()
+    [0.0, 0.5]
+    """
+    found = np.subtract(first, second)
+    return np.where(np.abs(found) <= _ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, found)
 
 
 def _less(one: float | None, other: float | None) -> float:

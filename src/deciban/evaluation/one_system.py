@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from deciban.core.by_value import ByValue
@@ -10,6 +10,7 @@ from deciban.core.resampling.intervals import Interval
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import Jsonable
+from deciban.evaluation.interval_words import notes_on_intervals
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 
@@ -39,6 +40,16 @@ class OneSystem(ByValue, Shown):
     def point_names(self) -> tuple[str, ...]:
         """What the operating points are called, in their order."""
         raise NotImplementedError
+
+    @property
+    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
+        """Figures that tables show and that were found as minima: their names there and here, whether in percent."""
+        return ()
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, and what a reader of the intervals must know besides."""
+        return (*self.notes, *notes_on_intervals(self))
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Between which bounds the true value of a figure should lie, by units such as speakers.

@@ -13,10 +13,11 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
+from deciban.evaluation.interval_json import with_intervals
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.evaluation.uncertainty import Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
@@ -244,6 +245,14 @@ class Evaluation(OneSystem):
         """Mean normalized minimum cost over the operating points, each with its own best threshold."""
         return float(np.mean([point.min_dcf for point in self.operating_points]))
 
+    @property
+    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
+        """Figures that are minima, as tables show them; of several points the mean over them."""
+        cost: Figure = ("min_dcf", 0) if len(self.operating_points) == 1 else "mean_min_dcf"
+        name = "minDCF" if len(self.operating_points) == 1 else "mean minDCF"
+        losses = ("min Cllr", "min_cllr", False), ("calibration loss", "calibration_loss", False)
+        return (("EER", "eer", True), (name, cost, False), *losses)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
@@ -254,7 +263,9 @@ class Evaluation(OneSystem):
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
-        numbers: dict[str, Any] = plain({"kind": self.kind, **fields, **self.requested.to_dict()})
+        fields["notes"] = self.all_notes
+        found = {"kind": self.kind, **fields, **self.requested.to_dict()}
+        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
         return numbers
 
 
@@ -283,7 +294,7 @@ def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
     """
     found = dict[str, list[S]]()
     for system in systems:
-        for note in system.notes:
+        for note in system.all_notes:
             found.setdefault(note, []).append(system)
     return [(some, note) for note, some in found.items()]
 

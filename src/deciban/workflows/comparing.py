@@ -233,6 +233,7 @@ def compare_chosen(
 
     if not options.how_sure.intervals:
         raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
+    options = replace(options, how_sure=replace(options.how_sure, keep=True))
     results = evaluate_model(model, scores, key, options, quality=quality, progress=progress).results
     if model is not None and results.before is not None:
         before, (after,) = results.before.systems, results.systems

@@ -133,10 +133,12 @@ def evaluate_joined(
     figures = joined.on_axis(options.figures)
     each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
     units, found = joined.units(options.how_sure)
+    resampling = options.how_sure.resampling(units)
     for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
-        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, classes=classes, units=units))
+        how: Any = {"classes": classes, "resampling": resampling}
+        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, **how))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
     return Results(tuple(evaluations), joined.report, messages)

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io.source import PathLike
 from deciban.trials import IdMap
 
@@ -111,6 +113,8 @@ class HowSure:
     units_required : bool
         Whether trials that lack what ``units`` names are refused. If not, they have no intervals, and a message says
         so.
+    keep : bool, optional
+        Whether the influences of units are kept, as comparisons need them; left out, unless they are very many.
 
     Raises
     ------
@@ -130,6 +134,7 @@ class HowSure:
     seed: int = 0
     optimism: bool | None = None
     units_required: bool = True
+    keep: bool | None = None
 
     def __post_init__(self) -> None:
         _ = self.naming
@@ -150,6 +155,12 @@ class HowSure:
     def wanted(self) -> bool:
         """Whether anything is wanted that needs units."""
         return bool(self.intervals or self.bootstrap or self.optimism)
+
+    def resampling(self, units: TrialUnits | None) -> Resampling | None:
+        """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""
+        if units is None or not self.intervals:
+            return None
+        return Resampling(units=units, level=self.level, optimism=self.optimism, keep=self.keep)
 
     @property
     def files(self) -> list[PathLike]:

@@ -77,12 +77,25 @@ def _without_target(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scalars(found: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The single figures of an object, and of objects in it; lists are left out."""
+    """The single figures of an object, and of objects in it, bounds of intervals besides; lists are left out."""
     row: dict[str, Any] = {}
     for name, value in found.items():
-        if isinstance(value, Mapping):
+        if name == "intervals":
+            row |= _bounds(value, before)
+        elif isinstance(value, Mapping):
             row |= _scalars(value, f"{before}{name}_")
         elif not isinstance(value, list | tuple):
             is_infinite = isinstance(value, str) and name not in _TEXTS
             row[f"{before}{name}"] = _INFINITE.get(value, value) if is_infinite else value
+    return row
+
+
+def _bounds(intervals: Mapping[str, Any], before: str) -> dict[str, Any]:
+    """Both bounds of each figure; of figures of figures by both names."""
+    row: dict[str, Any] = {}
+    for name, found in intervals.items():
+        if "low" in found:
+            row |= {f"{before}{name}_{side}": _INFINITE.get(found[side], found[side]) for side in ("low", "high")}
+        else:
+            row |= _bounds(found, f"{before}{name}_")
     return row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
 from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
@@ -45,6 +46,8 @@ class SystemTrials:
         What is to be said besides.
     units : TrialUnits, optional
         Those of the trials.
+    how_sure : HowSure
+        What is wanted of them.
     """
 
     joined: JoinedScores
@@ -53,6 +56,7 @@ class SystemTrials:
     template: AnyScores
     messages: tuple[Message, ...] = ()
     units: TrialUnits | None = None
+    how_sure: HowSure = field(default_factory=HowSure)
 
     @classmethod
     def read(
@@ -91,7 +95,7 @@ class SystemTrials:
         scores = joined.kind.stacked([one.scores for one in joined.aligned])
         data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight)
         units, assumed = joined.units(options.how_sure)
-        found = cls(joined, data, joined.names, first, (*messages, *assumed), units)
+        found = cls(joined, data, joined.names, first, (*messages, *assumed), units, options.how_sure)
         return found.with_counts_of_scores() if incomplete else found
 
     @property
@@ -150,7 +154,8 @@ class SystemTrials:
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
         figures = self.joined.on_axis(figures)
-        known: Any = {"figures": figures, "classes": self.classes, "units": self._units_of_known(score)}
+        resampling = self.how_sure.resampling(self._units_of_known(score))
+        known: Any = {"figures": figures, "classes": self.classes, "resampling": resampling}
         return self.kind.evaluate(self.data.known(score), name=name, **known)
 
     def _units_of_known(self, score: AnyArray) -> TrialUnits | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from deciban.analysis.compared_figures import bounds_written, shown, written
+from deciban.analysis.compared_figures import shown, written
+from deciban.cli.shared.interval_cells import WithInterval
 from deciban.cli.shared.table_writers import Table
 from deciban.cli.shared.tables import TableConsole, say, table
+from deciban.evaluation.interval_words import bounds_in_words
 
 if TYPE_CHECKING:
     from deciban.analysis.comparison import Comparison, FigureDifference, Pair
@@ -48,18 +50,21 @@ def p_value_written(value: float) -> str:
     return "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
+def _label(one: FigureDifference) -> str:
+    return f"{one.words} in %" if shown(one.figure).in_percent else one.words
+
+
 def _cells(one: FigureDifference) -> list[str]:
-    how, interval = shown(one.figure), one.interval
-    return [
-        *(written(value, how) for value in one.values),
-        f"{written(interval.estimate, how, sign=True)} {bounds_written(interval.low, interval.high, how)}",
-    ]
+    how = shown(one.figure)
+    bounds = bounds_in_words(one.interval, in_percent=how.in_percent)
+    difference = WithInterval(written(one.interval.estimate, how, sign=True), *bounds)
+    return [*(written(value, how) for value in one.values), difference]
 
 
 def _of_pair(pair: Pair) -> tuple[Sequence[str], list[Sequence[str]]]:
     """Headings and rows for two systems, of which there is no other pair."""
     rows: list[Sequence[str]] = [
-        (one.words, *_cells(one), p_value_written(one.interval.p_value or 0.0)) for one in pair.figures
+        (_label(one), *_cells(one), p_value_written(one.interval.p_value or 0.0)) for one in pair.figures
     ]
     return ["figure", *pair.names, str(pair), "p"], rows
 
@@ -70,6 +75,6 @@ def of_pairs(pairs: Sequence[Pair], caption: str = "") -> Table:
     for k in range(len(pairs[0].figures)):
         for pair in pairs:
             one = pair.figures[k]
-            rows.append((one.words, *pair.names, *_cells(one), p_value_written(one.holm)))
+            rows.append((_label(one), *pair.names, *_cells(one), p_value_written(one.holm)))
     headings = ["figure", "first", "second", "of first", "of second", "difference", "p"]
     return table(headings, rows, n_left=3, caption=caption)

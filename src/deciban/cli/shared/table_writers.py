@@ -16,6 +16,8 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
+from deciban.cli.shared.interval_cells import PERCENT, WithInterval, aligned, apart, estimate_of, has_intervals
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -72,6 +74,13 @@ class Table:
         """All cells of a column."""
         return [self.cells(row)[k] for row in self.rows]
 
+    @property
+    def turned(self) -> Table:
+        """The same with a row for each column of figures, and a column for each row."""
+        names, *columns = (self.column(k) for k in range(len(self.headings)))
+        rows = tuple((heading, *cells) for heading, cells in zip(self.headings[1:], columns, strict=True))
+        return replace(self, headings=("", *names), rows=rows)
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Fit the table into the window."""
         width = 0
@@ -104,19 +113,21 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
     """The blocks in which a table fits a window, each with the names in front.
 
     As many columns stand in one block as have room: first headings are put on several lines, then long names are
-    folded, and what does not fit then follows below. No figure is left out or cut.
+    folded, and what does not fit then follows below. No figure is left out or cut. Figures with intervals are wide:
+    where they do not fit side by side, they stand below each other, and systems side by side, if that fits.
     """
     if table.prose:
         yield _grid(table, range(len(table.headings)), _prose_widths(table, width))
         return
     n_left, n_columns = table.n_left, len(table.headings)
-    held = [max(map(cell_len, table.column(k)), default=0) for k in range(n_columns)]
-    whole = [max(held[k], cell_len(table.headings[k])) for k in range(n_columns)]
-    wrapped = [max(held[k], min(_longest_word(table.headings[k]), _LONGEST_WORD)) for k in range(n_columns)]
-    for widths in (whole, wrapped):
-        if sum(widths) + _GAP * (n_columns - 1) <= width:
-            yield _grid(table, range(n_columns), dict(enumerate(widths)))
-            return
+    may_turn = n_left == 1 and any(has_intervals(table.column(k)) for k in range(1, n_columns))
+    for shown in (table, table.turned) if may_turn else (table,):
+        whole, wrapped = _widths(shown)
+        for widths in (whole, wrapped):
+            if sum(widths) + _GAP * (len(widths) - 1) <= width:
+                yield _grid(shown, range(len(widths)), dict(enumerate(widths)))
+                return
+    _, wrapped = _widths(table)
     figures = wrapped[n_left:]
     room = width - sum(figures) - _GAP * len(figures)
     names = _folded(wrapped[:n_left], room)
@@ -132,6 +143,14 @@ def grids(table: Table, width: int) -> Iterator[Grid]:
             block = []
         block.append(k)
     yield _grid(table, [*range(n_left), *block], dict(enumerate(widths)))
+
+
+def _widths(table: Table) -> tuple[list[int], list[int]]:
+    """Widths of all columns with headings on one line, and on several lines."""
+    columns = range(len(table.headings))
+    held = [max(map(cell_len, aligned(table.column(k))), default=0) for k in columns]
+    whole = [max(held[k], cell_len(table.headings[k])) for k in columns]
+    return whole, [max(held[k], min(_longest_word(table.headings[k]), _LONGEST_WORD)) for k in columns]
 
 
 def _prose_widths(table: Table, width: int) -> dict[int, int]:
@@ -169,12 +188,11 @@ def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Gr
     """Some columns of a table, as rich shows it."""
     grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_header=table.has_headings)
     for k in columns:
-        is_text = k < table.n_left or bool(table.prose)
+        is_left = k < table.n_left or bool(table.prose) or has_intervals(table.column(k))
         name = Text(table.headings[k])
-        grid.add_column(name, justify="left" if is_text else "right", overflow="fold", width=widths[k])
-    for row in table.rows:
-        cells = table.cells(row)
-        grid.add_row(*(Text(cells[k]) for k in columns))
+        grid.add_column(name, justify="left" if is_left else "right", overflow="fold", width=widths[k])
+    for cells in zip(*(aligned(table.column(k)) for k in columns), strict=True):
+        grid.add_row(*map(Text, cells))
     return grid
 
 
@@ -183,17 +201,30 @@ _NEGATIVE = re.compile(r"-[\d.]|-inf")
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def bare(table: Table) -> Table:
-    """The same with numbers that programs read: percent in the heading, and no commas between thousands."""
-    headings, columns = list(table.headings), [table.column(k) for k in range(len(table.headings))]
-    for k in range(table.n_left, len(headings)):
-        cells = columns[k]
-        if any(cell.endswith(" %") for cell in cells) and all(map(_PERCENT.fullmatch, cells)):
-            headings[k] += " in %"
-            cells = [cell.removesuffix(" %") for cell in cells]
-        columns[k] = [cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in cells]
-    rows = tuple(zip(*columns, strict=True)) if table.rows else ()
-    return replace(table, headings=tuple(headings), rows=rows)
+def bare(table: Table, *, bounds_apart: bool = False) -> Table:
+    """The same with numbers that programs read: percent in the heading, and no commas between thousands.
+
+    Intervals stay beside their figures, or their bounds have columns of their own.
+    """
+    found = list[tuple[str, list[str]]]()
+    for k, heading in enumerate(table.headings):
+        cells = table.column(k)
+        if k < table.n_left:
+            found.append((heading, cells))
+            continue
+        estimates = list(map(estimate_of, cells))
+        unit = ""
+        if any(cell.endswith(PERCENT) for cell in estimates) and all(map(_PERCENT.fullmatch, estimates)):
+            unit, cells = " in %", list(map(_without_percent, cells))
+        cells = [cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in cells]
+        parts = apart(heading, cells) if bounds_apart else [(heading, cells)]
+        found += [(f"{name}{unit}", column) for name, column in parts]
+    headings, columns = zip(*found, strict=True)
+    return replace(table, headings=headings, rows=tuple(zip(*columns, strict=True)) if table.rows else ())
+
+
+def _without_percent(cell: str) -> str:
+    return cell.without_percent if isinstance(cell, WithInterval) else cell.removesuffix(PERCENT)
 
 
 def as_csv(table: Table) -> str:
@@ -204,7 +235,7 @@ def as_csv(table: Table) -> str:
     system,EER in %
     "a,b",12.50
     """
-    found, out = bare(table), io.StringIO()
+    found, out = bare(table, bounds_apart=True), io.StringIO()
     out.writelines(f"# {line}\n" for line in table.caption.splitlines())
     for cells in (found.headings, *map(found.cells, found.rows)):
         has_mark = "#" in "".join(cells)  # what reads comments could take the rest of a row for one
@@ -303,6 +334,9 @@ def as_latex(table: Table) -> str:
 
 def _latex_cell(cell: str) -> str:
     """A text, or a number with a minus and not a hyphen."""
+    if isinstance(cell, WithInterval):
+        estimate, low, high = map(_latex_cell, (cell.estimate, cell.low, cell.high))
+        return f"{estimate} [{low}, {high}]"
     return f"$-${latex_text(cell[1:])}" if _NEGATIVE.match(cell) else latex_text(cell)
 
 

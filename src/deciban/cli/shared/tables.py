@@ -6,11 +6,13 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
 from rich.text import Text
 
+from deciban.cli.shared.interval_cells import WithInterval, with_interval, written
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.messages import one_line
 
@@ -135,7 +137,7 @@ def table(
     prose: Sequence[int] = (),
 ) -> Table:
     """A table whose first columns hold names, and the others numbers, or sentences where ``prose`` says so."""
-    cells = (tuple(map(one_line, row)) for row in rows)
+    cells = (tuple(one if isinstance(one, WithInterval) else one_line(one) for one in row) for row in rows)
     return Table(tuple(map(one_line, headings)), tuple(cells), n_left, caption or "", tuple(prose))
 
 
@@ -158,17 +160,24 @@ def percent(fraction: float) -> str:
 
 
 _LOSSES: Columns = {
-    "Cllr": lambda one: number(one.cllr),
-    "min Cllr": lambda one: number(one.min_cllr),
-    "calibration loss": lambda one: number(one.calibration_loss),
+    "Cllr": written("cllr", lambda one: one.cllr, number),
+    "min Cllr": written("min_cllr", lambda one: one.min_cllr, number),
+    "calibration loss": written("calibration_loss", lambda one: one.calibration_loss, number),
 }
 
 
 def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str | None = None) -> Table:
     """A row for each system, or for each name in order: some may have no figures."""
-    known = {one.name: [written(one) for written in columns.values()] for one in systems}
+    known = {one.name: [cell(one) for cell in columns.values()] for one in systems}
     rows = [(name, *known.get(name, ["-"] * len(columns))) for name in order or known]
-    return table(["system", *columns], rows, caption=caption)
+    return table(["system", *columns], rows, caption=captioned(caption, systems))
+
+
+def captioned(caption: str | None, systems: Sequence[Any]) -> str:
+    """A caption, and what stands in brackets behind figures."""
+    from deciban.evaluation.interval_words import caption_of
+
+    return "; ".join(filter(None, (caption, caption_of(systems))))
 
 
 def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequence[str], *, with_trials: bool) -> None:
@@ -176,14 +185,14 @@ def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequenc
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: f"{one.n_tar + one.n_non:,.6g}"
-    columns["EER (ROCCH)"] = lambda one: percent(one.eer)
+    columns["EER (ROCCH)"] = written("eer", lambda one: one.eer, percent)
     caption = "Cllr in bits"
     single = len(systems[0].operating_points) == 1
     if single:
-        columns["minDCF"] = lambda one: number(one.operating_points[0].min_dcf)
-        columns["actDCF"] = lambda one: number(one.operating_points[0].act_dcf)
+        columns["minDCF"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
+        columns["actDCF"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
         caption = f"normalized DCF at {systems[0].operating_points[0]}; {caption}"
-    columns |= {**_LOSSES, "AUC": lambda one: number(one.auc, 4)}
+    columns |= {**_LOSSES, "AUC": written("auc", lambda one: one.auc, partial(number, digits=4))}
     out.print(_summary(systems, columns, order, caption))
     if not single:
         out.print(_points(systems))
@@ -193,11 +202,14 @@ def _points(systems: Sequence[Evaluation]) -> Table:
     headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
     rows = list[Sequence[str]]()
     for one in systems:
-        for point in one.operating_points:
-            costs = number(point.min_dcf), number(point.act_dcf)
+        for k, point in enumerate(one.operating_points):
+            names = ("min_dcf", "act_dcf")
+            costs = (with_interval(number(getattr(point, name)), one, (name, k)) for name in names)
             rows.append((one.name, str(point), *costs, f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"))
-        rows.append((one.name, "mean over points", number(one.mean_min_dcf), number(one.mean_act_dcf)))
-    return table(headings, rows, n_left=2, caption="normalized DCF; errors at the actual threshold")
+        means = (with_interval(number(getattr(one, name)), one, name) for name in ("mean_min_dcf", "mean_act_dcf"))
+        rows.append((one.name, "mean over points", *means))
+    caption = captioned("normalized DCF; errors at the actual threshold", systems)
+    return table(headings, rows, n_left=2, caption=caption)
 
 
 def _print_multiclass(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -13,10 +13,11 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
+from deciban.evaluation.interval_json import with_intervals
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
@@ -234,6 +235,12 @@ class ClassEvaluation(OneSystem):
             if rates[i, j] > 0.0
         ]
 
+    @property
+    def minima(self) -> Sequence[tuple[str, Figure, bool]]:
+        """Figures that are minima, as tables show them."""
+        losses = ("min Cllr", "min_cllr", False), ("calibration loss", "calibration_loss", False)
+        return (*losses, ("min C_avg", ("min_c_avg", 0), False)) if len(self.points) == 1 else losses
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         figures = ("name", "classes", "counts", "n_infinite", "cllr", "reference", "information", "min_cllr")
@@ -253,9 +260,9 @@ class ClassEvaluation(OneSystem):
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
             "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
-            "notes": self.notes,
+            "notes": self.all_notes,
         }
-        numbers: dict[str, Any] = plain(fields)
+        numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
         return numbers
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
@@ -134,7 +135,13 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def evaluate(
-        self, trials: Scored, *, name: str, figures: Figures, classes: Sequence[str], units: TrialUnits | None = None
+        self,
+        trials: Scored,
+        *,
+        name: str,
+        figures: Figures,
+        classes: Sequence[str],
+        resampling: Resampling | None = None,
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 

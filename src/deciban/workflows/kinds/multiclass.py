@@ -16,6 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.source import PathLike
@@ -183,7 +184,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         name: str,
         figures: Figures,
         classes: Sequence[str],
-        units: TrialUnits | None = None,  # noqa: ARG002
+        resampling: Resampling | None = None,  # noqa: ARG002
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
         self.refuse_figures(figures)

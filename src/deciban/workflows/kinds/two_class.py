@@ -134,11 +134,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         name: str,
         figures: Figures,
         classes: Sequence[str],  # noqa: ARG002
-        units: TrialUnits | None = None,
+        resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
-        asked = None if units is None else Resampling(units)
-        return evaluate_labelled(*trials, name=name, operating_points=checked_figures(figures), resampling=asked)
+        points = checked_figures(figures)
+        return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""

@@ -1,0 +1,102 @@
+"""Intervals as people read them: how many digits bounds have, what a caption says of them, and what minima hide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from deciban.core.resampling.intervals import LINEARISED, RULE_OF_THREE, Interval
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.messages import counted
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
+
+_MATERIAL = 0.25
+"""Standard errors from which on a bias is told (Efron and Tibshirani, An introduction to the bootstrap, 1993, 10.3)."""
+
+
+def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
+    """The interval of a figure of an evaluation; None if there is none."""
+    known = one.uncertainty
+    return None if known is None or figure not in known.estimates else known.interval(figure)
+
+
+def bounds_in_words(found: Interval, *, in_percent: bool = False) -> tuple[str, str]:
+    """Write both bounds with so many digits that their difference has two.
+
+    Parameters
+    ----------
+    found : Interval
+    in_percent : bool
+        Whether the figure is written in percent; the sign is left out.
+
+    Examples
+    --------
+    >>> from deciban.core.resampling.intervals import Estimate
+    >>> bounds_in_words(Estimate(0.0487, 0.0048, 100, "logit").interval(), in_percent=True)
+    ('4.0', '5.9')
+    >>> bounds_in_words(Estimate(0.518, 0.026, 100).interval()), bounds_in_words(Estimate(151.0, 40.0, 100).interval())
+    (('0.47', '0.57'), ('89', '255'))
+    """
+    scale = 100.0 if in_percent else 1.0
+    low, high = scale * found.low, scale * found.high
+    width = high - low
+    if not 0.0 < width < math.inf or max(abs(low), abs(high)) >= 1e6:
+        return f"{low:z.4g}", f"{high:z.4g}"
+    digits = max(0, 1 - math.floor(math.log10(width)))
+    return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
+
+
+def caption_of(systems: Sequence[OneSystem]) -> str:
+    """Say what stands in brackets: the level, and by which units; empty without intervals.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": ["ann", "bob"], "non_units": [["ann", "bob"], ["bob", "ann"]]}
+    >>> caption_of([evaluate([1.0, 2.0], [0.0, 1.5], **units)])
+    '[95 % intervals by unit, 2 units]'
+    """
+    known = [one.uncertainty for one in systems if one.uncertainty is not None]
+    if not known:
+        return ""
+    levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
+    nouns = list(dict.fromkeys(one.noun for one in known))
+    counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
+    methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
+    return f"[{levels} intervals by {' and '.join(nouns)}, {counts}{methods}]"
+
+
+def _counts(numbers: Sequence[int], noun: str) -> str:
+    least, most = min(numbers), max(numbers)
+    return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
+
+
+def _method(known: Uncertainty) -> str:
+    """How intervals were found, but for those of figures that no unit moves."""
+    each = (estimate.interval().method for estimate in known.estimates.values())
+    return next((method for method in each if method != RULE_OF_THREE), LINEARISED)
+
+
+def notes_on_intervals(one: OneSystem) -> tuple[str, ...]:
+    """What a reader of the intervals must know: of their units, and which minima would be others on new units."""
+    return () if one.uncertainty is None else (*one.uncertainty.notes, *_optimism(one, one.uncertainty))
+
+
+def _optimism(one: OneSystem, known: Uncertainty) -> Iterator[str]:
+    others, found = f"on new {known.noun}s", list[str]()
+    for name, figure, in_percent in one.minima:
+        estimate = known.estimates.get(figure)
+        if estimate is None or estimate.corrected is None:
+            continue
+        here, there = _written(estimate.value, in_percent), _written(estimate.corrected, in_percent)
+        if here != there and abs(estimate.corrected - estimate.value) > _MATERIAL * estimate.standard_error:
+            found.append(f"{name} {here}, {'' if found else f'{others} '}rather {there}")
+    if found:
+        yield f"Found on the same trials: {'; '.join(found)}. Intervals lie around the latter."
+
+
+def _written(value: float, in_percent: bool) -> str:  # noqa: FBT001  # one of a row of three
+    return f"{100 * value:z.2f} %" if in_percent else f"{value:z.3f}"
