@@ -253,7 +253,7 @@ def test_trials_of_one_name_have_units_by_name_alone():
     write("sys.csv", "trial,score\na,1\nb,0\nc,2\n")
     found, (message,) = units()
     assert found is None
-    assert "--units names their units by a column of the key or a file" in message.text
+    assert "nothing says which trials share a speaker. --units COLUMN or FILE names their units" in message.text
     assert units("spk")[0].n_units == 2
     assert units({"a": "x", "b": "y", "c": "y"})[0].n_units == 2
     assert units("trials")[0].n_units == 3

@@ -11,14 +11,15 @@ import numpy as np
 
 from deciban.analysis.compared_figures import figure_called, in_words, shown
 from deciban.core.resampling.components import Component, Factor, components_of
-from deciban.core.resampling.intervals import Estimate, Scale
+from deciban.core.resampling.intervals import Estimate
+from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.influences import figure_in_cells
 from deciban.evaluation.summary import Summary, TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
-from deciban.evaluation.uncertainty import Figure, Uncertainty, known_figure
+from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.messages import counted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
@@ -127,7 +128,7 @@ def pilot_of_evaluations(
     systems = [one for one in (first, second) if one is not None]
     known = [_uncertainty(one) for one in systems]
     about, name = known[0], figure_of(figure, first)
-    estimates = [known_figure(name, one.estimates) for one in known]
+    estimates = [looked_up(one.estimates, name) for one in known]
     influence = about.influences.get(name, np.empty(0))
     value, expected, scale = estimates[0].value, _expected(estimates[0]), estimates[0].scale
     if second is not None:
@@ -174,7 +175,7 @@ def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
     """
     if isinstance(figure, str):
         return figure_called(figure, system)
-    known_figure(figure, _uncertainty(system).estimates)
+    looked_up(_uncertainty(system).estimates, figure)
     return figure
 
 

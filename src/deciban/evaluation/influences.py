@@ -12,11 +12,12 @@ import numpy as np
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import Cells, cells_of
-from deciban.core.resampling.intervals import Estimate, NothingSeen, Scale
+from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.scales import Scale
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.optimism import corrections
-from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, known_figure
+from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -36,13 +37,14 @@ _FEWEST_PLACES = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearFigure:
-    """A figure with its costs of cells.
+    """A figure with its costs.
 
     Attributes
     ----------
     name : Figure
     value : float
-    costs : (2, n_cells) array
+    costs : (2, n_cells) or (n_trials,) array
+        Of cells for both classes; of many classes what each trial adds to the mean of its class.
     scale : {"log", "logit", "identity"}
     nothing_seen : NothingSeen or None
         What is known if no unit moves the figure.
@@ -221,11 +223,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     shifts = corrections(summary, found, tar, non) if resampling.optimism is not False else {}
     estimates = {
         one.name: Estimate(
-            one.value, float(error), n_units, one.scale, _corrected(one, shifts.get(one.name)), one.nothing_seen
+            one.value, float(error), n_units, one.scale, corrected(one, shifts.get(one.name)), one.nothing_seen
         )
         for one, error in zip(figures, errors, strict=True)
     }
-    return Uncertainty(
+    known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
@@ -236,6 +238,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences,
     )
+    if not resampling.bootstrap:
+        return known
+    from deciban.evaluation.replicates import ReplicatedFigures, with_bootstrap  # few ask for it
+
+    return with_bootstrap(known, summary, ReplicatedFigures(summary, found, figures), cells, (tar, non), resampling)
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
@@ -245,7 +252,8 @@ def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # 
     return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 
 
-def _corrected(one: LinearFigure, shift: float | None) -> float | None:
+def corrected(one: LinearFigure, shift: float | None) -> float | None:
+    """A minimum without its optimism, if that is known."""
     return None if shift is None or not one.is_optimistic else max(one.value + shift, 0.0)
 
 
@@ -272,4 +280,4 @@ def figure_in_cells(summary: Summary, found: Evaluation, figure: Figure, n_units
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
     known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
-    return cells, known_figure(figure, known)
+    return cells, looked_up(known, figure)

@@ -8,7 +8,8 @@ from typing import Any
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 
-POINTS = "operating_points"
+POINTS, TARGETS = "operating_points", "detectors"
+"""Lists of figures, as they are called."""
 
 _PLACES = {
     "misleading_tar": ("misleading_evidence", "p_tar"),
@@ -45,16 +46,13 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
         return {**found, "units": None, "intervals": {}}
     units = {"n": known.n_units, "noun": known.noun, "source": known.source}
     made: dict[str, Any] = {**found, "units": units, "intervals": {}}
-    copied = dict[str, list[dict[str, Any]]]()
+    if (drawn := known.bootstrap) is not None:
+        made["bootstrap"] = {"seed": drawn.seed, "n_replicates": drawn.n_replicates, "left_out": drawn.left_out}
+    copied = _Copies(made)
     for figure in known.estimates:
-        entry, name = _place(made, figure, copied)
-        if entry is None:
-            entry, name = made, figure if isinstance(figure, str) else figure[0]
-            if not isinstance(figure, str):
-                own = made["intervals"].setdefault(name, {})
-                own[".".join(map(str, figure[1:]))] = as_object(known.interval(figure))
-                continue
-        entry.setdefault("intervals", {})[name] = as_object(known.interval(figure))
+        place = _place(copied, figure)
+        if place is not None:
+            place[0][place[1]] = as_object(known.interval(figure))
     return made
 
 
@@ -64,31 +62,42 @@ def as_object(found: Interval) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
 
 
-def _place(
-    made: dict[str, Any], figure: Figure, copied: dict[str, list[dict[str, Any]]]
-) -> tuple[dict[str, Any] | None, str]:
-    """The entry of a list in which a figure stands, and by which name; None if it stands in no list."""
+class _Copies:
+    """Figures of a system whose lists are copied before something is added to an entry.
+
+    Parameters
+    ----------
+    made : dict
+        Figures by name, with ``intervals``.
+    """
+
+    def __init__(self, made: dict[str, Any]) -> None:
+        self.made = made
+        self._entries = dict[str, list[dict[str, Any]]]()
+
+    def entries(self, name: str) -> list[dict[str, Any]]:
+        """The entries of a list of figures, which is empty if there is none."""
+        if name not in self._entries:
+            self._entries[name] = [dict(one) for one in self.made.get(name) or ()]
+            if name in self.made:
+                self.made[name] = self._entries[name]
+        return self._entries[name]
+
+
+def _place(copied: _Copies, figure: Figure) -> tuple[dict[str, Any], str] | None:
+    """Into what the interval of a figure goes, and by which name; None for one of very many."""
+    own: dict[str, Any] = copied.made["intervals"]
     if isinstance(figure, str):
-        return None, figure
+        return own, figure
     kind, at = figure[0], figure[1]
-    if len(figure) == 3:  # a figure of a class, such as ("detectors", "eng", "eer")
-        entries = _copied(made, kind, copied)
-        return next((one for one in entries if one.get("target") == at), None), figure[2]
+    if len(figure) == 3:  # of each target against the rest; those of each pair of classes are N squared
+        entry = next((one for one in copied.entries(kind) if one["target"] == at), None) if kind == TARGETS else None
+        return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
     if not isinstance(at, int):
-        return None, kind
-    if kind == "rates_at":  # first those with limited false matches
-        of_fmr = _copied(made, "fnmr_at_fmr", copied)
-        if at < len(of_fmr):
-            return of_fmr[at], "fnmr"
-        return _copied(made, "fmr_at_fnmr", copied)[at - len(of_fmr)], "fmr"
+        return own.setdefault(kind, {}), at
     where, name = _PLACES.get(kind, (POINTS, kind))
-    return _copied(made, where, copied)[at], name
-
-
-def _copied(made: dict[str, Any], name: str, copied: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The entries of a list of figures, as copies that may be changed."""
-    if name not in copied:
-        copied[name] = [dict(one) for one in made.get(name) or ()]
-        if name in made:
-            made[name] = copied[name]
-    return copied[name]
+    if kind == "rates_at":  # first those with limited false matches
+        n_first = len(copied.entries("fnmr_at_fmr"))
+        where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
+        at -= 0 if at < n_first else n_first
+    return copied.entries(where)[at].setdefault("intervals", {}), name

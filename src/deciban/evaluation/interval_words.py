@@ -50,14 +50,14 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False) -> tuple[str, 
 
 
 def caption_of(systems: Sequence[OneSystem]) -> str:
-    """Say what stands in brackets: the level, and by which units; empty without intervals.
+    """Say what intervals are shown: the level, and by which units; empty without intervals.
 
     Examples
     --------
     >>> from deciban import evaluate
     >>> units = {"tar_units": ["ann", "bob"], "non_units": [["ann", "bob"], ["bob", "ann"]]}
     >>> caption_of([evaluate([1.0, 2.0], [0.0, 1.5], **units)])
-    '[95 % intervals by unit, 2 units]'
+    '95 % intervals by unit, 2 units'
     """
     known = [one.uncertainty for one in systems if one.uncertainty is not None]
     if not known:
@@ -66,7 +66,7 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     nouns = list(dict.fromkeys(one.noun for one in known))
     counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
-    return f"[{levels} intervals by {' and '.join(nouns)}, {counts}{methods}]"
+    return f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
 
 
 def _counts(numbers: Sequence[int], noun: str) -> str:
@@ -76,7 +76,7 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 def _method(known: Uncertainty) -> str:
     """How intervals were found, but for those of figures that no unit moves."""
-    each = (estimate.interval().method for estimate in known.estimates.values())
+    each = (known.interval(figure).method for figure in known.estimates)
     return next((method for method in each if method != RULE_OF_THREE), LINEARISED)
 
 
@@ -95,7 +95,8 @@ def _optimism(one: OneSystem, known: Uncertainty) -> Iterator[str]:
         if here != there and abs(estimate.corrected - estimate.value) > _MATERIAL * estimate.standard_error:
             found.append(f"{name} {here}, {'' if found else f'{others} '}rather {there}")
     if found:
-        yield f"Found on the same trials: {'; '.join(found)}. Intervals lie around the latter."
+        where = " Intervals lie around the latter." if _method(known) == LINEARISED else ""
+        yield f"Found on the same trials: {'; '.join(found)}.{where}"
 
 
 def _written(value: float, in_percent: bool) -> str:  # noqa: FBT001  # one of a row of three

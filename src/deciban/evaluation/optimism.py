@@ -14,7 +14,7 @@ import numpy as np
 from deciban.core.ranks.counts import corners
 from deciban.core.ranks.hull import Rocch, block_llr, pool
 from deciban.core.resampling.unit_counts import UnitCounts
-from deciban.core.rules.expected import log_costs, mixed, quadratic_costs
+from deciban.core.rules.expected import WeightedScores, log_costs, mixed, quadratic_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import CountArray, FloatArray
 
@@ -63,13 +63,7 @@ def _names(found: Evaluation) -> list[Figure]:
 
 def _minima(summary: Summary, found: Evaluation, n_tar: CountArray, n_non: CountArray) -> FloatArray:
     """Minima of trials in cells, in the order of `_names`."""
-    filled = (n_tar > 0) | (n_non > 0)
-    n_tar, n_non = n_tar[filled], n_non[filled]
-    starts = pool(n_tar, n_non)
-    n_tar, n_non = np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts)
-    llr = block_llr(n_tar, n_non)
-    hull = Rocch(*corners(n_tar, n_non), llr)
-    of_tar, of_non = (llr[n_tar > 0], n_tar[n_tar > 0]), (llr[n_non > 0], n_non[n_non > 0])
+    hull, of_tar, of_non = recalibrated_cells(n_tar, n_non)
     log_odds = -np.array([point.threshold for point in found.operating_points])
     least = np.atleast_1d(hull.min_dcf(prior_log_odds=log_odds))
     cllr = mixed(*log_costs(of_tar, of_non, 0.0), 0.0) / math.log(2)
@@ -81,3 +75,14 @@ def _minima(summary: Summary, found: Evaluation, n_tar: CountArray, n_non: Count
             posteriors += [value, -value]
     del summary
     return np.array([hull.eer(), cllr, -cllr, *least, least.mean(), *posteriors])
+
+
+def recalibrated_cells(n_tar: CountArray, n_non: CountArray) -> tuple[Rocch, WeightedScores, WeightedScores]:
+    """The convex hull of trials in cells, and llrs with counts of both classes after PAV."""
+    filled = (n_tar > 0) | (n_non > 0)
+    n_tar, n_non = n_tar[filled], n_non[filled]
+    starts = pool(n_tar, n_non)
+    n_tar, n_non = np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts)
+    llr = block_llr(n_tar, n_non)
+    of_tar, of_non = (llr[n_tar > 0], n_tar[n_tar > 0]), (llr[n_non > 0], n_non[n_non > 0])
+    return Rocch(*corners(n_tar, n_non), llr), of_tar, of_non

@@ -167,6 +167,8 @@ def evaluate(
     non_units: Units = None,
     level: float = LEVEL,
     optimism: bool | None = None,
+    bootstrap: int = 0,
+    seed: int = 0,
 ) -> Evaluation:
     """Evaluate the scores of one system: every number and curve of a report, from one sort.
 
@@ -190,6 +192,10 @@ def evaluate(
     optimism : bool, optional
         Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
         out, they are.
+    bootstrap : int
+        Number of replicates by units, from which intervals are taken then; see `deciban.evaluation.Bootstrap`.
+    seed : int
+        From which replicates are drawn; the same seed draws the same.
 
     Returns
     -------
@@ -213,12 +219,12 @@ def evaluate(
     >>> round(found.low, 2), round(found.high, 2), found.n_units
     (0.24, 1.99, 3)
     """
-    figures = TwoClassFigures.of(operating_points)
+    figures, asked = TwoClassFigures.of(operating_points), Resampling(None, level, optimism, None, bootstrap, seed)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     is_weighted = tar_weights is not None or non_weights is not None
     units = UnitTrials.of((tar, non), (tar_units, non_units), (tar_weights, non_weights))
     summary = Summary.of(scores, figures, is_weighted=is_weighted, units=units)
-    return evaluation_of(summary, name=name, resampling=Resampling(None, level, optimism))
+    return evaluation_of(summary, name=name, resampling=asked)
 
 
 def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampling | None = None) -> Evaluation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from deciban.evaluation.bootstrap import Bootstrap
+
+Known = TypeVar("Known")
 
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
@@ -60,6 +63,8 @@ class Uncertainty:
         Of the intervals that are shown.
     curve_influences : mapping of str to CurveInfluences
         Of curves that comparisons show; empty where units are too many to be kept.
+    bootstrap : Bootstrap or None
+        Replicates, where they were asked for: intervals that are shown are theirs.
     """
 
     n_units: int
@@ -71,9 +76,10 @@ class Uncertainty:
     curves: Mapping[str, FloatArray] = field(default_factory=dict)
     level: float = LEVEL
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
+    bootstrap: Bootstrap | None = None
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Return the interval of a figure.
+        """Return the interval of a figure: by percentiles of the bootstrap where it has the figure, or linearised.
 
         Parameters
         ----------
@@ -87,7 +93,20 @@ class Uncertainty:
         InputError
             If there is no such figure, or it is infinite, or the level is not inside (0, 1).
         """
-        return known_figure(figure, self.estimates).interval(self.level if level is None else checked_level(level))
+        if self.bootstrap is None or not self.bootstrap.has(figure):
+            return self.linearised(figure, level=level)
+        return self.bootstrap.interval(figure, level=self.level if level is None else level)
+
+    def linearised(self, figure: Figure, *, level: float | None = None) -> Interval:
+        """Return the linearised interval of a figure, also where there is a bootstrap; see `interval`.
+
+        Raises
+        ------
+        InputError
+            As `interval`.
+        """
+        found = looked_up(self.estimates, figure)
+        return found.interval(self.level if level is None else checked_level(level))
 
     def at_level(self, level: float) -> Uncertainty:
         """The same with another level."""
@@ -109,16 +128,16 @@ class Uncertainty:
             )
         if self.n_units < FEW_UNITS:
             found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
-        return tuple(found)
+        return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 
-def known_figure(figure: Figure, known: Mapping[Figure, T]) -> T:
-    """What is known of a figure; of several of a name, of the first.
+def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
+    """What is known of a figure; a name alone is that at the first operating point.
 
     Raises
     ------
     InputError
-        If there is no such figure, or it is infinite.
+        If there is nothing.
     """
     found = known.get(figure, known.get((figure, 0)) if isinstance(figure, str) else None)
     if found is None:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, merged_units
+from deciban.core.resampling.multipliers import checked_replicates
+from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.types import CountArray, ScoreArray, Units, Weights
@@ -37,21 +38,28 @@ class Resampling:
         evaluation itself.
     keep : bool or None
         Whether the influences of units are kept, as comparisons need them; None: unless they are very many.
+    bootstrap : int
+        Number of replicates of the bootstrap; 0 for none.
+    seed : int
+        From which replicates are drawn.
 
     Raises
     ------
     InputError
-        If the level is not inside (0, 1).
+        If the level is not inside (0, 1), or there is no such number of replicates or seed.
     """
 
     units: TrialUnits | None = None
     level: float = LEVEL
     optimism: bool | None = None
     keep: bool | None = None
+    bootstrap: int = 0
+    seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the level."""
+        """Check the numbers."""
         checked_level(self.level)
+        checked_replicates(self.bootstrap, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,9 +107,7 @@ class UnitTrials:
         for k in (0, 1):
             own = units[k::2]
             scores.append(np.concatenate([part.scores[k] for part in parts]))
-            n_sides = max(len(one.codes) for one in own)
-            sides = [[one.codes[min(at, len(one.codes) - 1)] for one in own] for at in range(n_sides)]
-            joined.append(TrialUnits(tuple(map(np.concatenate, sides)), own[0].keys, own[0].noun, own[0].source))
+            joined.append(joined_units(own))
             given = [part.weights[k] for part in parts]
             full = [np.ones(len(p.scores[k]), np.int64) if w is None else w for p, w in zip(parts, given, strict=True)]
             weights.append(None if all(one is None for one in given) else np.concatenate(full))

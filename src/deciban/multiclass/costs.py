@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.classes.loglik import prior_ratio, quadratic_cost, relative, row_blocks
 from deciban.core.rules.expected import MeanCost, log_cost
+from deciban.core.rules.proper import softplus
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
@@ -66,14 +67,37 @@ def expected_surprise(trials: ScoredClasses, prior: FloatArray) -> float:
 
 def surprises(trials: ScoredClasses, prior: FloatArray) -> tuple[MeanCost, ...]:
     """Sums of the logarithmic costs of each class of positive prior, in nats; those of other trials can be added."""
-    sums = []
+    found = _true_llrs(trials, prior)
+    return tuple(log_cost((llr, trials.weights_of(rows)), shift, sign=-1) for rows, llr, shift in found)
+
+
+def trial_surprises(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Logarithmic costs of trials that count, class by class, in nats; the prior is positive."""
+    return np.concatenate([softplus(shift - llr) for _, llr, shift in _true_llrs(trials, prior)])
+
+
+def calibrated_surprises(trials: ScoredClasses, scale: float, offset: FloatArray) -> FloatArray:
+    """`trial_surprises` of ``scale * loglik + offset`` at the flat prior; what a scale of 0 leaves are the offsets."""
+    n_classes = trials.n_classes
+    flat, found = np.full(n_classes, 1.0 / n_classes), []
+    for k in range(n_classes):
+        rows = trials.rows(k)
+        for part in row_blocks(len(rows), n_classes):
+            mapped = np.zeros((part.stop - part.start, n_classes))
+            if scale > 0.0:
+                with np.errstate(over="ignore"):
+                    np.multiply(trials.loglik[rows[part]], scale, out=mapped, dtype=np.float64)
+            some = ScoredClasses(mapped + offset, np.full(len(mapped), k), None, None)
+            found.append(softplus(math.log(n_classes - 1) - some.detection_llr(np.arange(len(mapped)), k, flat)))
+    return np.concatenate(found)
+
+
+def _true_llrs(trials: ScoredClasses, prior: FloatArray) -> Iterator[tuple[IntArray, FloatArray, float]]:
+    """Of each class of positive prior its trials, their llr against the rest, and prior log odds of the rest."""
     for k in np.flatnonzero(prior > 0).tolist():
         # The posterior of a class is that of a detection problem, so the two-class cost serves here, too.
-        rest = math.fsum(np.delete(prior, k))
-        rows = trials.rows(k)
-        scores = (trials.detection_llr(rows, k, prior), trials.weights_of(rows))
-        sums.append(log_cost(scores, math.log(rest) - math.log(prior[k]), sign=-1))
-    return tuple(sums)
+        rest, rows = math.fsum(np.delete(prior, k)), trials.rows(k)
+        yield rows, trials.detection_llr(rows, k, prior), math.log(rest) - math.log(prior[k])
 
 
 def mixed(sums: Sequence[MeanCost], prior: FloatArray) -> float:
@@ -175,14 +199,27 @@ def class_costs(
     cost : callable
         Takes log-likelihoods, (n_columns, n), less their maximum, and the place of the true class among ``columns``.
     """
-    sums = []
+    found = _trial_costs(trials, columns, cost)
+    return tuple(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)) for rows, costs in found)
+
+
+def trial_quadratic_costs(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Quadratic costs of trials that count, class by class; the prior is positive."""
+    ratio, columns = prior_ratio(prior), np.arange(len(prior))
+    found = _trial_costs(trials, columns, lambda block, place: quadratic_cost(block, ratio, place))
+    return np.concatenate([costs for _, costs in found])
+
+
+def _trial_costs(
+    trials: ScoredClasses, columns: IntArray, cost: Callable[[FloatArray, int], FloatArray]
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """The trials of each of these classes and what they cost; see `class_costs`."""
     for place, k in enumerate(columns.tolist()):
         rows = trials.rows(k)
         costs = np.empty(len(rows))
         for part in row_blocks(len(rows), trials.n_classes):
             costs[part] = cost(relative(trials.loglik, rows[part], columns), place)
-        sums.append(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)))
-    return tuple(sums)
+        yield rows, costs
 
 
 def information_delivered(

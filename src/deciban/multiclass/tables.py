@@ -239,13 +239,13 @@ class Pairs:
         """Cllr of every pair in bits, and its minimum by PAV, (n_classes, n_classes); 1 on the diagonal."""
         places, n_classes = self.leads.slices, len(self.leads.lengths)
         actual, minimum = np.ones((2, n_classes, n_classes))
-        for i, others in self._portions():
+        for i, others in self.portions():
             figures = self._alone(i, int(others[0]), places) if len(others) == 1 else self._at_once(i, others, places)
             actual[i, others], minimum[i, others] = figures
             actual[others, i], minimum[others, i] = figures
         return actual, minimum
 
-    def _portions(self) -> Iterator[tuple[int, IntArray]]:
+    def portions(self) -> Iterator[tuple[int, IntArray]]:
         """Each class and some of those before it: small ones together, large ones one by one."""
         lengths = self.leads.lengths
         for i in range(1, len(lengths)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -21,13 +22,18 @@ from matplotlib.transforms import ScaledTranslation
 
 from deciban.errors import InputError
 from deciban.evaluation import Curves, Evaluation, Results
+from deciban.evaluation.curve_bands import Band
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import families_for
 from deciban.plots.units import write_in_log10
+from deciban.types import FloatArray
 
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
 Ends: TypeAlias = tuple[float, float]
 """Of an axis, lower and upper; of a figure, its width and height in inches."""
+Outline: TypeAlias = tuple[FloatArray, FloatArray]
+"""Places of a line, to the right and upwards."""
 Kind = TypeVar("Kind")
 """Properties of a line or a marker, in matplotlib's words."""
 
@@ -37,6 +43,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3
 GREY = "0.35"
 """Colour of legend entries that say what a style means."""
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
+BAND_ORDER = 1.4
 POINT_MARKERS = "osD^vPX"
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 LABEL_WIDTH = 30
@@ -79,6 +86,11 @@ class System(Mark):
         """Its numbers for plots."""
         return self.evaluation.curves
 
+    @property
+    def known(self) -> Uncertainty | None:
+        """How sure these are."""
+        return self.evaluation.uncertainty
+
 
 class Explanation(Line2D):
     """A legend entry without data: it says what a style means, not which system."""
@@ -117,6 +129,31 @@ class Canvas:
             return False
         self.ax.add_line(Explanation([], [], label=label, **{"color": GREY, "linewidth": THIN_WIDTH, **style}))
         return True
+
+    def shade(self, mark: Mark, x: FloatArray, band: Band | None, known: Uncertainty | None, **how: Any) -> None:
+        """Shade the band around a curve of a system, and say once what it is."""
+        if band is None or known is None:
+            return
+        low, high = band
+        style = {"color": mark.color, "alpha": self._opacity, "linewidth": 0, "zorder": BAND_ORDER}
+        self.ax.fill_between(x, low, high, **{**style, **how})
+        self.explain_bands(known)
+
+    def shade_between(self, mark: Mark, low: Outline, high: Outline, known: Uncertainty) -> None:
+        """Shade what lies between two lines that have no common places."""
+        x, y = (np.concatenate((one, other[::-1])) for one, other in zip(low, high, strict=True))
+        self.ax.fill(x, y, color=mark.color, alpha=self._opacity, linewidth=0, zorder=BAND_ORDER)
+        self.explain_bands(known)
+
+    def explain_bands(self, known: Uncertainty) -> None:
+        """Say in the legend which bands these are."""
+        style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
+        self.explain(f"{100 * known.level:.6g} % band by {known.noun}", **style)
+
+    @property
+    def _opacity(self) -> float:
+        """Of bands: the more there are, the paler."""
+        return max(0.22 / math.sqrt(len(self.marks)), 0.08)
 
     def equalize(self, height_over_width: float) -> None:
         """Make units equally long on both axes, and a figure of our own as high as such axes need."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from matplotlib.ticker import NullLocator
 from scipy.special import ndtr, ndtri
 
 from deciban.core.ranks.hull import FEW_ERRORS
-from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Ends, Style, System, in_percent
+from deciban.evaluation.curve_bands import hull_bands
+from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Ends, Outline, Style, System, in_percent
 from deciban.types import FloatArray
 
 LOWEST, HIGHEST = 1e-6, 0.99
@@ -83,7 +85,7 @@ def _set_ticks(axis: Axis, low: float, high: float, letter: float) -> None:
 _HULL = "convex hull (ROCCH)"
 
 
-def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw miss rate over false-alarm rate on probit axes: the DET curve.
 
     Parameters
@@ -92,6 +94,8 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default. Both axes become probit axes; data stay fractions.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the steppy curve of each system.
 
@@ -127,13 +131,15 @@ def det(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
         ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
         ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
+        if bands:
+            _shade_hull(drawing, system, bent)
     drawing.explain(_HULL, linestyle="--")
     _few_errors(drawing, x, y)
     _markers(drawing, (x, y))
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
 
 
-def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw miss rate over false-alarm rate on linear axes: the ROC with its convex hull.
 
     Parameters
@@ -142,6 +148,8 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the steppy curve of each system.
 
@@ -169,12 +177,22 @@ def roc(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         curves = system.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin())
+        if bands:
+            _shade_hull(drawing, system, lambda p_fa, p_miss: (p_fa, p_miss))
     drawing.explain(_HULL, linestyle="--")
     _markers(drawing, None)
     drawing.equalize(1.0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(in_percent)
     return drawing.finish("False-alarm rate (%)", "Miss rate (%)")
+
+
+def _shade_hull(drawing: Drawing, system: System, line: Callable[[FloatArray, FloatArray], Outline]) -> None:
+    """Shade between the hulls at both ends of what is likely, each drawn as a line."""
+    found, known = hull_bands(system.evaluation), system.known
+    if found is not None and known is not None:
+        low, high = (line(*rates) for rates in found)
+        drawing.shade_between(system, low, high, known)
 
 
 def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:

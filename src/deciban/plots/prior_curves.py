@@ -12,6 +12,7 @@ from scipy.special import entr, expit
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
+from deciban.evaluation.curve_bands import band_of
 from deciban.plots.axes import GREY, Canvas, Drawable, Drawing, Style, in_percent, systems_of
 from deciban.types import FloatArray
 
@@ -21,7 +22,9 @@ REFERENCE: Style = {"color": "black", "linestyle": ":", "linewidth": 1.3, "zorde
 BEFORE: Style = {"linestyle": "-", "linewidth": 1.2, "alpha": 0.45, "zorder": 2.1}
 
 
-def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, **line_kw: Any) -> Axes:
+def bayes_error(
+    result: Drawable, ax: Axes | None = None, *, before: Drawable | None = None, bands: bool = True, **line_kw: Any
+) -> Axes:
     """Draw the Bayes error rate, normalized by that of llr 0, over the prior log odds.
 
     Parameters
@@ -33,6 +36,8 @@ def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | 
     before : Evaluation, Results or sequence of Evaluation, optional
         The same systems before calibration, in the same order: their actual errors are drawn thin and pale. Their least
         errors are not: increasing maps do not move them.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the curve of actual errors of each system.
 
@@ -62,13 +67,15 @@ def bayes_error(result: Drawable, ax: Axes | None = None, *, before: Drawable | 
     if before is not None:
         _before(drawing, systems_of(before, Evaluation))
     _pairs(drawing, [(c.prior_log_odds, c.act_error, c.min_error) for c in drawing.curves], _TOP)
+    if bands:
+        _shade(drawing, "error")
     if drawing.explain("default (llr 0)", **REFERENCE):
         drawing.ax.axhline(1.0, **REFERENCE)
     _scarce(drawing)
     return _framed(drawing, _TOP, "Normalized Bayes error rate (1 = default)")
 
 
-def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def ape(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw the Bayes error rate over the prior log odds: the applied-probability-of-error curve.
 
     Parameters
@@ -77,6 +84,8 @@ def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the curve of actual errors of each system.
 
@@ -103,12 +112,14 @@ def ape(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
             pairs.append((curves.prior_log_odds, curves.act_error * scale, curves.min_error * scale))
     top = top_of([error for _, *errors in pairs for error in errors], peak=0.5)
     _pairs(drawing, pairs, top)
+    if bands:
+        _shade(drawing, "error", default_error)
     draw_reference(drawing, drawing.reach, default_error)
     drawing.ax.yaxis.set_major_formatter(in_percent)
     return _framed(drawing, top, "Bayes error rate (%)")
 
 
-def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw the empirical cross-entropy over the prior log odds.
 
     Parameters
@@ -117,6 +128,8 @@ def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the curve of actual cross-entropy of each system.
 
@@ -144,6 +157,8 @@ def ece(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     pairs = [(c.entropy_log_odds, c.act_cross_entropy, c.min_cross_entropy) for c in drawing.curves]
     top = top_of([entropy for _, *entropies in pairs for entropy in entropies], peak=1.0)
     _pairs(drawing, pairs, top, least="after PAV")
+    if bands:
+        _shade(drawing, "cross_entropy")
     draw_reference(drawing, drawing.reach, _prior_entropy)
     return _framed(drawing, top, "Empirical cross-entropy (bits)")
 
@@ -166,6 +181,20 @@ def _pairs(drawing: Drawing, pairs: Sequence[tuple[FloatArray, ...]], top: float
         drawing.ax.plot(log_odds, lowest, **system.thin())
     drawing.explain("actual")
     drawing.explain(least, linestyle="--")
+
+
+def _shade(drawing: Drawing, what: str, scale: Callable[[FloatArray], FloatArray] | None = None) -> None:
+    """Shade the bands around actual curves and their minima, maybe on another scale."""
+    for system in drawing.systems:
+        curves = system.curves
+        log_odds = curves.entropy_log_odds if what == "cross_entropy" else curves.prior_log_odds
+        factor = np.ones(1) if scale is None else scale(log_odds)
+        for name in (f"act_{what}", f"min_{what}"):
+            band = band_of(system.evaluation, name, getattr(curves, name))
+            if band is not None:
+                with np.errstate(invalid="ignore", over="ignore"):
+                    band = band[0] * factor, band[1] * factor
+            drawing.shade(system, log_odds, band, system.known)
 
 
 def _before(drawing: Drawing, evaluations: Sequence[Evaluation]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.evaluation import Evaluation
+from deciban.evaluation.curve_bands import band_of
 from deciban.plots.axes import GREY, THIN_WIDTH, Canvas, Drawable, Drawing, Ends, System, in_percent
 from deciban.types import FloatArray
 
@@ -61,7 +62,7 @@ def histogram(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     return drawing.finish("Score", "Density (per unit of score)")
 
 
-def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def pav(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw the log-likelihood ratio that the PAV algorithm gives to each score.
 
     Parameters
@@ -70,6 +71,8 @@ def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the staircase of each system.
 
@@ -95,13 +98,15 @@ def pav(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     x, y = ax.get_xlim(), ax.get_ylim()
     for system in drawing.systems:
         draw_blocks(drawing, system, x, y)
+        if bands:
+            _shade_blocks(drawing, system, x, y)
     if drawing.explain("y = x (calibrated)", color="black", linestyle=":"):
         ax.axline((0.0, 0.0), slope=1.0, color="black", linestyle=":", linewidth=1.2, zorder=2.2)
     drawing.mark_points(drawing.thresholds, "Bayes threshold", across=True)
     return drawing.finish("Score", "Log-likelihood ratio after PAV (nats)")
 
 
-def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw the share of each class at or above each score.
 
     Parameters
@@ -110,6 +115,8 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the target curve of each system.
 
@@ -137,6 +144,8 @@ def tippett(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         curves = system.curves
         ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.noted(_infinite(system)))
         ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
+        for name in ("tar_above", "non_above") if bands else ():
+            drawing.shade(system, curves.levels, band_of(system.evaluation, name, getattr(curves, name)), system.known)
     drawing.explain("target")
     drawing.explain("non-target", linestyle="--")
     if drawing.explain("llr 0", color="black", linestyle=":"):
@@ -183,14 +192,29 @@ def pav_limits(evaluations: Sequence[Evaluation]) -> tuple[Ends, Ends]:
     return x, (-reach, reach)
 
 
+def _steps(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Four places of each block: the riser before it, its ends, the riser behind it."""
+    risers = high[:-1] + (low[1:] - high[:-1]) / 2
+    left, right = np.append(low[0], risers), np.append(risers, high[-1])
+    return np.stack((left, low, high, right), axis=1).ravel()
+
+
+def _shade_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
+    """Shade the band around blocks of finite llr."""
+    blocks = system.curves.pav
+    band = band_of(system.evaluation, "pav", np.clip(blocks.llr, *y))
+    if band is not None:
+        low, high = (np.repeat(np.where(np.isfinite(blocks.llr), one, np.nan), 4) for one in band)
+        places = _steps(np.clip(blocks.low, *x), np.clip(blocks.high, *x))
+        drawing.shade(system, places, (low, high), system.known)
+
+
 def draw_blocks(drawing: Canvas, system: System, x: Ends, y: Ends) -> None:
     """Draw blocks ``low..high`` at their llr, with risers halfway between them; what is infinite lies on the edge."""
     blocks = system.curves.pav
     low, high = np.clip(blocks.low, *x), np.clip(blocks.high, *x)
     llr = np.clip(blocks.llr, *y)
-    risers = high[:-1] + (low[1:] - high[:-1]) / 2
-    left, right = np.append(low[0], risers), np.append(risers, high[-1])
-    drawing.ax.plot(np.stack((left, low, high, right), axis=1).ravel(), np.repeat(llr, 4), **system.main)
+    drawing.ax.plot(_steps(low, high), np.repeat(llr, 4), **system.main)
     single = (low == high) & np.isfinite(blocks.llr)
     dots = {"color": system.color, "marker": ".", "linestyle": "none", "zorder": 3}
     drawing.ax.plot(low[single], llr[single], **dots)

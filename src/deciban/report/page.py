@@ -17,7 +17,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.rendering import Page
 from deciban.report.tables import compare, matched
-from deciban.report.text import TEXTS, TWO_CLASS, count, number, percent, scarce_errors, typeset
+from deciban.report.text import TEXTS, TWO_CLASS, about_intervals, count, number, percent, scarce_errors, sure, typeset
 
 if TYPE_CHECKING:
     from deciban.models import Model
@@ -66,7 +66,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (count, notes_by_systems, number, percent, scarce_errors, typeset):
+    for write in (count, notes_by_systems, number, percent, scarce_errors, sure, typeset):
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:
@@ -77,6 +77,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         train_message_lines=() if train is None else train.message_lines or _join(train),
         systems=systems,
         record=[] if model is None else record_of(model),
+        intervals=about_intervals(results.systems),
         texts=TEXTS[results.kind],
         conventions=results.conventions,
         version=__version__,

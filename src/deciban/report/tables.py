@@ -10,7 +10,8 @@ from functools import partial
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
-from deciban.report.text import MINUS, count, number, percent
+from deciban.evaluation.uncertainty import Figure as SureFigure
+from deciban.report.text import MINUS, count, number, percent, sure
 
 MISSING = "\u2013"
 
@@ -31,16 +32,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number with its name, and how it is written; None where a system has no such number."""
+    """A number of a system with its name, and how it is written; None where there is no such number.
+
+    Where it has an interval, that goes by the name ``figure``.
+    """
 
     name: str
     value: float | None
     write: Callable[[float], str]
+    system: Evaluation
+    figure: SureFigure = ""
 
     @property
     def text(self) -> str:
         """The number as tables show it."""
-        return MISSING if self.value is None else self.write(self.value)
+        if self.value is None:
+            return MISSING
+        return sure(self.write(self.value), self.system, self.figure)
 
 
 def before_and_after(results: Results, before: Results | None) -> tuple[Evaluation, ...]:
@@ -87,44 +95,46 @@ def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
 
 def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     """Return every figure of a system, costs at each of these points."""
-    costs = {str(point): (point.min_dcf, point.act_dcf) for point in system.operating_points}
-    rows: list[tuple[str, float | None, Callable[[float], str]]] = [("EER (ROCCH)", system.eer, percent)]
+    costs = {str(point): (k, point.min_dcf, point.act_dcf) for k, point in enumerate(system.operating_points)}
+    made = partial(Figure, system=system)
+    rows = [made("EER (ROCCH)", system.eer, percent, figure="eer")]
     for point in points:
-        least, actual = costs.get(point, (None, None))
-        rows += [(f"minDCF, {point}", least, number), (f"actDCF, {point}", actual, number)]
+        k, least, actual = costs.get(point, (-1, None, None))
+        rows += [made(f"minDCF, {point}", least, number, figure=("min_dcf", k))]
+        rows += [made(f"actDCF, {point}", actual, number, figure=("act_dcf", k))]
     if len(points) > 1:
-        rows += [("minDCF, mean over points", system.mean_min_dcf, number)]
-        rows += [("actDCF, mean over points", system.mean_act_dcf, number)]
-    rows += [
-        ("Cllr", system.cllr, number),
-        ("min Cllr", system.min_cllr, number),
-        ("calibration loss", system.calibration_loss, number),
-        ("AUC", system.auc, partial(number, digits=4)),
-        ("PRBEP", system.prbep, partial(number, digits=1)),
-        ("targets", system.n_tar, count),
-        ("non-targets", system.n_non, count),
-        ("tied across classes", system.n_tied, count),
+        rows += [made("minDCF, mean over points", system.mean_min_dcf, number, figure="mean_min_dcf")]
+        rows += [made("actDCF, mean over points", system.mean_act_dcf, number, figure="mean_act_dcf")]
+    return [
+        *rows,
+        made("Cllr", system.cllr, number, figure="cllr"),
+        made("min Cllr", system.min_cllr, number, figure="min_cllr"),
+        made("calibration loss", system.calibration_loss, number, figure="calibration_loss"),
+        made("AUC", system.auc, partial(number, digits=4), figure="auc"),
+        made("PRBEP", system.prbep, partial(number, digits=1), figure="prbep"),
+        made("targets", system.n_tar, count),
+        made("non-targets", system.n_non, count),
+        made("tied across classes", system.n_tied, count),
     ]
-    return [Figure(*row) for row in rows]
 
 
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
     """Return the errors behind the actual costs, one row per system and operating point."""
     return [
-        Row(system.name, color, _error_cells(system, point), str(point), _few(point))
+        Row(system.name, color, _error_cells(system, k, point), str(point), _few(point))
         for system, color in zip(systems, colors, strict=True)
-        for point in system.operating_points
+        for k, point in enumerate(system.operating_points)
     ]
 
 
-def _error_cells(system: Evaluation, point: PointResult) -> tuple[str, ...]:
+def _error_cells(system: Evaluation, k: int, point: PointResult) -> tuple[str, ...]:
     return (
         f"{point.effective_prior:.4g}",
         number(point.threshold),
         f"{count(point.n_miss)} of {count(system.n_tar)}",
-        percent(point.p_miss),
+        sure(percent(point.p_miss), system, ("p_miss", k)),
         f"{count(point.n_fa)} of {count(system.n_non)}",
-        percent(point.p_fa),
+        sure(percent(point.p_fa), system, ("p_fa", k)),
     )
 
 

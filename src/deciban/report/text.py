@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
+from deciban.evaluation.figure_cells import with_interval
+from deciban.evaluation.interval_words import caption_of
 from deciban.evaluation.two_class import prior_name
 
 MINUS = "\u2212"
@@ -41,6 +44,17 @@ def typeset(text: str) -> str:
     '−1.5e−07'
     """
     return text.replace("-", MINUS)
+
+
+def sure(text: str, one: Any, figure: Any) -> str:
+    """A figure of an evaluation, written as text, with its interval if it has one."""
+    return with_interval(text, one, figure, lambda bound: typeset(bound).replace("inf", "∞"))
+
+
+def about_intervals(systems: Sequence[Any]) -> str:
+    """Say what stands below figures; empty where no figure has an interval."""
+    words = caption_of(systems)
+    return f"In brackets: {words}." if words else ""
 
 
 def percent(fraction: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -160,7 +160,8 @@ class HowSure:
         """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""
         if units is None or not self.intervals:
             return None
-        return Resampling(units=units, level=self.level, optimism=self.optimism, keep=self.keep)
+        drawn = Resampling(units=units, bootstrap=self.bootstrap, seed=self.seed)
+        return replace(drawn, level=self.level, optimism=self.optimism, keep=self.keep)
 
     @property
     def files(self) -> list[PathLike]:

@@ -63,6 +63,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "read  dev.txt   kaldi 'enroll test score'   250 trials",
         "key   dev.key   kaldi 'enroll test label'   50 target · 200 non-target",
         "join  250 matched · 0 missing · 0 extra · 0 duplicate · no score tied across classes",
+        f"units  {7 + 250 - 50} speakers, found from target trials",  # models, segments, each target joins two
         "wrote model.json",
     ]
     lines = out.splitlines()

@@ -63,6 +63,10 @@ CASES = {
         "deciban calibrate s.csv --key k.tsv --cross-validate modelid,se",
         plain(["modelid,segmentid"]),
     ),
+    "units": ("deciban eval s.csv --key k.tsv --units gen", plain(["gender"])),
+    "units of a side": ("deciban eval s.csv --key k.tsv --units modelid,se", plain(["modelid,segmentid"])),
+    "words for units": ("deciban eval s.csv --key k.tsv --units pro", plain(["product", "product:"])),
+    "files of units": ("deciban eval s.csv --key k.tsv --units utt", [("file", "utt")]),
     "columns of nothing": ("deciban eval nowhere.csv --where g", []),
     "columns without a header": ("deciban eval plain.txt --columns score=", []),
 }

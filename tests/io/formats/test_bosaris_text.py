@@ -79,13 +79,20 @@ def test_hostile_quality(text, message):
     [
         (b"#\n", "the file is empty"),
         (b"a b\nc\n", r":2: expected 2 columns \(left right\), got 1: 'c'"),
-        (b"a b\na c\n", "'a' is mapped to 'b' and to 'c'"),
+        (b"a b\nc d\n# c\na c\n", ":4: 'a' is mapped to 'b' and to 'c'"),
+        (b"a,b\nc,\n", ":2: one of two names is empty: 'c,'"),
+        (b"a b\tc d\ne\n", r":1: expected 2 columns \(left right\), got 4"),
         (b"a \xff\n", ":1: not UTF-8"),
     ],
 )
 def test_hostile_id_maps(text, message):
     with pytest.raises(FormatError, match=message):
         read_bytes(text, need="id-map")
+
+
+def test_tabs_leave_room_for_blanks():
+    id_map = read_bytes("a 1\tann b\nJürgen\tbob\n".encode(), need="id-map").id_map
+    assert (id_map.left.to_pylist(), id_map.right.to_pylist()) == (["a 1", "Jürgen"], ["ann b", "bob"])
 
 
 def test_blanks_do_not_fit():

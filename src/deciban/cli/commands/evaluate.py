@@ -97,7 +97,7 @@ def _has_requests(one: Any) -> bool:
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options()
+@joining_options(more=("uncertainty",))
 @options("plot", "reliability", "axis", "json")
 def plot_command(
     plot: str,

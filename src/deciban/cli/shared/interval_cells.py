@@ -1,67 +1,10 @@
-"""Cells of tables that hold a figure with its interval, and how columns of them are aligned, turned and taken apart."""
+"""Columns of figures with intervals: how they are aligned, and taken apart into columns of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
 
-if TYPE_CHECKING:  # tables of formats and of files need no numbers
-    from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.uncertainty import Figure
-
-PERCENT = " %"
-
-
-class WithInterval(str):
-    """A figure with its interval, as people read it: ``4.87 % [4.0, 6.0]``.
-
-    Parameters
-    ----------
-    estimate : str
-        The figure alone.
-    low, high : str
-        In the unit of the figure, without a sign of percent.
-    """
-
-    __slots__ = ("estimate", "high", "low")
-    estimate: str
-    low: str
-    high: str
-
-    def __new__(cls, estimate: str, low: str, high: str) -> Self:
-        """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
-        made.estimate, made.low, made.high = estimate, low, high
-        return made
-
-    @property
-    def bracket(self) -> str:
-        """The interval alone."""
-        return _bracket(self.low, self.high)
-
-    @property
-    def without_percent(self) -> WithInterval:
-        """The same without the sign."""
-        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high)
-
-
-def _bracket(low: str, high: str) -> str:
-    return f"[{low}, {high}]"
-
-
-def with_interval(text: str, one: OneSystem, figure: Figure) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one."""
-    from deciban.evaluation.interval_words import bounds_in_words, shown_interval
-
-    found = shown_interval(one, figure)
-    if found is None:
-        return text
-    return WithInterval(text, *bounds_in_words(found, in_percent=text.endswith(PERCENT)))
-
-
-def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:
-    """A function that writes a figure of an evaluation with its interval."""
-    return lambda one: with_interval(write(value(one)), one, figure)
+from deciban.evaluation.figure_cells import WithInterval
 
 
 def has_intervals(cells: Sequence[str]) -> bool:

@@ -16,7 +16,8 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deciban.cli.shared.interval_cells import PERCENT, WithInterval, aligned, apart, estimate_of, has_intervals
+from deciban.cli.shared.interval_cells import aligned, apart, estimate_of, has_intervals
+from deciban.evaluation.figure_cells import PERCENT, WithInterval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.interval_cells import WithInterval, with_interval, written
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
+from deciban.evaluation.figure_cells import WithInterval, with_interval, written
 from deciban.messages import one_line
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
@@ -159,6 +159,8 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.2f} %"
 
 
+_FOUR = partial(number, digits=4)
+
 _LOSSES: Columns = {
     "Cllr": written("cllr", lambda one: one.cllr, number),
     "min Cllr": written("min_cllr", lambda one: one.min_cllr, number),
@@ -177,7 +179,8 @@ def captioned(caption: str | None, systems: Sequence[Any]) -> str:
     """A caption, and what stands in brackets behind figures."""
     from deciban.evaluation.interval_words import caption_of
 
-    return "; ".join(filter(None, (caption, caption_of(systems))))
+    intervals = caption_of(systems)
+    return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "")))
 
 
 def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequence[str], *, with_trials: bool) -> None:
@@ -192,7 +195,7 @@ def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequenc
         columns["minDCF"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
         columns["actDCF"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
         caption = f"normalized DCF at {systems[0].operating_points[0]}; {caption}"
-    columns |= {**_LOSSES, "AUC": written("auc", lambda one: one.auc, partial(number, digits=4))}
+    columns |= {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}
     out.print(_summary(systems, columns, order, caption))
     if not single:
         out.print(_points(systems))
@@ -216,13 +219,16 @@ def _print_multiclass(
     systems: Sequence[ClassEvaluation], out: Console, order: Sequence[str], *, with_classes: bool, most: int | None
 ) -> None:
     first = systems[0]
-    columns = {**_LOSSES, "information": lambda one: number(one.information)}
+    columns = {**_LOSSES, "information": written("information", lambda one: one.information, number)}
     if len(first.points) == 1:
-        columns["C_avg"] = lambda one: number(one.points[0].c_avg, 4)
-        columns["min C_avg"] = lambda one: number(one.points[0].min_c_avg, 4)
-    columns |= {"error rate": lambda one: percent(one.error_rate), "Brier": lambda one: number(one.brier)}
+        columns["C_avg"] = written(("c_avg", 0), lambda one: one.points[0].c_avg, _FOUR)
+        columns["min C_avg"] = written(("min_c_avg", 0), lambda one: one.points[0].min_c_avg, _FOUR)
+    columns["error rate"] = written("error_rate", lambda one: one.error_rate, percent)
+    columns["Brier"] = written("brier", lambda one: one.brier, number)
     if not first.has_flat_prior:
-        columns["cross-entropy"] = lambda one: f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
+        columns["cross-entropy"] = lambda one: with_interval(
+            f"{number(one.cross_entropy)} of {number(one.prior_entropy)}", one, "cross_entropy"
+        )
     out.print(_summary(systems, columns, order, _caption(first)))
     if len(first.points) > 1:
         out.print(_class_points(systems))
@@ -259,9 +265,13 @@ def _class_points(systems: Sequence[ClassEvaluation]) -> Table:
     shown = ("c_avg", "min_c_avg", "normalized", "normalized_min")
     rows = list[Sequence[str]]()
     for one in systems:
-        costs = [*((f"{point.p_target:g}", point.costs) for point in one.points), ("mean", one.mean_costs)]
-        rows += [(one.name, at, *(number(found[name], 4) for name in shown)) for at, found in costs]
-    return table(["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"], rows)
+        for k, point in enumerate(one.points):
+            costs = (with_interval(_FOUR(point.costs[name]), one, (name, k)) for name in shown)
+            rows.append((one.name, f"{point.p_target:g}", *costs))
+        means = (with_interval(_FOUR(one.mean_costs[name]), one, f"mean_{name}") for name in shown)
+        rows.append((one.name, "mean", *means))
+    headings = ["system", "target prior", "C_avg", "min C_avg", "normalized C_avg", "normalized min"]
+    return table(headings, rows, caption=captioned(None, systems))
 
 
 def _shown_classes(systems: Sequence[ClassEvaluation], most: int | None) -> tuple[list[int], str]:
@@ -283,8 +293,12 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
     rows, detectors = list[Sequence[str]](), one.detectors
     for name, n, rate in ((one.classes[k], one.counts[k], one.class_error_rates[k]) for k in shown):
         figures = detectors.get(name, {})
-        cells = [number(figures[which], digits[which]) for which in digits if which in figures]
-        rows.append((name, f"{n:,.6g}", percent(rate), *cells))
+        cells = [
+            with_interval(number(figures[which], digits[which]), one, ("detectors", name, which))
+            for which in digits
+            if which in figures
+        ]
+        rows.append((name, f"{n:,.6g}", with_interval(percent(rate), one, ("class_error_rates", name)), *cells))
     return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
 
 
@@ -306,8 +320,12 @@ def _of_many_apart(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> 
     for k, name in ((k, systems[0].classes[k]) for k in shown):
         cells = list[str]()
         for one, found in zip(systems, detectors, strict=True):
-            costs = [number(found[name][which]) for which in ("cllr", "min_cllr")] if name in found else ["", ""]
-            cells += [percent(one.class_error_rates[k]), *costs]
+            costs = [
+                with_interval(number(found[name][which]), one, ("detectors", name, which)) if name in found else ""
+                for which in ("cllr", "min_cllr")
+            ]
+            rate = with_interval(percent(one.class_error_rates[k]), one, ("class_error_rates", name))
+            cells += [rate, *costs]
         rows.append((name, f"{systems[0].counts[k]:,.6g}", *cells))
     headings = [f"{one.name}: {what}" for one in systems for what in ("error rate", "Cllr", "min Cllr")]
     return table(["class", "segments", *headings], rows)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from scipy import special
 
 from deciban._validate import arrays as _validate
-
-Scale = Literal["log", "logit", "identity"]
+from deciban.core.resampling.scales import Scale, bounds_on_scale
 
 LEVEL = 0.95
 """Share of draws in which an interval should hold the true value."""
@@ -135,14 +133,8 @@ class Estimate:
         middle = self.value if self.corrected is None else self.corrected
         if half_width == 0.0:
             return middle, middle
-        if self.scale == "logit" and 0.0 < self.value < 1.0 and 0.0 < middle < 1.0:
-            reach = half_width / (self.value * (1.0 - self.value))
-            centre = float(special.logit(middle))
-            return float(special.expit(centre - reach)), float(special.expit(centre + reach))
-        if self.scale == "log" and self.value > 0.0 and middle > 0.0:
-            reach = min(half_width / self.value, 700.0)
-            return middle * math.exp(-reach), middle * math.exp(reach)
-        return middle - half_width, middle + half_width
+        low, high = bounds_on_scale(self.value, middle, half_width, self.scale)
+        return float(low), float(high)
 
 
 def checked_level(level: float) -> float:

@@ -204,3 +204,10 @@ def merged_units(parts: Sequence[TrialUnits]) -> list[TrialUnits]:
         first += part.n_units
         found.append(replace(part, codes=tuple(place[side] for side in part.codes), keys=keys))
     return found
+
+
+def joined_units(parts: Sequence[TrialUnits]) -> TrialUnits:
+    """The units of all trials of parts that have the same units, see `merged_units`; one side stands for both."""
+    n_sides = max(len(one.codes) for one in parts)
+    sides = [[one.codes[min(at, len(one.codes) - 1)] for one in parts] for at in range(n_sides)]
+    return replace(parts[0], codes=tuple(map(np.concatenate, sides)))

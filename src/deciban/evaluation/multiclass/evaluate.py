@@ -14,11 +14,15 @@ from deciban._validate.classes import Groups, Prior, prior_of
 from deciban._validate.probabilities import LIKE_POSTERIORS
 from deciban.core.classes.counts import tally
 from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.resampling.intervals import LEVEL
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks, detection_costs
 from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.multiclass.unit_trials import units_of_trials
+from deciban.evaluation.unit_trials import Resampling
 from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
 from deciban.messages import counted
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis, Partition
@@ -26,7 +30,7 @@ from deciban.multiclass.costs import mixed
 from deciban.multiclass.decision_errors import confusion_of, rates_of
 from deciban.multiclass.derived import partition_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray, Names, Weights
+from deciban.types import CountArray, FloatArray, IntArray, Names, Units, Weights
 
 _ROUNDING = 1e-12
 """Shares of classes that are equal may differ by this fraction."""
@@ -128,6 +132,9 @@ def evaluate_classes(
     subsets: bool | None = None,
     pairs: bool | None = None,
     sample_weight: Weights = None,
+    units: Units = None,
+    level: float = LEVEL,
+    optimism: bool | None = None,
 ) -> ClassEvaluation:
     """Evaluate the scores of one system for many classes: every number and curve of a report.
 
@@ -153,9 +160,17 @@ def evaluate_classes(
         Whether to evaluate C_avg on every subset of the classes; by default if there are at most 10 of them, and
         possible for up to 20. Subsets are of the closed set, and of trials without weights.
     pairs : bool, optional
-        Whether to evaluate all pairs of classes; by default if there are at most 100 classes.
+        Whether to evaluate all pairs of classes; by default if there are at most 30 classes.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
+    units : (n_trials,) or (n_trials, 2) array_like, optional
+        Which speaker, source or other unit each trial is of, or which two: names or whole numbers. With them every
+        figure has an interval.
+    level : float
+        Of these intervals.
+    optimism : bool, optional
+        Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
+        out, they are if there are at most 30 classes.
 
     Returns
     -------
@@ -164,8 +179,8 @@ def evaluate_classes(
     Raises
     ------
     InputError
-        If there is NaN, a label is no class, a class has no trial, a prior is out of range, or subsets of too many
-        classes, of an open set or of weighted trials are asked for.
+        If there is NaN, a label is no class, a class has no trial, a prior is out of range, subsets of too many
+        classes, of an open set or of weighted trials are asked for, or units do not fit.
 
     Examples
     --------
@@ -177,20 +192,31 @@ def evaluate_classes(
     array([[2, 1, 0],
            [1, 1, 0],
            [0, 1, 2]])
+    >>> found = evaluate_classes(loglik, [0, 0, 0, 1, 1, 2, 2, 2], units=["ann", "ann", "bob", "cid", "dan", *"xyz"])
+    >>> found.interval("error_rate").n_units, round(found.interval(("class_error_rates", "1")).low, 3)
+    (8, 0.001)
     """
     figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, pairs=pairs)
-    return evaluate_trials(ScoredClasses.of(loglik, label, sample_weight, classes), figures, name=name)
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism)
+    return evaluate_trials(trials, figures, name=name, resampling=resampling)
 
 
-def evaluate_trials(trials: ScoredClasses, figures: ClassFigures, *, name: str) -> ClassEvaluation:
+def evaluate_trials(
+    trials: ScoredClasses, figures: ClassFigures, *, name: str, resampling: Resampling | None = None
+) -> ClassEvaluation:
     """Evaluate checked trials: which class, or which of the groups that are asked for; see `evaluate_classes`."""
+    asked = resampling or Resampling()
     if figures.groups is not None:
-        return _evaluate_grouped(trials, figures, figures.groups, name=name)
+        return _evaluate_grouped(trials, figures, figures.groups, name=name, resampling=asked)
     trials.require()
-    return class_evaluation_of(ClassSummary.of(trials, figures, whole=True), name=name)
+    summary = ClassSummary.of(trials, figures, whole=True, units=asked.units)
+    return class_evaluation_of(summary, name=name, resampling=asked)
 
 
-def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> ClassEvaluation:
+def class_evaluation_of(
+    summary: ClassSummary, *, name: str = "system", resampling: Resampling | None = None
+) -> ClassEvaluation:
     """Evaluate what is known of the scores of one system for many classes: every number, curve and note.
 
     Parameters
@@ -199,6 +225,8 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         Of all trials: see `summarize_classes` and `merged_classes`.
     name : str
         What tables and legends call the system.
+    resampling : Resampling, optional
+        What is asked of intervals, beside the units that the summary has.
 
     Returns
     -------
@@ -252,7 +280,12 @@ def class_evaluation_of(summary: ClassSummary, *, name: str = "system") -> Class
         no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
         no_pairs=summary.figures.why_no_pairs(n_classes),
     )
-    return replace(result, notes=class_notes(result, summary.checks))
+    noted = replace(result, notes=class_notes(result, summary.checks))
+    if summary.units is None:
+        return noted
+    from deciban.evaluation.multiclass.influences import class_uncertainty_of  # most evaluations of arrays do without
+
+    return replace(noted, uncertainty=class_uncertainty_of(summary, noted, resampling or Resampling()))
 
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
@@ -278,6 +311,9 @@ def evaluate_groups(
     subsets: bool | None = None,
     pairs: bool | None = None,
     sample_weight: Weights = None,
+    units: Units = None,
+    level: float = LEVEL,
+    optimism: bool | None = None,
 ) -> ClassEvaluation:
     """Evaluate how well the scores for classes tell groups of classes (paper 001 section 2.2).
 
@@ -295,6 +331,8 @@ def evaluate_groups(
         group each class weighs as it says, however many trials it has.
     p_target, p_out_of_set, subsets, pairs
         As in `evaluate_classes`, of the groups: the last group may be out of set.
+    units, level, optimism
+        As in `evaluate_classes`.
 
     Returns
     -------
@@ -319,12 +357,17 @@ def evaluate_groups(
     figures = ClassFigures(
         prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, groups=groups, pairs=pairs
     )
-    return evaluate_trials(ScoredClasses.of(loglik, label, sample_weight, classes), figures, name=name)
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism)
+    return evaluate_trials(trials, figures, name=name, resampling=resampling)
 
 
-def _evaluate_grouped(trials: ScoredClasses, figures: ClassFigures, groups: Groups, *, name: str) -> ClassEvaluation:
+def _evaluate_grouped(
+    trials: ScoredClasses, figures: ClassFigures, groups: Groups, *, name: str, resampling: Resampling
+) -> ClassEvaluation:
     names = trials.classes or tuple(map(str, range(trials.n_classes)))
     checked = None if figures.prior is None else prior_of(figures.prior, names)
+    trials, units = _by_class(trials, resampling.units)
     part = partition_of(trials, groups, trials.prior(checked))
     members = groups.values() if isinstance(groups, Mapping) else groups
     called = [[one if isinstance(one, str) else names[one] for one in some] for some in members]
@@ -337,13 +380,25 @@ def _evaluate_grouped(trials: ScoredClasses, figures: ClassFigures, groups: Grou
     # Here, as the evaluation would say that weights make the difference, whatever does.
     figures.why_no_subsets(len(titles), uneven)
     grouped = ScoredClasses(part.loglik, part.label, weight, titles)
-    summary = ClassSummary.of(grouped, figures.of_groups(part.prior), whole=True)
-    found = _counted(class_evaluation_of(summary, name=name), part, own)
+    stratum = trials.label if checked is None else trials.label[checked[trials.label] > 0]
+    units = units if checked is None or units is None else units.take(checked[trials.label] > 0)
+    asked = figures.of_groups(part.prior)
+    summary = ClassSummary.of(grouped, asked, whole=True, units=units, stratum=stratum)
+    found = _counted(class_evaluation_of(summary, name=name, resampling=resampling), part, own)
     if uneven and figures.p_out_of_set is None:
         found = replace(found, no_subsets=uneven)
     words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
     note = f"Groups of classes: {words}. Within a group each class weighs as its prior says, not by its segments."
     return replace(found, notes=(note, *class_notes(found, summary.checks)))
+
+
+def _by_class(trials: ScoredClasses, units: TrialUnits | None) -> tuple[ScoredClasses, TrialUnits | None]:
+    """Trials with their units in the order of their classes, each of which has a mean of its own in its group."""
+    if units is None:
+        return trials, None
+    order = np.argsort(trials.label, kind="stable")
+    weights = None if trials.weights is None else trials.weights[order]
+    return replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=weights), units.take(order)
 
 
 def _are_alike(values: FloatArray) -> bool:

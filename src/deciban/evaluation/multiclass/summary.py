@@ -17,19 +17,21 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban.core.classes.counts import accepted_open_set
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.posterior_odds import posterior_odds
 from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
+from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials, units_of_trials
 from deciban.evaluation.reliability import PosteriorOdds
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
+from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
 _DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
@@ -91,6 +93,8 @@ class ClassSummary:
         Of each class, posteriors of the recognized class at the prior.
     is_weighted : bool
     whole : WholeOnly or None
+    units : ClassUnitTrials or None
+        What trials cost, with the speakers or other units that they share, where these are known.
     """
 
     figures: ClassFigures
@@ -108,10 +112,23 @@ class ClassSummary:
     posterior_odds: tuple[PosteriorOdds, ...]
     is_weighted: bool
     whole: WholeOnly | None = None
+    units: ClassUnitTrials | None = None
 
     @classmethod
-    def of(cls, trials: ScoredClasses, figures: ClassFigures, *, whole: bool) -> ClassSummary:
-        """From checked trials; ``whole`` says that these are all there are."""
+    def of(
+        cls,
+        trials: ScoredClasses,
+        figures: ClassFigures,
+        *,
+        whole: bool,
+        units: TrialUnits | None = None,
+        stratum: IntArray | None = None,
+    ) -> ClassSummary:
+        """From checked trials; ``whole`` says that these are all there are.
+
+        Units are those of the trials; ``stratum`` tells what has a mean of its own within each class, in which it
+        ascends: the class, when it is left out.
+        """
         classes = trials.classes or tuple(map(str, range(trials.n_classes)))
         prior, flat = figures.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
         out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else WEIGHTED
@@ -126,6 +143,10 @@ class ClassSummary:
                 _drawn(trials) if len(classes) == 3 else None,
             )
         in_turn = InTurn(trials, tuple(rivals), not figures.why_no_pairs(len(classes)))
+        with_units = None
+        if units is not None:
+            best = None if all_at_once is None else all_at_once.calibration
+            with_units = ClassUnitTrials.of(trials, prior, units, stratum=stratum, calibration=best)
         return cls(
             figures=figures,
             classes=classes,
@@ -142,6 +163,7 @@ class ClassSummary:
             posterior_odds=posterior_odds(trials, prior),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
+            units=with_units,
         )
 
     @property
@@ -160,6 +182,7 @@ def summarize_classes(
     figures: ClassFigures | None = None,
     classes: Names = None,
     sample_weight: Weights = None,
+    units: Units = None,
 ) -> ClassSummary:
     """Summarize a part of the trials, to be merged with others.
 
@@ -175,6 +198,8 @@ def summarize_classes(
         Names of the columns; ``0``, ``1``, ... when left out.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0.
+    units : (n_trials,) or (n_trials, 2) array_like, optional
+        Speakers or other units that trials share: see `deciban.evaluation.evaluate_classes`.
 
     Returns
     -------
@@ -196,7 +221,8 @@ def summarize_classes(
     if asked.groups is not None or asked.subsets:
         what = "groups" if asked.groups is not None else "subsets"
         raise InputError(f"{what}: these need all trials at once, and parts do not have them. Leave {what} out.")
-    return ClassSummary.of(ScoredClasses.of(loglik, label, sample_weight, classes), asked, whole=False)
+    trials = ScoredClasses.of(loglik, label, sample_weight, classes)
+    return ClassSummary.of(trials, asked, whole=False, units=units_of_trials(units, len(trials.label)))
 
 
 def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
@@ -214,7 +240,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
     Raises
     ------
     InputError
-        If there is none, or they have other classes or were asked for different things.
+        If there is none, or they have other classes, were asked for different things, or only some have units.
 
     Examples
     --------
@@ -252,6 +278,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         posterior_odds=_sums(all_of(lambda part: part.posterior_odds)),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
+        units=ClassUnitTrials.merged(all_of(lambda part: part.units)),
     )
 
 

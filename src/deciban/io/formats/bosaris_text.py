@@ -35,16 +35,12 @@ from deciban.io.text.one_line import is_number, split
 from deciban.trials import IdMap, Origin, SegmentQuality
 
 
-def _fields(source: Source, name: str) -> list[tuple[int, list[str]]]:
-    lines = [(number, split(line, " ")) for number, line in numbered_lines(read_text(source), source.name)]
-    if not lines:
-        raise FormatError(f"{source.name}: the file is empty. Expected {name}.")
-    return lines
-
-
 def read_quality(source: Source, options: Options) -> Contents:  # noqa: ARG001  # nothing can be said otherwise
     """Read quality measures of segments."""
-    (number, first), *lines = _fields(source, "quality measures")
+    lines = [(number, split(line, " ")) for number, line in numbered_lines(read_text(source), source.name)]
+    if not lines:
+        raise FormatError(f"{source.name}: the file is empty. Expected quality measures.")
+    (number, first), *lines = lines
     if len(first) != 1 or not re.fullmatch("[1-9][0-9]{0,17}", first[0]):
         raise FormatError(
             f"{source.name}:{number}: expected the number of quality measures alone on the first line, got "
@@ -99,20 +95,19 @@ def read_id_map(source: Source, options: Options) -> Contents:  # noqa: ARG001  
 
 def _pairs(source: Source) -> list[tuple[int, list[str]]]:
     """The fields of an id map: as white space separates them, or commas or tabs if these make two of every line."""
-    lines = _fields(source, "an id map")
     numbered = list(numbered_lines(read_text(source), source.name))
-    if any(len(fields) != 2 for _, fields in lines):
-        by_tab = [(number, split(line, "\t")) for number, line in numbered]
-        lines = by_tab if all(len(fields) == 2 for _, fields in by_tab) else lines
-    by_comma = [(number, split(line, ",")) for number, line in numbered]
-    if all(len(fields) == 2 for _, fields in by_comma):
-        if all(len(fields) == 2 for _, fields in lines):
-            raise FormatError(
-                f"{source.name}:{lines[0][0]}: could be two columns by commas or by white space: "
-                f"{numbered[0][1][:80]!r}. Leave out the blanks or the commas."
-            )
-        has_header = [field.casefold() for field in by_comma[0][1]] == ["left", "right"]
-        lines = by_comma[has_header:]
+    if not numbered:
+        raise FormatError(f"{source.name}: the file is empty. Expected an id map.")
+    pairs = {sign: all(len(split(line, sign)) == 2 for _, line in numbered) for sign in (" ", ",", "\t")}
+    if pairs[" "] and pairs[","]:
+        raise FormatError(
+            f"{source.name}:{numbered[0][0]}: could be two columns by commas or by white space: "
+            f"{numbered[0][1][:80]!r}. Leave out the blanks or the commas."
+        )
+    sign = "," if pairs[","] else "\t" if pairs["\t"] else " "
+    lines = [(number, split(line, sign)) for number, line in numbered]
+    if sign == "," and [field.casefold() for field in lines[0][1]] == ["left", "right"]:
+        del lines[0]
     if not lines:
         raise FormatError(f"{source.name}: holds no pair of names, only a header.")
     return lines

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.errors import InputError
+from deciban.evaluation.curve_bands import band_of
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
 from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Mark, Style, in_percent, readable
@@ -34,7 +35,12 @@ _ALL: Style = {"marker": "*", "markersize": 13, "linestyle": "none", "markeredge
 
 
 def c_avg_curve(
-    result: ClassDrawable, ax: Axes | None = None, *, before: ClassDrawable | None = None, **line_kw: Any
+    result: ClassDrawable,
+    ax: Axes | None = None,
+    *,
+    before: ClassDrawable | None = None,
+    bands: bool = True,
+    **line_kw: Any,
 ) -> Axes:
     """Draw the average detection cost over the prior of the target.
 
@@ -46,6 +52,8 @@ def c_avg_curve(
         Where to draw; a new figure by default.
     before : ClassEvaluation, ClassResults or sequence of ClassEvaluation, optional
         The same systems before calibration, in the same order: thin and pale.
+    bands : bool
+        Whether the band around each curve is shaded, where it is known which units trials share.
     **line_kw
         Properties of the curve of each system.
 
@@ -82,6 +90,9 @@ def c_avg_curve(
     for mark, system in zip(canvas.marks, systems, strict=True):
         note = "" if system.p_out_of_set is None else f"open set, {system.p_out_of_set:g} out of set"
         ax.plot(system.curves.prior_log_odds, system.curves.c_avg, **mark.noted(note))
+        if bands:
+            band = band_of(system, "c_avg", system.curves.c_avg)
+            canvas.shade(mark, system.curves.prior_log_odds, band, system.uncertainty)
     if old:
         canvas.explain("before calibration", **BEFORE)
     end = max(float(np.abs(system.curves.prior_log_odds).max()) for system in systems)

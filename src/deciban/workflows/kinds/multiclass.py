@@ -184,11 +184,12 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         name: str,
         figures: Figures,
         classes: Sequence[str],
-        resampling: Resampling | None = None,  # noqa: ARG002
+        resampling: Resampling | None = None,
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of labelled segments: which class, or which group of classes."""
         self.refuse_figures(figures)
-        return evaluate_trials(ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given()), name=name)
+        scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
+        return evaluate_trials(scored, wanted, name=name, resampling=resampling)
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""

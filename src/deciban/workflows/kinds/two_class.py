@@ -36,8 +36,8 @@ from deciban.workflows.options import Figures, Reading
 _DELIMITED = {",": "table", "\t": "tsv"}
 
 _NO_UNITS = (
-    "none, and no intervals: trials without two sides do not say which of them share a speaker. --units names their "
-    "units by a column of the key or a file; --units trials takes every trial for one"
+    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
+    "--units trials takes every trial for one"
 )
 
 

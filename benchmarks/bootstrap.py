@@ -1,0 +1,123 @@
+"""The bootstrap by units against evaluating resampled sets one by one, and against what one writes by hand."""
+
+from __future__ import annotations
+
+import argparse
+
+from side_by_side import machine  # isort: skip  # sets the number of threads first
+
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from deciban import evaluate, metrics
+from deciban.evaluation import evaluate as evaluate_with_units
+
+P_TARGET = 0.05
+
+
+def trials(n: int, n_units: int, target_share: float) -> dict[str, np.ndarray]:
+    """Scores of two classes with the speakers of both sides, which make trials alike."""
+    rng = np.random.default_rng(1)
+    n_tar = int(n * target_share)
+    speaker, pairs = rng.integers(0, n_units, n_tar), rng.integers(0, n_units, (n - n_tar, 2))
+    effect = rng.normal(0.0, 0.7, n_units)
+    tar = rng.normal(2.0, 1.4, n_tar) + effect[speaker]
+    non = rng.normal(-2.0, 1.4, n - n_tar) + effect[pairs].sum(axis=1) / 2
+    return {"tar": tar, "non": non, "tar_units": speaker, "non_units": pairs}
+
+
+def resampled(made: dict[str, np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of a draw of speakers: a trial comes as often as the product of how often its speakers do."""
+    n_units = int(made["non_units"].max()) + 1
+    times = np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)
+    one, other = made["non_units"].T
+    of_non = np.where(one == other, times[one], times[one] * times[other])
+    return np.repeat(made["tar"], times[made["tar_units"]]), np.repeat(made["non"], of_non)
+
+
+def by_evaluate(tar: np.ndarray, non: np.ndarray) -> object:
+    """All figures of a resampled set."""
+    return evaluate(tar, non, operating_points=[P_TARGET])
+
+
+def by_metrics(tar: np.ndarray, non: np.ndarray) -> object:
+    """Only the three figures that are compared, from one sort."""
+    scores = metrics.SortedScores(tar, non)
+    return scores.rocch.eer(), scores.rocch.min_dcf(p_target=P_TARGET), scores.recalibrated.cllr()
+
+
+def by_hand(tar: np.ndarray, non: np.ndarray) -> object:
+    """EER, minimum DCF and min Cllr with scikit-learn and scipy."""
+    from scipy.optimize import isotonic_regression
+    from sklearn.metrics import roc_curve
+
+    labels, scores = np.concatenate((np.ones(len(tar)), np.zeros(len(non)))), np.concatenate((tar, non))
+    p_fa, p_hit, _ = roc_curve(labels, scores)
+    eer = p_fa[np.argmin(np.abs(1 - p_hit - p_fa))]
+    min_dcf = np.min(P_TARGET * (1 - p_hit) + (1 - P_TARGET) * p_fa) / P_TARGET
+    order = np.argsort(scores, kind="stable")
+    share = isotonic_regression(labels[order]).x
+    with np.errstate(divide="ignore"):
+        llr = np.log(share) - np.log1p(-share) - np.log(len(tar) / len(non))
+    is_tar = labels[order] > 0
+    cost = np.mean(np.logaddexp(0, -llr[is_tar])) + np.mean(np.logaddexp(0, llr[~is_tar]))
+    return eer, min_dcf, cost / (2 * np.log(2))
+
+
+def seconds(job: Callable[[], object]) -> float:
+    """How long a job takes, once."""
+    start = time.perf_counter()
+    job()
+    return time.perf_counter() - start
+
+
+def run(n: int, n_units: int, n_replicates: int, n_sets: int, rounds: int, target_share: float) -> None:
+    """Time all of it, interleaved; the fastest of some rounds counts."""
+    made, rng = trials(n, n_units, target_share), np.random.default_rng(2)
+    linearised = min(seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET])) for _ in range(rounds))
+    ways = {
+        "speakers drawn, deciban.evaluate": by_evaluate,
+        "the same, only the three figures": by_metrics,
+        "speakers drawn, scikit-learn and scipy": by_hand,
+    }
+    ours, theirs = list[float](), {name: list[float]() for name in ways}
+    for _ in range(rounds):
+        ours.append(
+            seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=n_replicates, seed=1))
+        )
+        for name, way in ways.items():
+            for _ in range(n_sets):
+                theirs[name].append(seconds(lambda way=way: way(*resampled(made, rng))))
+    tracemalloc.start()
+    evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=256, seed=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    bootstrap = min(ours) - linearised
+    table = Table(title=f"{n:,} trials, {n_units:,} speakers, {n_replicates:,} replicates", title_justify="left")
+    for heading in ("way", "seconds", "times as long"):
+        table.add_column(heading, justify="left" if heading == "way" else "right")
+    table.add_row("evaluation with linearised intervals", f"{linearised:.2f}", "")
+    table.add_row("the bootstrap besides, all figures", f"{bootstrap:.2f}", "1")
+    for name, found in theirs.items():
+        total = min(found) * n_replicates
+        table.add_row(f"{name} (1 set, scaled)", f"{total:,.1f}", f"{total / bootstrap:,.0f}")
+    Console().print(table)
+    Console().print(f"peak of new memory of the evaluation with its bootstrap: {peak / n:.0f} bytes for each trial")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=10**6)
+    parser.add_argument("--units", type=int, default=1000)
+    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--sets", type=int, default=3, help="resampled sets in each round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--targets", type=float, default=0.01, help="share of targets")
+    args = parser.parse_args()
+    print(machine())
+    run(args.trials, args.units, args.replicates, args.sets, args.rounds, args.targets)

@@ -1,0 +1,111 @@
+"""Bootstrap of figures: the same units drawn again and again, and intervals from what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
+from deciban.errors import InputError
+from deciban.evaluation.uncertainty import Figure, looked_up
+from deciban.types import FloatArray
+
+BootstrapKind = Literal["percentile", "basic"]
+
+_ENOUGH = 10
+"""Replicates that should lie beyond each bound."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bootstrap:
+    """Figures of replicates in which every unit counts a Poisson number of times.
+
+    Attributes
+    ----------
+    seed : int
+        That replicates were drawn from.
+    n_replicates : int
+        That were drawn.
+    left_out : int
+        Replicates without a trial of some class, which have no figures.
+    values : mapping of figure to (n_replicates - left_out,) array
+    estimates : mapping of figure to Estimate
+        The figures themselves, with their linearised standard errors.
+    level : float
+        Of intervals.
+    """
+
+    seed: int
+    n_replicates: int
+    left_out: int
+    values: Mapping[Figure, FloatArray]
+    estimates: Mapping[Figure, Estimate]
+    level: float = LEVEL
+
+    def has(self, figure: Figure) -> bool:
+        """Whether there are replicates of a figure."""
+        return figure in self.values or (figure, 0) in self.values
+
+    def interval(self, figure: Figure, *, kind: BootstrapKind = "percentile", level: float | None = None) -> Interval:
+        """Return the interval of a figure from its replicates.
+
+        Parameters
+        ----------
+        figure : str, or (str, place)
+            As for `deciban.evaluation.Uncertainty.interval`.
+        kind : {"percentile", "basic"}
+            Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
+            far below it as replicates lie above. Minima are lower still in replicates than they are here: percentile
+            intervals of minima lie too low, basic ones do not, but may leave the range of the figure. Where no unit
+            moves a figure, replicates say nothing: the rule of three does, as in linearised intervals.
+        level : float, optional
+            That of this object when left out.
+
+        Raises
+        ------
+        InputError
+            If there is no such figure or kind, or the level is not inside (0, 1).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from deciban.evaluation import evaluate
+        >>> rng, speakers = np.random.default_rng(1), np.arange(400) % 100
+        >>> found = evaluate(rng.normal(2, 2, 400), rng.normal(-2, 2, 400), tar_units=speakers, non_units=speakers,
+        ...     bootstrap=200, seed=1)
+        >>> replicates = found.uncertainty.bootstrap
+        >>> interval = replicates.interval("eer", kind="basic")
+        >>> interval.low < found.eer < interval.high, interval.method
+        (True, 'bootstrap, basic')
+        """
+        values, estimate = looked_up(self.values, figure), looked_up(self.estimates, figure)
+        level = self.level if level is None else checked_level(level)
+        if kind not in get_args(BootstrapKind):
+            raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
+        if estimate.nothing_seen is not None and estimate.standard_error == 0.0:
+            return estimate.interval(level)
+        bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        if kind == "basic":
+            bounds = 2.0 * estimate.value - bounds[::-1]
+        low, high = bounds.tolist()
+        error, method = float(np.std(values, ddof=1)), f"bootstrap, {kind}"
+        return Interval(estimate.value, low, high, error, estimate.corrected, level, estimate.n_units, method)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the intervals must know."""
+        found, wanted = [], int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
+        if self.n_replicates < wanted:
+            found.append(
+                f"Bootstrap of {self.n_replicates:,} replicates: bounds at level {self.level:g} are rough below "
+                f"{wanted:,}."
+            )
+        if self.left_out:
+            found.append(
+                f"Bootstrap: {self.left_out:,} of {self.n_replicates:,} replicates have no trial of some class and "
+                "were left out."
+            )
+        return tuple(found)

@@ -1,0 +1,84 @@
+"""Bands around curves: at every place the interval of the curve there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from deciban.core.resampling.scales import Scale, bounds_on_scale
+from deciban.evaluation.uncertainty import Uncertainty
+from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.results import Evaluation
+
+Band: TypeAlias = tuple[FloatArray, FloatArray]
+"""Lower and upper bounds at every place."""
+
+_SCALES: dict[str, Scale] = {"tar_above": "logit", "non_above": "logit", "pav": "identity"}
+"""Scales on which curves are nearly normal; that of the others is logarithmic."""
+
+
+def reach_of(known: Uncertainty) -> float:
+    """Standard errors on both sides: quantile of t with ``n_units - 1`` degrees of freedom at the level."""
+    return float(special.stdtrit(known.n_units - 1, (1.0 + known.level) / 2.0))
+
+
+def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
+    """The band around a curve of an evaluation; None where nothing is known of it.
+
+    Parameters
+    ----------
+    one : Evaluation or ClassEvaluation
+    name : str
+        Of the curve, as in `deciban.evaluation.Curves`.
+    values : array
+        The curve.
+
+    Returns
+    -------
+    (low, high) or None
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["dan", "eve", "fay"]}
+    >>> one = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **units)
+    >>> low, high = band_of(one, "tar_above", one.curves.tar_above)
+    >>> bool((low <= one.curves.tar_above).all() and (one.curves.tar_above <= high).all())
+    True
+    """
+    known = one.uncertainty
+    errors = None if known is None else known.curves.get(name)
+    if known is None or errors is None or len(errors) != len(values):
+        return None
+    return bounds_on_scale(values, values, reach_of(known) * errors, _SCALES.get(name, "log"))
+
+
+def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
+    """False-alarm and miss rates of the convex hull at both ends of what is likely.
+
+    Where the hull is touched by a line of equal cost, that cost is uncertain by so much: both error rates move with it,
+    by the same factor on their odds.
+
+    Returns
+    -------
+    (low p_fa, low p_miss), (high p_fa, high p_miss) or None
+        Of every vertex.
+    """
+    known = one.uncertainty
+    errors = None if known is None else known.curves.get("hull")
+    if known is None or errors is None:
+        return None
+    step = reach_of(known) * errors
+    p_fa, p_miss = one.curves.hull_p_fa, one.curves.hull_p_miss
+    low, high = ((_moved(p_fa, by), _moved(p_miss, by)) for by in (-step, step))
+    return low, high
+
+
+def _moved(rate: FloatArray, log_factor: FloatArray) -> FloatArray:
+    """Rates with odds by a factor larger; 0 and 1 stay."""
+    return np.asarray(special.expit(special.logit(rate) + log_factor))

@@ -1,0 +1,214 @@
+"""Influences of units on the figures of many classes: costs of trials, averaged class by class, and their intervals.
+
+Each figure is a sum of class means of what single trials cost. What was found as best (maps, thresholds) is held fixed,
+as the derivative of a minimum with respect to its place is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.left_out import LeftOut
+from deciban.evaluation.influences import LinearFigure, corrected
+from deciban.evaluation.multiclass.class_optimism import min_cllr_shift
+from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
+from deciban.evaluation.multiclass.pair_influences import pair_squares
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.unit_trials import N_GROUPS, Resampling
+from deciban.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.multiclass.summary import ClassSummary
+
+_KEPT = 1 << 24
+"""Influences that are kept without being asked for."""
+
+_MANY = 100
+"""Classes up to which every rate of the confusions has an interval."""
+
+_FEW = 30
+"""Classes up to which minima are corrected unasked: it takes less time than the evaluation."""
+
+
+class Collected:
+    """Squares of the influences of all units, figure by figure, and influences of some.
+
+    Parameters
+    ----------
+    means : ClassMeans
+    """
+
+    def __init__(self, means: ClassMeans) -> None:
+        self.means = means
+        self.figures: list[LinearFigure] = []
+        self.squares: list[float] = []
+        self.influences: dict[Figure, FloatArray] = {}
+
+    def add(self, figures: Iterable[LinearFigure], *, keep: bool) -> None:
+        """Add those that are finite, and keep their influences or not; their costs are gone then."""
+        some = [one for one in figures if math.isfinite(one.value)]
+        if not some:
+            return
+        centred = self.means.centred(np.stack([one.costs for one in some]))
+        if keep:
+            found = self.means.by_unit(centred)
+            self.influences.update(zip((one.name for one in some), found, strict=True))
+            squares = np.einsum("fu,fu->f", found, found)
+        else:
+            squares = self.means.squares(centred)
+        self.add_squares(some, squares.tolist())
+
+    def add_squares(self, figures: Iterable[LinearFigure], squares: Sequence[float]) -> None:
+        """Add figures whose squares were found elsewhere."""
+        for one, square in zip(figures, squares, strict=True):
+            if math.isfinite(one.value):
+                self.figures.append(without_costs(one))
+                self.squares.append(square)
+
+    def estimates(self, n_units: int, shifts: Mapping[Figure, float]) -> dict[Figure, Estimate]:
+        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares."""
+        errors = np.sqrt(np.array(self.squares) * n_units / (n_units - 1)).tolist()
+        return {
+            one.name: Estimate(
+                one.value, error, n_units, one.scale, corrected(one, shifts.get(one.name)), one.nothing_seen
+            )
+            for one, error in zip(self.figures, errors, strict=True)
+        }
+
+
+_NO_COSTS = np.zeros(0)
+
+
+def without_costs(one: LinearFigure) -> LinearFigure:
+    """The figure, whose costs are needed no more."""
+    return LinearFigure(one.name, one.value, _NO_COSTS, one.scale, one.nothing_seen, one.is_optimistic)
+
+
+class ClassFigureCosts:
+    """Figures of an evaluation of many classes, but for detectors and pairs, with what each trial costs.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        With units.
+    found : ClassEvaluation
+        Of this summary.
+    seen : (n_classes,) int array
+        Units that have trials of each class.
+    """
+
+    def __init__(self, summary: ClassSummary, found: ClassEvaluation, seen: IntArray) -> None:
+        assert summary.units is not None  # noqa: S101  # who asks has them
+        self.found, self.trials, self.seen = found, summary.units, seen
+        self.label, self.values = summary.units.costs.label, summary.units.costs.values
+        self.prior = summary.prior[self.label]
+
+    def nothing(self, heaviest: FloatArray, ceiling: float = math.inf) -> NothingSeen:
+        """Of a figure that is 0 without errors: what it rises by if all trials of a class are wrong, class by class."""
+        few = int(self.seen.min())
+        return NothingSeen(few, float(np.max(heaviest * few / self.seen)), ceiling=ceiling)
+
+    def rules(self) -> Iterator[LinearFigure]:
+        """Means of soft decisions."""
+        found, n, few = self.found, self.found.n_classes, int(self.seen.min())
+        unbounded = NothingSeen(few, math.inf)
+        bits = self.values[0] / (n * math.log(2))
+        yield LinearFigure("cllr", found.cllr, bits, "log", unbounded)
+        yield LinearFigure("information", found.information, -bits, "identity")
+        if self.trials.least is not None:
+            least = self.trials.least / (n * math.log(2))
+            entropy = NothingSeen(few, is_entropy=True, ceiling=found.reference)
+            yield LinearFigure("min_cllr", found.min_cllr, least, "log", entropy, is_optimistic=True)
+            if math.isfinite(found.cllr):
+                loss = found.calibration_loss
+                yield LinearFigure("calibration_loss", loss, bits - least, "log", unbounded, is_optimistic=True)
+        yield LinearFigure(
+            "cross_entropy", found.cross_entropy, self.prior * self.values[1] / math.log(2), "log", unbounded
+        )
+        quadratic = self.nothing(2.0 * found.prior, 2.0)
+        yield LinearFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic)
+
+    def decisions(self) -> Iterator[LinearFigure]:
+        """The rate of wrong decisions."""
+        rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
+        few = int(self.seen.min())
+        above = self.nothing(self.found.prior).above if rate == 0.0 else 0.0
+        yield LinearFigure("error_rate", rate, wrong, "logit", NothingSeen(few, above, below=float(rate == 1.0)))
+
+    def rates(self, means: ClassMeans) -> Iterator[tuple[LinearFigure, float]]:
+        """Error rates of the classes and, where there are not many, all rates of confusions, with their squares."""
+        found, n = self.found, self.found.n_classes
+        confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+        decided = self.values[3]
+
+        def squares(is_counted: FloatArray) -> list[float]:
+            found: list[float] = means.squares_apart(means.centred(is_counted), self.label, n).tolist()
+            return found
+
+        def rate(name: Figure, k: int, value: float) -> LinearFigure:
+            nothing = NothingSeen(int(self.seen[k]), above=float(value == 0.0), below=float(value == 1.0))
+            return LinearFigure(name, value, _NO_COSTS, "logit", nothing)
+
+        wrong = squares((decided != self.label).astype(np.float64))
+        for k, (name, value) in enumerate(zip(found.classes, found.class_error_rates.tolist(), strict=True)):
+            yield rate(("class_error_rates", name), k, value), wrong[k]
+        for j, taken in enumerate(found.classes if n <= _MANY else ()):
+            own = squares((decided == j).astype(np.float64))
+            for k, true in enumerate(found.classes):
+                yield rate(("confusion", true, taken), k, float(confused[k, j])), own[k]
+
+
+def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
+    """How sure the figures of an evaluation of many classes are; None if there are fewer than two units.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        With units.
+    found : ClassEvaluation
+        Of this summary.
+    resampling : Resampling
+    """
+    trials = summary.units
+    if trials is None:
+        return None
+    means = trials.means()
+    n_units, seen = means.n_units, means.units_in(trials.costs.label, found.n_classes)
+    if n_units < 2:
+        return None
+    collected, costs = Collected(means), ClassFigureCosts(summary, found, seen)
+    is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
+    left_out = LeftOut(means, N_GROUPS) if is_corrected else None
+    detectors = DetectorInfluences(summary, found, means, seen, left_out)
+    of_all, of_classes = (
+        n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
+        for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
+    )
+    collected.add([*costs.rules(), *costs.decisions()], keep=of_all)
+    collected.add_squares(*zip(*costs.rates(means), strict=True))
+    for some in detectors:
+        collected.add(some, keep=of_classes)
+    collected.add(detectors.points(), keep=of_all)
+    shifts = dict(detectors.shifts)
+    if left_out is not None:
+        shifts |= min_cllr_shift(summary, found, left_out)
+    if found.pairwise is not None:
+        for names, squares in pair_squares(summary, found.pairwise, means, seen):
+            collected.add_squares(names, squares)
+    return Uncertainty(
+        n_units=n_units,
+        noun=trials.units.noun,
+        source=trials.units.source,
+        keys=trials.units.keys,
+        estimates=collected.estimates(n_units, shifts),
+        influences=collected.influences,
+        curves=detectors.curves(n_units),
+        level=resampling.level,
+    )

@@ -1,0 +1,92 @@
+"""Influences of units on pairs of classes: many small problems of two classes at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deciban.core.classes.counts import Problems, min_cllr_costs
+from deciban.core.ranks.counts import SortedClass
+from deciban.core.resampling.class_means import ClassMeans, centred
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.rules.proper import softplus
+from deciban.evaluation.influences import LinearFigure
+from deciban.metrics import SortedScores
+from deciban.multiclass import PairwiseAnalysis
+from deciban.multiclass.tables import Pairs
+from deciban.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.summary import ClassSummary
+
+PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
+
+
+def pair_squares(
+    summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray
+) -> Iterator[tuple[list[LinearFigure], list[float]]]:
+    """Figures of pairs, some at once, and the squares of the influences of all units.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        With units and pairs.
+    found : PairwiseAnalysis
+        Of this summary.
+    means : ClassMeans
+    seen : (n_classes,) int array
+        Units that have trials of each class.
+    """
+    pairs, classes = summary.problems.pairs(), summary.classes
+    values = {what: getattr(found, what) for what in PAIR_FIGURES}
+    assert pairs is not None  # noqa: S101  # they were analysed
+    for i, others in pairs.portions():
+        squares = _squares(pairs, means, i, others)
+        figures, kept = list[LinearFigure](), list[float]()
+        for at, j in enumerate(others.tolist()):
+            few = int(min(seen[i], seen[j]))
+            unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
+            for row, what in enumerate(PAIR_FIGURES):
+                value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
+                for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
+                    figures.append(LinearFigure((f"pairwise_{what}", *pair), value, _NO_COSTS, "log", nothing))
+                    kept.append(float(squares[row, at]))
+        yield figures, kept
+
+
+_NO_COSTS = np.zeros(0)
+
+
+def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
+    """Sums of squares for the figures of a class and each of some others, (n_figures, n_others)."""
+    leads, places, n = pairs.leads, pairs.leads.slices, len(others)
+    own = np.arange(places[i].start, places[i].stop)
+    theirs = np.concatenate([np.arange(places[k].start, places[k].stop) for k in others.tolist()])
+    lengths = leads.lengths[others]
+    tar = Problems(leads.values[others, places[i]].ravel(), np.full(n, len(own)))
+    non = Problems(-leads.values[i, theirs], lengths)
+    best = _best_alone(pairs, tar, non, i, int(others[0])) if n == 1 else min_cllr_costs(tar, non)
+    found = []
+    for at, problem, act, least in (
+        (np.tile(own, n), tar.places, softplus(-tar.scores) / math.log(2), best[0]),
+        (theirs, non.places, softplus(non.scores) / math.log(2), best[1]),
+    ):
+        begins = np.flatnonzero((np.diff(problem, prepend=-1) != 0) | (np.diff(means.stratum[at], prepend=-1) != 0))
+        with np.errstate(invalid="ignore"):
+            costs = 0.5 * np.stack((act, least, act - least))
+        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
+    trials, problem = np.concatenate((np.tile(own, n), theirs)), np.concatenate((tar.places, non.places))
+    return np.array([means.squares_apart(row, problem, n, trials) for row in np.concatenate(found, axis=1)])
+
+
+def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> tuple[FloatArray, FloatArray]:
+    """Costs after the best recalibration, of two classes that are large or have weights."""
+    weights = [pairs.leads.weights_of(pairs.leads.slices[k]) for k in (i, j)]
+    pav = SortedScores.of_sorted(SortedClass.of(tar.scores, weights[0]), SortedClass.of(non.scores, weights[1])).pav
+    of_tar, of_non = (
+        pav.llr[np.maximum(np.searchsorted(pav.low, one, side="right") - 1, 0)] for one in (tar.scores, non.scores)
+    )
+    return softplus(-of_tar) / math.log(2), softplus(of_non) / math.log(2)

@@ -1,0 +1,101 @@
+"""Sums of weights of trials in cells, against one `bincount` for each replicate."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.core.resampling.cell_sums import SumsOfProducts, SumsOfUnits, cell_sums
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.multipliers import MOST
+from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.core.resampling.units import TrialUnits, mixed_bits
+
+
+def by_hand(codes, cell, n_cells, weights, of_trials=None):
+    """Each trial with the product of the weights of its units, a unit on both sides once."""
+    one, other = codes[0], codes[-1]
+    product = np.where((one == other)[:, None], weights[one], weights[one].astype(int) * weights[other])
+    if of_trials is not None:
+        product = product * of_trials[:, None]
+    return np.stack([np.bincount(cell, column, minlength=n_cells) for column in product.T], axis=1)
+
+
+def made(rng, n_trials, n_units, n_cells, n_sides=2):
+    codes = tuple(rng.integers(0, n_units, n_trials).astype(np.int32) for _ in range(n_sides))
+    return TrialUnits(codes, mixed_bits(np.arange(n_units))), rng.integers(0, n_cells, n_trials)
+
+
+@given(
+    st.integers(0, 300), st.integers(1, 30), st.integers(1, 12), st.integers(1, 9), st.integers(1, MOST), st.randoms()
+)
+def test_products_are_exact(n_trials, n_units, n_cells, n_replicates, most, random):
+    rng = np.random.default_rng(random.randrange(2**32))
+    units, cell = made(rng, n_trials, n_units, n_cells)
+    weights = rng.integers(0, most + 1, (n_units, n_replicates)).astype(np.uint8)
+    found = SumsOfProducts(units, cell, n_cells, None).of(weights)
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, by_hand(units.codes, cell, n_cells, weights))
+
+
+def test_the_largest_weights_overflow_nothing():
+    rng = np.random.default_rng(1)
+    units, cell = made(rng, 100_000, 50, 3)
+    weights = np.full((50, 130), MOST, np.uint8)
+    found = SumsOfProducts(units, cell, 3, None).of(weights)
+    np.testing.assert_array_equal(found[:, 129], by_hand(units.codes, cell, 3, weights[:, :1])[:, 0])
+
+
+def test_many_trials_in_one_cell_and_none_in_others():
+    rng = np.random.default_rng(2)
+    units, _ = made(rng, 300_000, 1000, 1)
+    cell = np.full(300_000, 4)
+    weights = rng.poisson(1.0, (1000, 6)).astype(np.uint8)
+    found = SumsOfProducts(units, cell, 9, None).of(weights)
+    np.testing.assert_array_equal(found, by_hand(units.codes, cell, 9, weights))
+
+
+def test_weights_of_trials_count():
+    rng = np.random.default_rng(3)
+    units, cell = made(rng, 5000, 40, 20)
+    weights, of_trials = rng.poisson(1.0, (40, 11)).astype(np.uint8), rng.random(5000)
+    found = SumsOfProducts(units, cell, 20, of_trials).of(weights)
+    np.testing.assert_allclose(found, by_hand(units.codes, cell, 20, weights, of_trials), rtol=1e-13)
+    whole = SumsOfProducts(units, cell, 20, np.full(5000, 3)).of(weights)
+    np.testing.assert_array_equal(whole, 3 * by_hand(units.codes, cell, 20, weights))
+
+
+@pytest.mark.parametrize("n_sides", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_both_ways_agree_with_the_sum_by_hand(n_sides, weighted):
+    rng = np.random.default_rng(4)
+    units, cell = made(rng, 4000, 300, 8, n_sides)
+    of_trials = rng.random(4000) if weighted else None
+    cells = Cells(np.arange(1.0, 8.0))
+    counts = UnitCounts.of(cell.astype(float), units, cells, np.zeros(300, np.int64), of_trials)
+    sums = cell_sums(units, counts, cell, of_trials)
+    assert isinstance(sums, SumsOfUnits if n_sides == 1 else SumsOfProducts)
+    weights = rng.poisson(1.0, (300, 5)).astype(np.uint8)
+    np.testing.assert_allclose(sums.of(weights), by_hand(units.codes, cell, 8, weights, of_trials), rtol=1e-13)
+
+
+def test_trials_with_one_speaker_on_both_sides_are_trials_of_one_unit():
+    rng = np.random.default_rng(5)
+    units, cell = made(rng, 500, 20, 6, 1)
+    both = TrialUnits(units.codes * 2, units.keys)
+    counts = UnitCounts.of(cell.astype(float), both, Cells(np.arange(1.0, 6.0)), np.zeros(20, np.int64))
+    weights = rng.poisson(1.0, (20, 5)).astype(np.uint8)
+    found = cell_sums(both, counts, cell, None)
+    assert isinstance(found, SumsOfUnits)
+    np.testing.assert_array_equal(found.of(weights), by_hand(units.codes, cell, 6, weights))
+
+
+def test_very_many_units_are_summed_in_parts():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(6)
+    n_units = 150_000
+    unit, cell = rng.integers(0, n_units, 20_000), rng.integers(0, 300, 20_000)
+    counts = csr_matrix((np.ones(20_000, np.int64), (unit, cell)), shape=(n_units, 300))
+    weights = rng.poisson(1.0, (n_units, 3)).astype(np.uint8)
+    np.testing.assert_array_equal(SumsOfUnits(counts).of(weights), by_hand((unit,), cell, 300, weights))
