@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TypeAlias
 
 Listener: TypeAlias = Callable[[int, int, str], None]
-"""Called with what is done, what there is to do, and of what: ``bytes`` or ``rows``."""
+"""Called with what is done, what there is to do, and of what: ``bytes``, ``rows`` or ``replicates``."""
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -43,7 +43,7 @@ def teller(total: int, unit: str) -> Callable[[int], None]:
     total : int
         How much there is to do.
     unit : str
-        ``bytes`` or ``rows``.
+        ``bytes``, ``rows`` or ``replicates``.
     """
     listener = _LISTENER.get()
     if listener is None:

@@ -103,12 +103,7 @@ def test_scipy_finds_the_same_spread_where_units_are_on_one_side(kind):
         return scores.rocch.eer(), metrics.cllr(one, other), metrics.auc(one, other)
 
     wanted = stats.bootstrap(
-        (np.arange(len(names)),),
-        figures,
-        n_resamples=1500,
-        vectorized=False,
-        method=kind,
-        rng=np.random.default_rng(1),
+        (np.arange(len(names)),), figures, n_resamples=1500, vectorized=False, method=kind, rng=np.random.default_rng(1)
     )
     found = evaluate(**made, bootstrap=3000, seed=2).uncertainty.bootstrap
     for k, name in enumerate(("eer", "cllr", "auc")):
@@ -152,8 +147,7 @@ def test_parts_of_the_data_are_the_data():
     made = drawn(40, 300, 3000)
     parts = [
         summarize(
-            *(made[one][some] for one in ("tar", "non")),
-            **{one: made[one][some] for one in ("tar_units", "non_units")},
+            *(made[one][some] for one in ("tar", "non")), **{one: made[one][some] for one in ("tar_units", "non_units")}
         )
         for some in (slice(0, 100), slice(100, None))
     ]
@@ -196,7 +190,19 @@ def test_replicates_without_a_class_are_left_out_and_counted():
     known = evaluate(**made, bootstrap=1000, seed=1).uncertainty
     assert known.bootstrap.left_out == pytest.approx(1000 * np.exp(-2), abs=4 * np.sqrt(1000 * np.exp(-2)))
     assert all(len(values) == 1000 - known.bootstrap.left_out for values in known.bootstrap.values.values())
-    assert any("were left out" in note for note in known.notes)
+    assert any("no trial of some class and are left out" in note for note in known.notes)
+
+
+def test_where_no_replicate_has_both_classes_intervals_stay_linearised():
+    made = drawn(12, 30, 200)
+    made["tar_units"][:] = "one"
+    names = np.unique(made["tar_units"])
+    seed = next(k for k in range(1000) if poisson_weights(keys_of(names), k, np.arange(3)).sum() == 0)
+    found = evaluate(**made, bootstrap=3, seed=seed)
+    assert found.uncertainty.bootstrap.left_out == 3
+    assert not found.uncertainty.bootstrap.values
+    assert found.interval("cllr") == found.uncertainty.linearised("cllr")
+    assert any("intervals are linearised" in note for note in found.uncertainty.notes)
 
 
 def test_errors_that_nobody_made_have_the_rule_of_three():
@@ -210,7 +216,7 @@ def test_errors_that_nobody_made_have_the_rule_of_three():
 def test_few_replicates_are_called_rough():
     assert not [one for one in evaluate(**drawn(), bootstrap=400).uncertainty.notes if "rough" in one]
     notes = evaluate(**drawn(), bootstrap=100).uncertainty.notes
-    assert [one for one in notes if "Bootstrap of 100 replicates" in one and "below 400" in one]
+    assert [one for one in notes if "Bootstrap of 100 replicates" in one and "fewer than 400" in one]
 
 
 def test_what_is_no_figure_kind_or_number_is_refused():

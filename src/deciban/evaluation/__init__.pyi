@@ -1,3 +1,4 @@
+from deciban.evaluation.bootstrap import Bootstrap as Bootstrap
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups

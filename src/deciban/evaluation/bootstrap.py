@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure, looked_up
-from deciban.types import FloatArray
+from deciban.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.unit_trials import Resampling
 
 BootstrapKind = Literal["percentile", "basic"]
 
 _ENOUGH = 10
 """Replicates that should lie beyond each bound."""
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +37,7 @@ class Bootstrap:
     left_out : int
         Replicates without a trial of some class, which have no figures.
     values : mapping of figure to (n_replicates - left_out,) array
+        Empty if fewer than two replicates are left: they have no spread, and intervals stay linearised.
     estimates : mapping of figure to Estimate
         The figures themselves, with their linearised standard errors.
     level : float
@@ -44,6 +50,36 @@ class Bootstrap:
     values: Mapping[Figure, FloatArray]
     estimates: Mapping[Figure, Estimate]
     level: float = LEVEL
+
+    @classmethod
+    def of(
+        cls,
+        replicates: Mapping[Figure, tuple[FloatArray, float]],
+        has_figures: BoolArray,
+        estimates: Mapping[Figure, Estimate],
+        resampling: Resampling,
+    ) -> Bootstrap:
+        """From replicates of figures as they can be resampled.
+
+        Parameters
+        ----------
+        replicates : mapping of figure to ((n_replicates,) array, float)
+            And the same at weights of 1. What this rounds is its difference to the figure itself, and is added to all
+            replicates.
+        has_figures : (n_replicates,) array
+            In which replicates figures exist.
+        estimates : mapping of figure to Estimate
+        resampling : Resampling
+            What was asked for.
+        """
+        n_left = int(np.count_nonzero(has_figures))
+        values = dict[Figure, FloatArray]()
+        for name, (drawn, whole) in replicates.items() if n_left > 1 else ():
+            exact = estimates[name].value
+            shift = exact - whole
+            values[name] = drawn[has_figures] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
+        n = resampling.bootstrap
+        return cls(resampling.seed, n, n - n_left, values, estimates, resampling.level)
 
     def has(self, figure: Figure) -> bool:
         """Whether there are replicates of a figure."""
@@ -97,15 +133,15 @@ class Bootstrap:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the intervals must know."""
-        found, wanted = [], int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
-        if self.n_replicates < wanted:
-            found.append(
-                f"Bootstrap of {self.n_replicates:,} replicates: bounds at level {self.level:g} are rough below "
-                f"{wanted:,}."
-            )
-        if self.left_out:
-            found.append(
-                f"Bootstrap: {self.left_out:,} of {self.n_replicates:,} replicates have no trial of some class and "
-                "were left out."
-            )
+        left, wanted = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
+        out = (
+            f"{self.left_out:,} of {self.n_replicates:,} replicates of the bootstrap have no trial of some class and "
+            "are left out"
+        )
+        if not self.values:
+            return (f"{out}: intervals are linearised.",)
+        found = [f"{out}."] if self.left_out else []
+        if left < wanted:
+            rule = f"with fewer than {wanted:,} bounds at level {self.level:g} are rough"
+            found.append(f"Bootstrap of {left:,} replicates: {rule}.")
         return tuple(found)

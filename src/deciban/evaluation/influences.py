@@ -240,9 +240,10 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     )
     if not resampling.bootstrap:
         return known
-    from deciban.evaluation.replicates import ReplicatedFigures, with_bootstrap  # few ask for it
+    from deciban.evaluation.replicates import ReplicatedFigures, bootstrap_of  # few ask for it
 
-    return with_bootstrap(known, summary, ReplicatedFigures(summary, found, figures), cells, (tar, non), resampling)
+    replicated = ReplicatedFigures(summary, found, figures)
+    return replace(known, bootstrap=bootstrap_of(known, summary, replicated, cells, (tar, non), resampling))
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,6 @@ from deciban.core.resampling.minima import Hulls, areas, log_cost, quadratic_cos
 from deciban.core.resampling.multipliers import Multipliers
 from deciban.core.resampling.replicates import replicates_of
 from deciban.core.resampling.unit_counts import UnitCounts
-from deciban.errors import InputError
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.types import BoolArray, CountArray, FloatArray
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
     from deciban.evaluation.unit_trials import Resampling, UnitTrials
-
-_ROUNDING = 1e-12
 
 
 class ReplicatedFigures:
@@ -94,7 +90,7 @@ class ReplicatedFigures:
         found: list[tuple[Figure, Figure, Figure]] = [("cllr", "min_cllr", "calibration_loss")]
         for k in range(len(self.found.requested.posterior_scores)):
             for rule in ("log_loss", "brier"):
-                found.append(((rule, k), (f"{rule}_discrimination_loss", k), (f"{rule}_calibration_loss", k)))
+                found += [((rule, k), (f"{rule}_discrimination_loss", k), (f"{rule}_calibration_loss", k))]
         return found
 
 
@@ -107,7 +103,7 @@ class _Draws:
         self.figures = figures
         self.whole = [one.in_cells for one in counts]
         self.sums = [
-            cell_sums(units, own, cells.of(scores), weights)
+            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts)
             for units, own, scores, weights in zip(trials.units, counts, trials.scores, trials.weights, strict=True)
         ]
 
@@ -119,47 +115,36 @@ class _Draws:
         return self.figures.of(*tables), has_both
 
 
-def with_bootstrap(
+def bootstrap_of(
     known: Uncertainty,
     summary: Summary,
     figures: ReplicatedFigures,
     cells: Cells,
     counts: tuple[UnitCounts, UnitCounts],
     resampling: Resampling,
-) -> Uncertainty:
-    """What is known of the figures of an evaluation, with a bootstrap.
+) -> Bootstrap:
+    """Replicates of all figures of an evaluation.
 
-    Figures of replicates are those in cells; what cells round is the difference to the figure itself at weights of 1,
-    and is added to all of them.
-
-    Raises
-    ------
-    InputError
-        If fewer than two replicates have trials of both classes.
+    Parameters
+    ----------
+    known : Uncertainty
+        Of the same evaluation, linearised.
+    summary : Summary
+        With units.
+    figures : ReplicatedFigures
+    cells : Cells
+    counts : (UnitCounts, UnitCounts)
+        Of both classes, in these cells.
+    resampling : Resampling
     """
     trials = summary.units
     assert trials is not None  # noqa: S101  # something is known
-    values, has_both = replicates_of(
+    found, has_both = replicates_of(
         _Draws(figures, trials, cells, counts),
         trials.units[0].keys,
         seed=resampling.seed,
         n_replicates=resampling.bootstrap,
     )
-    values = values[has_both]
-    if len(values) < 2:
-        raise InputError(
-            f"bootstrap: of {resampling.bootstrap:,} replicates {len(values)} have trials of both classes, as too few "
-            f"{known.noun}s have any of one. Leave the bootstrap out."
-        )
-    exact = np.array([known.estimates[name].value for name in figures.names])
-    shift = exact - figures.of(*(one.in_cells[None] for one in counts))[0]
-    shift[np.abs(shift) <= _ROUNDING * np.abs(exact)] = 0.0
-    found = Bootstrap(
-        seed=resampling.seed,
-        n_replicates=resampling.bootstrap,
-        left_out=int(np.count_nonzero(~has_both)),
-        values=dict(zip(figures.names, np.ascontiguousarray((values + shift).T), strict=True)),
-        estimates=known.estimates,
-        level=known.level,
-    )
-    return replace(known, bootstrap=found)
+    whole = figures.of(*(one.in_cells[None] for one in counts))[0]
+    replicates = dict(zip(figures.names, zip(found.T, whole.tolist(), strict=True), strict=True))
+    return Bootstrap.of(replicates, has_both, known.estimates, resampling)

@@ -73,19 +73,19 @@ def test_both_ways_agree_with_the_sum_by_hand(n_sides, weighted):
     of_trials = rng.random(4000) if weighted else None
     cells = Cells(np.arange(1.0, 8.0))
     counts = UnitCounts.of(cell.astype(float), units, cells, np.zeros(300, np.int64), of_trials)
-    sums = cell_sums(units, counts, cell, of_trials)
-    assert isinstance(sums, SumsOfUnits if n_sides == 1 else SumsOfProducts)
     weights = rng.poisson(1.0, (300, 5)).astype(np.uint8)
-    np.testing.assert_allclose(sums.of(weights), by_hand(units.codes, cell, 8, weights, of_trials), rtol=1e-13)
+    for table in (None, counts.counts):
+        sums = cell_sums(units, cell, 8, of_trials, table)
+        assert isinstance(sums, SumsOfUnits if n_sides == 1 else SumsOfProducts)
+        np.testing.assert_allclose(sums.of(weights), by_hand(units.codes, cell, 8, weights, of_trials), rtol=1e-13)
 
 
 def test_trials_with_one_speaker_on_both_sides_are_trials_of_one_unit():
     rng = np.random.default_rng(5)
     units, cell = made(rng, 500, 20, 6, 1)
     both = TrialUnits(units.codes * 2, units.keys)
-    counts = UnitCounts.of(cell.astype(float), both, Cells(np.arange(1.0, 6.0)), np.zeros(20, np.int64))
     weights = rng.poisson(1.0, (20, 5)).astype(np.uint8)
-    found = cell_sums(both, counts, cell, None)
+    found = cell_sums(both, cell, 6)
     assert isinstance(found, SumsOfUnits)
     np.testing.assert_array_equal(found.of(weights), by_hand(units.codes, cell, 6, weights))
 

@@ -40,7 +40,7 @@ class Work:
     done, total : int
         Of this step; both 0 where nobody counts.
     unit : str
-        What is counted: ``bytes`` or ``rows``.
+        What is counted: ``bytes``, ``rows`` or ``replicates``.
     """
 
     def __init__(self, words: str = "", clock: Callable[[], float] = time.monotonic) -> None:

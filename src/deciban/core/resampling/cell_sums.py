@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from deciban.core.resampling.multipliers import MOST, Multipliers
-from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.core.resampling.unit_counts import Table
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import AnyArray, CountArray, IntArray
 
@@ -37,23 +37,31 @@ class CellSums(Protocol):
         ...
 
 
-def cell_sums(units: TrialUnits, counts: UnitCounts, cell: IntArray, weights: CountArray | None) -> CellSums:
+def cell_sums(
+    units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None = None, table: Table | None = None
+) -> CellSums:
     """Prepare the sums for trials of one class.
 
     Parameters
     ----------
     units : TrialUnits
         Of these trials.
-    counts : UnitCounts
-        The same trials by unit and cell.
     cell : (n,) int array
         The cell of each trial.
+    n_cells : int
     weights : (n,) array, optional
-        Of trials.
+        Of trials, of any sign: what they cost, where costs are added up.
+    table : (n_units, n_cells) array or sparse matrix, optional
+        The same trials by unit and cell, if somebody has counted them.
     """
-    if len(units.codes) == 1 or np.array_equal(*units.codes):
-        return SumsOfUnits(counts.counts)
-    return SumsOfProducts(units, cell, counts.counts.shape[1], weights)
+    if len(units.codes) == 2 and not np.array_equal(*units.codes):
+        return SumsOfProducts(units, cell, n_cells, weights)
+    if table is None:
+        from scipy.sparse import coo_matrix  # only who resamples needs it
+
+        values = np.ones(len(cell), np.int64) if weights is None else weights
+        table = coo_matrix((values, (units.codes[0], cell)), shape=(units.n_units, n_cells)).tocsr()
+    return SumsOfUnits(table)
 
 
 class SumsOfUnits:
@@ -64,8 +72,8 @@ class SumsOfUnits:
     counts : (n_units, n_cells) array or sparse matrix
     """
 
-    def __init__(self, counts: Any) -> None:
-        from scipy.sparse import csr_matrix  # only who resamples needs it
+    def __init__(self, counts: Table) -> None:
+        from scipy.sparse import csr_matrix
 
         self.n_cells, self.parts = counts.shape[1], []
         self.is_whole = counts.dtype.kind in "iu"

@@ -135,6 +135,8 @@ def evaluate_classes(
     units: Units = None,
     level: float = LEVEL,
     optimism: bool | None = None,
+    bootstrap: int = 0,
+    seed: int = 0,
 ) -> ClassEvaluation:
     """Evaluate the scores of one system for many classes: every number and curve of a report.
 
@@ -171,6 +173,11 @@ def evaluate_classes(
     optimism : bool, optional
         Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
         out, they are if there are at most 30 classes.
+    bootstrap : int
+        Number of replicates by units, from which intervals are taken then, but for those of pairs and of rates of
+        single classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are.
+    seed : int
+        From which replicates are drawn; the same seed draws the same.
 
     Returns
     -------
@@ -198,7 +205,7 @@ def evaluate_classes(
     """
     figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, pairs=pairs)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism)
+    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
     return evaluate_trials(trials, figures, name=name, resampling=resampling)
 
 
@@ -314,6 +321,8 @@ def evaluate_groups(
     units: Units = None,
     level: float = LEVEL,
     optimism: bool | None = None,
+    bootstrap: int = 0,
+    seed: int = 0,
 ) -> ClassEvaluation:
     """Evaluate how well the scores for classes tell groups of classes (paper 001 section 2.2).
 
@@ -331,7 +340,7 @@ def evaluate_groups(
         group each class weighs as it says, however many trials it has.
     p_target, p_out_of_set, subsets, pairs
         As in `evaluate_classes`, of the groups: the last group may be out of set.
-    units, level, optimism
+    units, level, optimism, bootstrap, seed
         As in `evaluate_classes`.
 
     Returns
@@ -358,7 +367,7 @@ def evaluate_groups(
         prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, groups=groups, pairs=pairs
     )
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
-    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism)
+    resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
     return evaluate_trials(trials, figures, name=name, resampling=resampling)
 
 

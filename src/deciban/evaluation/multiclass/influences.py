@@ -19,6 +19,7 @@ from deciban.evaluation.influences import LinearFigure, corrected
 from deciban.evaluation.multiclass.class_optimism import min_cllr_shift
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
+from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.types import FloatArray, IntArray
@@ -43,10 +44,12 @@ class Collected:
     Parameters
     ----------
     means : ClassMeans
+    replicates : ClassReplicates or None
+        Of the same figures, where they are asked for.
     """
 
-    def __init__(self, means: ClassMeans) -> None:
-        self.means = means
+    def __init__(self, means: ClassMeans, replicates: ClassReplicates | None = None) -> None:
+        self.means, self.replicates = means, replicates
         self.figures: list[LinearFigure] = []
         self.squares: list[float] = []
         self.influences: dict[Figure, FloatArray] = {}
@@ -56,6 +59,8 @@ class Collected:
         some = [one for one in figures if math.isfinite(one.value)]
         if not some:
             return
+        if self.replicates is not None:
+            self.replicates.add(some)
         centred = self.means.centred(np.stack([one.costs for one in some]))
         if keep:
             found = self.means.by_unit(centred)
@@ -183,7 +188,8 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     n_units, seen = means.n_units, means.units_in(trials.costs.label, found.n_classes)
     if n_units < 2:
         return None
-    collected, costs = Collected(means), ClassFigureCosts(summary, found, seen)
+    replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
+    collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen)
     is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
     left_out = LeftOut(means, N_GROUPS) if is_corrected else None
     detectors = DetectorInfluences(summary, found, means, seen, left_out)
@@ -202,13 +208,15 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if found.pairwise is not None:
         for names, squares in pair_squares(summary, found.pairwise, means, seen):
             collected.add_squares(names, squares)
+    estimates = collected.estimates(n_units, shifts)
     return Uncertainty(
         n_units=n_units,
         noun=trials.units.noun,
         source=trials.units.source,
         keys=trials.units.keys,
-        estimates=collected.estimates(n_units, shifts),
+        estimates=estimates,
         influences=collected.influences,
         curves=detectors.curves(n_units),
         level=resampling.level,
+        bootstrap=None if replicates is None else replicates.bootstrap(estimates),
     )
