@@ -14,7 +14,7 @@ class Message:
     ----------
     kind : str
         What it is about, in one short word: ``read``, ``key``, ``join``, ``note``, ``only``, ``fill``, ``qual``,
-        ``model``, ``wrote``, ``ids``, ``used``.
+        ``model``, ``wrote``, ``ids``, ``used``, ``units``.
     origin : str
         The file that it is about; empty if it is about no file.
     text : str

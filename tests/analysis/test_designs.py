@@ -91,11 +91,9 @@ def test_more_units_and_more_segments_never_promise_less(scale):
         assert planner.reached(n, 4.0) > planner.reached(n, 5.0)
 
 
-def test_a_minimum_is_as_unsure_as_its_expected_value_is_large():
-    plain, corrected = pilot(scale="log"), pilot(scale="log", expected=0.5)
-    assert sum(corrected.levels.values()) == pytest.approx(sum(plain.levels.values()) * (0.5 / 0.4) ** 2)
-    rate = pilot(scale="logit", expected=0.5)
-    assert sum(rate.levels.values()) == pytest.approx(sum(plain.levels.values()) * (0.25 / 0.24) ** 2)
+def test_standard_errors_grow_with_the_expected_value():
+    grown = pilot(growth=1.25)
+    assert sum(grown.levels.values()) == pytest.approx(sum(pilot().levels.values()) * 1.25**2)
 
 
 def test_components_below_zero_count_as_none():

@@ -205,12 +205,14 @@ def test_where_no_replicate_has_both_classes_intervals_stay_linearised():
     assert any("intervals are linearised" in note for note in found.uncertainty.notes)
 
 
-def test_errors_that_nobody_made_have_the_rule_of_three():
+def test_errors_that_nobody_made_leave_the_linearised_interval():
     made = drawn(50, 100, 300)
     made["tar"] += 100.0
     found = evaluate(**made, bootstrap=100, seed=1)
-    assert found.interval("eer").method == "rule of three"
-    assert found.interval("eer").low == 0.0 < found.interval("eer").high
+    assert found.interval("auc").method == "rule of three"
+    for name in ("eer", "auc", "min_cllr", "min_dcf"):
+        assert found.interval(name) == found.uncertainty.linearised(name)
+        assert found.interval(name).low < found.interval(name).high
 
 
 def test_few_replicates_are_called_rough():

@@ -16,8 +16,8 @@ from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.influences import figure_in_cells
-from deciban.evaluation.summary import Summary, TwoClassFigures, summarize
+from deciban.evaluation.influences import costs_of_trials
+from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
@@ -74,6 +74,8 @@ class Pilot:
     is_crossed : bool
         Whether the pilot is all against all: with more units, each segment meets more of them.
     components : tuple of Component
+    growth : float
+        How much larger standard errors are at the expected value than where the costs of trials were found.
     spread : float or None
         Relative standard error of the variance, which itself rests on few units.
     """
@@ -95,24 +97,20 @@ class Pilot:
     is_crossed: bool
     components: tuple[Component, ...]
     spread: float | None
+    growth: float = 1.0
 
     @property
     def levels(self) -> dict[str, float]:
         """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0.
 
-        On its scale a figure is as unsure at its expected value as at the one that was found.
+        They are those at the expected value.
         """
         found = {"unit": 0.0}
         for one in self.components:
             level = LEVEL_OF[one.name]
             level += (" of targets" if one.pair == (0, 0) else " of non-targets") if level == "trial" else ""
             found[level] = found.get(level, 0.0) + one.variance
-        growth = 1.0
-        if self.scale != "identity" and self.value > 0.0:
-            growth = self.expected / self.value
-        if self.scale == "logit" and 0.0 < self.value < 1.0:
-            growth *= (1.0 - self.expected) / (1.0 - self.value)
-        return {level: growth**2 * max(variance, 0.0) for level, variance in found.items()}
+        return {level: self.growth**2 * max(variance, 0.0) for level, variance in found.items()}
 
 
 def pilot_of_evaluations(
@@ -213,7 +211,8 @@ def pilot_of_trials(
     for (tar, non), name in zip(scores, names, strict=True):
         summary = summarize(tar, non, figures=figures, **how)
         found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
-        costs.append(_costs_of_trials(summary, found[-1], figure))
+        _uncertainty(found[-1])
+        costs.append(costs_of_trials(summary, found[-1], figure_of(figure, found[-1])))
     whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, figure)
     linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
@@ -227,23 +226,25 @@ def pilot_of_trials(
         n_tar=len(linear[0]),
         n_non=len(linear[1]),
         components=components,
+        growth=_growth(whole),
     )
 
 
-def _costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> tuple[FloatArray, FloatArray]:
-    """What every trial adds to a figure."""
-    if summary.units is None or found.uncertainty is None:
-        raise InputError("units: there are fewer than two. Of one alone nobody knows how others differ from it.")
-    cells, linear = figure_in_cells(summary, found, figure_of(figure, found), found.uncertainty.n_units)
-    tar, non = (own[cells.of(scores)] for own, scores in zip(linear.costs, summary.units.scores, strict=True))
-    return tar, non
+def _growth(pilot: Pilot) -> float:
+    """On its scale, a figure is as unsure at its expected value as where it was found."""
+    if pilot.scale == "identity" or pilot.value <= 0.0:
+        return 1.0
+    growth = pilot.expected / pilot.value
+    if pilot.scale == "logit" and pilot.value < 1.0:
+        growth *= (1.0 - pilot.expected) / (1.0 - pilot.value)
+    return growth
 
 
 def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
     if one.uncertainty is None:
         raise InputError(
-            f"{one.name}: which units the trials share is not known, and so nothing of how sure figures are. Name them "
-            "(tar_units and non_units of arrays, units= of files, --units)."
+            f"{one.name}: which units the trials share is not known, or there are fewer than two, and so nothing of how "
+            "sure figures are. Name them (tar_units and non_units of arrays, units= of files, --units)."
         )
     return one.uncertainty
 

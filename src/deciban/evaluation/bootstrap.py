@@ -95,8 +95,8 @@ class Bootstrap:
         kind : {"percentile", "basic"}
             Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
             far below it as replicates lie above. Minima are lower still in replicates than they are here: percentile
-            intervals of minima lie too low, basic ones do not, but may leave the range of the figure. Where no unit
-            moves a figure, replicates say nothing: the rule of three does, as in linearised intervals.
+            intervals of minima lie too low, basic ones do not, but may leave the range of the figure. Where all
+            replicates are alike, as without any error, the linearised interval stands: the rule of three.
         level : float, optional
             That of this object when left out.
 
@@ -121,7 +121,7 @@ class Bootstrap:
         level = self.level if level is None else checked_level(level)
         if kind not in get_args(BootstrapKind):
             raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
-        if estimate.nothing_seen is not None and estimate.standard_error == 0.0:
+        if estimate.nothing_seen is not None and float(np.ptp(values)) <= _ROUNDING * abs(estimate.value):
             return estimate.interval(level)
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":

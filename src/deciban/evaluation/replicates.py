@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.minima import Hulls, areas, log_cost, quadratic_cost
 from deciban.core.resampling.multipliers import Multipliers
 from deciban.core.resampling.replicates import replicates_of
 from deciban.core.resampling.unit_counts import UnitCounts
@@ -19,8 +18,7 @@ from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.types import BoolArray, CountArray, FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.influences import LinearFigure
-    from deciban.evaluation.results import Evaluation
+    from deciban.evaluation.linear_figures import LinearFigure
     from deciban.evaluation.summary import Summary
     from deciban.evaluation.unit_trials import Resampling, UnitTrials
 
@@ -28,23 +26,23 @@ if TYPE_CHECKING:
 class ReplicatedFigures:
     """Figures of two classes from counts in cells, of many tables at once.
 
-    Minima over thresholds and maps are found anew in each table. All else are means of the costs of cells that
-    linearised intervals have, at the same thresholds.
+    They are means of costs of cells: of those that linearised intervals have, but minima over thresholds and maps are
+    found anew in each table.
 
     Parameters
     ----------
-    summary : Summary
-    found : Evaluation
-        Of this summary.
     figures : sequence of LinearFigure
     """
 
-    def __init__(self, summary: Summary, found: Evaluation, figures: Sequence[LinearFigure]) -> None:
-        self.summary, self.found = summary, found
-        self.names: list[Figure] = [one.name for one in figures]
-        self.place = {name: k for k, name in enumerate(self.names)}
-        self.costs = np.stack([one.costs for one in figures], axis=2)
-        self.log_odds = -np.array([point.threshold for point in found.operating_points])
+    def __init__(self, figures: Sequence[LinearFigure]) -> None:
+        self.figures = figures
+        self.fixed = [k for k, one in enumerate(figures) if isinstance(one.costs, np.ndarray)]
+        self.costs = np.stack([figures[k].costs for k in self.fixed], axis=-1)
+
+    @property
+    def names(self) -> list[Figure]:
+        """Of the figures."""
+        return [one.name for one in self.figures]
 
     def of(self, n_tar: CountArray, n_non: CountArray) -> FloatArray:
         """Figures of each table, (n_tables, n_figures).
@@ -52,46 +50,25 @@ class ReplicatedFigures:
         Parameters
         ----------
         n_tar, n_non : (n_tables, n_cells) arrays
+            Some of each class in each table.
         """
-        values = np.zeros((len(n_tar), len(self.names)))
-        for counts, costs in ((n_tar, self.costs[0]), (n_non, self.costs[1])):
-            shares = counts / counts.sum(axis=1)[:, None]
-            values += np.einsum("rc,cf->rf", shares, costs)  # unlike BLAS, adds in one order
-        found = self._minima(Hulls(n_tar, n_non))
-        found["auc"] = areas(n_tar, n_non)
-        for total, least, loss in self._losses():
-            if loss in self.place:
-                found[loss] = np.maximum(values[:, self.place[total]] - found[least], 0.0)
-        for name, column in found.items():
-            if name in self.place:
-                values[:, self.place[name]] = column
+        shares = [counts / counts.sum(axis=1)[:, None] for counts in (n_tar, n_non)]
+        values, best = np.zeros((len(n_tar), len(self.figures))), BestDecisions.of(n_tar, n_non)
+        for own, costs in zip(shares, self.costs, strict=True):
+            values[:, self.fixed] += np.einsum("rc,cf->rf", own, costs)  # unlike BLAS, adds in one order
+        for k, one in enumerate(self.figures):
+            if one.least is not None:
+                least = one.least(best)
+                values[:, k] += sum(np.einsum("rc,rc->r", *pair) for pair in zip(shares, least, strict=True))
+                np.clip(values[:, k], *one.limits, out=values[:, k])  # what rounding leaves beyond
+            elif one.name == "auc":
+                values[:, k] = _areas(*shares)  # in each class a mean over the other
         return values
 
-    def _minima(self, hulls: Hulls) -> dict[Figure, FloatArray]:
-        """Figures that are found anew."""
-        total = float(self.summary.n_non)
-        found: dict[Figure, FloatArray] = {
-            "eer": hulls.crossing(1.0),
-            "prbep": total * hulls.crossing(float(self.summary.n_tar) / total),
-            "min_cllr": hulls.least_cost(log_cost, 0.0) / math.log(2),
-        }
-        least = hulls.least_dcf(self.log_odds)
-        found |= {("min_dcf", k): column for k, column in enumerate(least.T)}
-        found["mean_min_dcf"] = least.mean(axis=1)
-        found |= {("eer_conventions", name): found["eer"] for name in self.found.requested.eer_conventions}
-        for k, scores in enumerate(self.found.requested.posterior_scores):
-            log_odds = math.log(scores.p_target) - math.log1p(-scores.p_target)
-            for rule, cost in (("log_loss", log_cost), ("brier", quadratic_cost)):
-                found[f"{rule}_discrimination_loss", k] = hulls.least_cost(cost, log_odds)
-        return found
 
-    def _losses(self) -> list[tuple[Figure, Figure, Figure]]:
-        """Names of an actual figure, its minimum, and their difference."""
-        found: list[tuple[Figure, Figure, Figure]] = [("cllr", "min_cllr", "calibration_loss")]
-        for k in range(len(self.found.requested.posterior_scores)):
-            for rule in ("log_loss", "brier"):
-                found += [((rule, k), (f"{rule}_discrimination_loss", k), (f"{rule}_calibration_loss", k))]
-        return found
+def _areas(tar: FloatArray, non: FloatArray) -> FloatArray:
+    """Area under the ROC of each of several tables of shares, equal cells counting half."""
+    return np.asarray(np.einsum("rc,rc->r", tar, np.cumsum(non, axis=1) - non / 2))
 
 
 class _Draws:

@@ -85,7 +85,8 @@ def evaluate(
     **options
         ``name`` (of the system), ``operating_points``; of arrays ``tar_weights`` and ``non_weights``, as in
         `deciban.evaluation.evaluate`; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such
-        rows), ``duplicates`` and ``log10``, as in `deciban.evaluate_files`.
+        rows), ``duplicates``, ``log10``, and what is about uncertainty (``units="speaker"``, or a column for each side,
+        or a mapping of names to units), as in `deciban.evaluate_files`.
 
     Returns
     -------
@@ -171,7 +172,8 @@ def evaluate_classes(
     **options
         As in `deciban.evaluation.evaluate_classes`: ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
         ``pairs``, of arrays ``sample_weight``. Of data frames also ``groups``, ``weights`` (a column), ``where``,
-        ``posterior_prior``, ``detection_llr`` and ``log10``, as in `deciban.evaluate_files`.
+        ``posterior_prior``, ``detection_llr``, ``log10``, and what is about uncertainty (``units``, a column), as in
+        `deciban.evaluate_files`.
 
     Returns
     -------

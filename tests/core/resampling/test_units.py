@@ -64,7 +64,11 @@ def test_every_trial_by_itself():
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([0.5, 1.0], "units of type float64"), ([[["a"]]], r"shape \(1, 1, 1\)"), ([["a", "b", "c"]], r"shape \(1, 3\)")],
+    [
+        ([0.5, 1.0], "units are no whole numbers"),
+        ([[["a"]]], r"shape \(1, 1, 1\)"),
+        ([["a", "b", "c"]], r"shape \(1, 3\)"),
+    ],
 )
 def test_what_names_no_units(values, message):
     with pytest.raises(InputError, match=message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,14 +52,10 @@ def pool(n_tar: CountArray, n_non: CountArray, is_first: BoolArray | None = None
     return starts
 
 
-def block_llr(n_tar: CountArray, n_non: CountArray, totals: tuple[CountArray, CountArray] | None = None) -> FloatArray:
-    """Log-likelihood ratio of every block: ``ln(n_tar / T) - ln(n_non / N)`` in nats.
-
-    ``T`` and ``N`` are the sums, or the totals that are given for each block where there are several tables.
-    """
-    all_tar, all_non = (n_tar.sum(), n_non.sum()) if totals is None else totals
+def block_llr(n_tar: CountArray, n_non: CountArray) -> FloatArray:
+    """Log-likelihood ratio of every block: ``ln(n_tar / T) - ln(n_non / N)`` in nats."""
     with np.errstate(divide="ignore"):
-        llr: FloatArray = (np.log(n_tar) - np.log(all_tar)) - (np.log(n_non) - np.log(all_non))
+        llr: FloatArray = (np.log(n_tar) - np.log(n_tar.sum())) - (np.log(n_non) - np.log(n_non.sum()))
     return llr
 
 
@@ -108,14 +104,9 @@ def line_crossing(
     ratio, n_tar, n_non : float
         Of the other line; numbers of trials.
     """
-    return float(line_crossings(before, after, ratio, n_tar, n_non))
-
-
-def line_crossings(before: tuple[Any, Any], after: tuple[Any, Any], ratio: float, n_tar: Any, n_non: Any) -> Any:
-    """`line_crossing` of numbers or of arrays: one place of one line in each of several tables."""
     (fa_before, miss_before), (fa, miss) = before, after
     area = fa_before * miss - fa * miss_before
-    return ratio * area / (n_tar * (fa_before - fa) + ratio * n_non * (miss - miss_before))
+    return float(ratio * area / (n_tar * (fa_before - fa) + ratio * n_non * (miss - miss_before)))
 
 
 FEW_ERRORS = 30

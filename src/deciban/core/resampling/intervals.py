@@ -97,6 +97,8 @@ class Estimate:
         Without optimism; the middle of the interval where it is known.
     nothing_seen : NothingSeen or None
         Where no unit moves the figure.
+    limits : (float, float)
+        What the figure cannot leave: neither do its bounds.
     """
 
     value: float
@@ -105,9 +107,10 @@ class Estimate:
     scale: Scale = "log"
     corrected: float | None = None
     nothing_seen: NothingSeen | None = None
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
-        """With the t quantile of ``n_units - 1`` degrees of freedom.
+        """With the t quantile of ``n_units - 1`` degrees of freedom, around the corrected value where there is one.
 
         Raises
         ------
@@ -127,13 +130,14 @@ class Estimate:
             bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
         else:
             bounds = self._bounds(float(special.stdtrit(self.n_units - 1, (1.0 + level) / 2.0)) * self.standard_error)
-        return Interval(self.value, *bounds, self.standard_error, self.corrected, level, self.n_units, method)
+        low, high = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
+        return Interval(self.value, low, high, self.standard_error, self.corrected, level, self.n_units, method)
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected
         if half_width == 0.0:
             return middle, middle
-        low, high = bounds_on_scale(self.value, middle, half_width, self.scale)
+        low, high = bounds_on_scale(middle, middle, half_width, self.scale)
         return float(low), float(high)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from deciban.core.resampling.class_means import ClassMeans
 from deciban.core.resampling.unit_counts import groups_of_units
-from deciban.types import FloatArray
+from deciban.types import FloatArray, IntArray
 
 
 class LeftOut:
@@ -22,39 +21,40 @@ class LeftOut:
 
     Attributes
     ----------
+    sides : list of (n_trials,) int arrays
+        The groups of the units of each trial.
     is_possible : bool
-        Whether no group has all trials of a class.
+        Whether there are groups, and none has all trials of a class.
     share : (n_trials,) array
         What trials contribute when all are there.
     """
 
     def __init__(self, means: ClassMeans, n_groups: int) -> None:
         group = groups_of_units(means.units.keys, n_groups)
-        sides = [group[codes] for codes in means.units.codes]
-        numbers = range(int(group.max(initial=0)) + 1)
-        self._left = [np.logical_and.reduce([side != number for side in sides]) for number in numbers]
-        self.share, self._stratum = means.share, means.stratum
+        self.sides: list[IntArray] = [group[codes] for codes in means.units.codes]
+        self.share, self._stratum, self.n_groups = means.share, means.stratum, int(group.max(initial=0)) + 1
         whole = np.add.reduceat(means.share, means.begins)
-        kept = [np.add.reduceat(np.where(left, means.share, 0.0), means.begins) for left in self._left]
-        self.is_possible = len(kept) > 1 and all(bool((mass > 0.0).all()) for mass in kept)
-        self._factors = [whole / np.where(mass > 0.0, mass, 1.0) for mass in kept]
+        masses = [np.add.reduceat(means.share * self.stays(k), means.begins) for k in range(self.n_groups)]
+        self.is_possible = self.n_groups > 1 and all(bool((mass > 0.0).all()) for mass in masses)
+        self._factors = [whole / np.where(mass > 0.0, mass, 1.0) for mass in masses]
 
-    def weights(self) -> Iterator[FloatArray]:
-        """What trials contribute without each group, 0 for its own."""
-        for left, factor in zip(self._left, self._factors, strict=True):
-            own = self.share * factor[self._stratum]
-            own *= left
-            yield own
+    def stays(self, number: int) -> FloatArray:
+        """Which trials have nothing to do with a group: 1, others 0."""
+        return np.logical_and.reduce([side != number for side in self.sides]).astype(np.float64)
 
-    @staticmethod
-    def shift(whole: Any, parts: Sequence[Any]) -> Any:
-        """What to add to figures for new units, from those of all trials and those without each group.
+    def weights(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """What trials contribute without each group, 0 for its own; and which trials stay."""
+        for number, factor in enumerate(self._factors):
+            stays = self.stays(number)
+            yield self.share * factor[self._stratum] * stays, stays
 
-        Their bias falls with the number of units (delete-a-group jackknife, Quenouille 1956, Kott 2001).
+    def held_out(self, costs: FloatArray, cell: IntArray) -> FloatArray:
+        """What each trial costs by decisions without the group of its unit; of two units, the mean of both.
 
-        Examples
-        --------
-        >>> LeftOut.shift(0.25, [0.24, 0.25, 0.23])
-        0.020000000000000018
+        Parameters
+        ----------
+        costs : (n_groups, n_cells, ...) array
+            By decisions that were made without each group.
+        cell : (n_trials,) int array
         """
-        return (len(parts) - 1) * (whole - np.mean(parts, axis=0))
+        return np.asarray(np.mean([costs[side, cell] for side in self.sides], axis=0))

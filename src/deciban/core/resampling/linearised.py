@@ -10,13 +10,11 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.ranks.operating import detection_cost
+from deciban.core.resampling.best import BestDecisions, beta_costs_of, brier_costs_of, dcf_weights, log_costs_of
 from deciban.core.resampling.cells import Cells, in_cells
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.types import FloatArray, IntArray
 
 
@@ -35,6 +33,12 @@ class LinearCosts:
     def __init__(self, tar: SortedClass, non: SortedClass, pav: Pav, rocch: Rocch, cells: Cells) -> None:
         self.pav, self.rocch, self.cells = pav, rocch, cells
         (self.n_tar, self.tar_means), (self.n_non, self.non_means) = (in_cells(one, cells) for one in (tar, non))
+        self.one_trial = (_mean_weight(tar), _mean_weight(non))
+
+    @cached_property
+    def best(self) -> BestDecisions:
+        """What is best for these trials: one table of all."""
+        return BestDecisions.of(self.n_tar, self.n_non)
 
     @cached_property
     def block(self) -> IntArray:
@@ -49,21 +53,11 @@ class LinearCosts:
 
     def dcf(self, log_odds: float, threshold: float) -> FloatArray:
         """Normalized detection cost at a threshold, with the prior log odds of unit costs."""
-        one, none = np.ones(1), np.zeros(1)
-        at = np.full(1, log_odds)
-        weights = [detection_cost(*pair, at, 1.0, 1.0, normalize=True).item() for pair in ((one, none), (none, one))]
-        return self.rates(threshold, *weights)
+        return self.rates(threshold, *dcf_weights(log_odds))
 
     def crossing(self, ratio: float) -> FloatArray:
         """``p_fa`` where ``p_fa = ratio * p_miss`` on the hull: the edge that meets this line, held fixed."""
-        p_fa, p_miss = self.rocch.p_fa, self.rocch.p_miss
-        after = int(np.argmax(p_fa <= ratio * p_miss))
-        down, up = p_fa[after - 1] - p_fa[after], p_miss[after] - p_miss[after - 1]
-        share = (p_fa[after - 1] - ratio * p_miss[after - 1]) / (down + ratio * up)
-        scale = ratio / (down + ratio * up)
-        thresholds = self.pav.thresholds[[after - 1, after]]
-        ends = [self.rates(float(one), scale * down, scale * up) for one in thresholds]
-        return np.asarray((1.0 - share) * ends[0] + share * ends[1])
+        return np.asarray(self.best.crossing(ratio)[:, 0])
 
     def auc(self) -> FloatArray:
         """Area under the ROC: each trial against all of the other class."""
@@ -72,47 +66,61 @@ class LinearCosts:
         # The figure is bilinear: either class alone gives all of it, and the derivatives of both add up.
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
-    def limited_miss(self, threshold: float) -> FloatArray:
-        """The miss rate where the false-alarm rate is limited: the threshold moves with the latter along the hull."""
-        return self.rates(threshold, 1.0, self._slope(threshold))
+    def limited_miss(self, threshold: float, spread: float) -> FloatArray:
+        """The miss rate where the false-alarm rate is limited: the threshold moves with the latter along the hull.
 
-    def limited_false_alarm(self, threshold: float) -> FloatArray:
-        """The false-alarm rate where the miss rate is limited."""
-        slope = self._slope(threshold)
-        return self.rates(threshold, 1.0 / slope if slope > 0.0 else 0.0, 1.0)
+        How much the miss rate grows for what the false-alarm rate falls is taken from a chord, as between two
+        neighbours it is mostly chance (Woodruff 1952, Journal of the American Statistical Association 47).
 
-    def _slope(self, threshold: float) -> float:
-        """How much the miss rate grows for what the false-alarm rate falls: the likelihood ratio of PAV."""
-        at = min(self.cells.below(threshold), self.cells.n_cells - 1)
-        llr = self.pav.llr[self.block[at]]
-        return float(np.exp(llr)) if llr < 700.0 else 0.0
+        Parameters
+        ----------
+        threshold : float
+        spread : float
+            How far the chord reaches, by a standard error of the false-alarm rate at the threshold.
+        """
+        at = 1.0 - self.n_non[: self.cells.below(threshold)].sum() / self.n_non.sum()
+        ends = _around(at, spread)
+        p_miss = np.interp(ends, self.rocch.p_fa[::-1], self.rocch.p_miss[::-1])
+        return self.rates(threshold, 1.0, float((p_miss[0] - p_miss[1]) / (ends[1] - ends[0])))
+
+    def limited_false_alarm(self, threshold: float, spread: float) -> FloatArray:
+        """The false-alarm rate where the miss rate is limited; ``spread`` is one of miss rates."""
+        at = self.n_tar[: self.cells.below(threshold)].sum() / self.n_tar.sum()
+        ends = _around(at, spread)
+        p_fa = np.interp(ends, self.rocch.p_miss, self.rocch.p_fa)
+        return self.rates(threshold, float((p_fa[0] - p_fa[1]) / (ends[1] - ends[0])), 1.0)
 
     def log_cost(self, log_odds: float, *, best: bool = False) -> FloatArray:
         """Cross-entropy at prior log odds, in nats; of the scores, or of the llrs of PAV."""
-        tar, non = self._llrs(best=best)
-        return self._mixed(softplus(-tar - log_odds), softplus(non + log_odds), log_odds)
+        if best:
+            return np.asarray(self.best.log_cost(log_odds)[:, 0])
+        return self._seen(log_costs_of(self.tar_means, self.non_means, log_odds))
 
     def brier(self, log_odds: float, *, best: bool = False) -> FloatArray:
         """Brier score at prior log odds."""
-        tar, non = self._llrs(best=best)
-        return self._mixed(np.square(expit(-tar - log_odds)), np.square(expit(non + log_odds)), log_odds)
+        if best:
+            return np.asarray(self.best.brier(log_odds)[:, 0])
+        return self._seen(brier_costs_of(self.tar_means, self.non_means, log_odds))
 
     def beta_cost(self, alpha: float, beta: float, log_odds: float, *, best: bool = False) -> FloatArray:
         """Cost of a rule of the beta family at prior log odds."""
-        tar, non = self._llrs(best=best)
-        return self._mixed(
-            beta_cost_tar(tar + log_odds, alpha, beta), beta_cost_non(non + log_odds, alpha, beta), log_odds
-        )
-
-    def _llrs(self, *, best: bool) -> tuple[FloatArray, FloatArray]:
         if best:
-            llr = self.pav.llr[self.block]
-            return llr, llr
-        return self.tar_means, self.non_means
+            return np.asarray(self.best.beta_cost(alpha, beta, log_odds)[:, 0])
+        return self._seen(beta_costs_of(self.tar_means, self.non_means, alpha, beta, log_odds))
 
-    def _mixed(self, tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
-        tar, non = np.where(self.n_tar > 0, tar, 0.0), np.where(self.n_non > 0, non, 0.0)
-        return np.stack((expit(log_odds) * tar, expit(-log_odds) * non))
+    def _seen(self, costs: FloatArray) -> FloatArray:
+        return np.where(self.best.seen[:, 0], costs, 0.0)
+
+
+def _around(rate: float, spread: float) -> tuple[float, float]:
+    """Rates below and above by the same factor, inside [0, 1]."""
+    return rate * rate / (rate + spread), min(rate + spread, 1.0)
+
+
+def _mean_weight(trials: SortedClass) -> float:
+    """What a trial counts; fractional weights have no unit of their own."""
+    is_whole = trials.weights is None or trials.weights.dtype == np.int64
+    return 1.0 if is_whole else trials.total / len(trials.scores)
 
 
 _FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))

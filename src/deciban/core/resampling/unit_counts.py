@@ -125,13 +125,15 @@ class UnitCounts:
         """
         return (table @ costs - np.outer(table.sum(axis=1), self.mean(costs))) / self.total
 
-    def without_groups(self) -> Iterator[CountArray]:
-        """Trials in every cell that have nothing to do with a group, for each group in turn."""
-        for number in range(len(self.inside)):
-            chosen = np.flatnonzero(self.group == number)
-            own = np.asarray(self.counts[chosen].sum(axis=0)).ravel()
-            left = self.in_cells - own + self.inside[number]
-            yield left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
+    def by_group(self) -> CountArray:
+        """Trials of the units of each group in every cell, (n_groups, n_cells); those of two units count for both."""
+        members = [np.flatnonzero(self.group == number) for number in range(len(self.inside))]
+        return np.stack([np.asarray(self.counts[chosen].sum(axis=0)).ravel() for chosen in members])
+
+    def without_groups(self, by_group: CountArray) -> CountArray:
+        """Trials in every cell that have nothing to do with each group, (n_groups, n_cells); see `by_group`."""
+        left: CountArray = self.in_cells - by_group + self.inside
+        return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
 
 
 class _Tally:

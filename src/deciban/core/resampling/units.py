@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,12 @@ FEW_UNITS = 30
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
+
+_LARGEST = 2**53
+"""Floats hold whole numbers up to here."""
+
+_DIGITS = 17
+"""Of numbers, fewer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,33 +129,63 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
 
 
 def _names(values: Any, name: str) -> AnyArray:
+    """Names as text or int64."""
     array = np.asarray(values)
-    if array.dtype.kind in "OSU":
-        array = array.astype(np.str_)
-    if array.dtype.kind == "f" and array.size and np.all(array == np.trunc(array)):
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "biuU":
-        raise InputError(f"{name}: units of type {array.dtype}. Name them by words or whole numbers.")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] not in (1, 2)):
         raise InputError(
             f"{name}: shape {array.shape}. Give one unit for each trial, (n,), or one for each side, (n, 2)."
         )
-    return array if array.ndim == 1 or array.shape[1] == 2 else array[:, 0]
+    array = array if array.ndim == 1 or array.shape[1] == 2 else array[:, 0]
+    if not array.size:
+        return array.astype(np.int64)
+    if array.dtype.kind == "O":
+        _refuse_missing(array, name)
+    if array.dtype.kind in "OSU":
+        return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name}: units of type {array.dtype}. Name them by words or whole numbers.")
+    is_whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))
+    if not is_whole or array.min() < -_LARGEST or array.max() > _LARGEST:
+        raise InputError(f"{name}: units are no whole numbers below 2^53. Name them by words or such numbers.")
+    return array.astype(np.int64)
+
+
+def _refuse_missing(array: AnyArray, name: str) -> None:
+    for at, one in enumerate(array.ravel().tolist()):
+        if one is None or (isinstance(one, float) and math.isnan(one)):
+            raise InputError(
+                f"{name}: no unit at index {at // (array.size // len(array))}. Name the unit of every trial; one that "
+                "shares nothing with others has a name of its own."
+            )
 
 
 def keys_of(names: Iterable[Any] | AnyArray) -> Keys:
     """A number for every name, spread evenly over 64 bits; the same on every machine.
 
+    A word that spells a whole number is that number: units are the same whether a file or an array names them.
+
     Examples
     --------
+    >>> keys_of([7, 12]).tolist() == keys_of(["7", "12"]).tolist()
+    True
     >>> keys_of(["ann", "bob"]).tolist() == keys_of(["bob", "ann"])[::-1].tolist()
     True
     """
     array = np.asarray(names if isinstance(names, np.ndarray) else list(names))
     if array.dtype.kind in "biu":
         return mixed_bits(array)
-    digests = b"".join(hashlib.blake2b(str(one).encode(), digest_size=8).digest() for one in array.tolist())
-    return np.frombuffer(digests, "<u8").astype(np.uint64)
+    words = [str(one) for one in array.tolist()]
+    spelt = [at for at, word in enumerate(words) if _is_number(word)]
+    digests = b"".join(hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words)
+    found = np.frombuffer(digests, "<u8").astype(np.uint64)
+    found[spelt] = mixed_bits(np.array([int(words[at]) for at in spelt], np.int64))
+    return found
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is what a whole number is printed as."""
+    digits = word.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) < _DIGITS and word == str(int(word))
 
 
 def mixed_bits(numbers: AnyArray) -> Keys:

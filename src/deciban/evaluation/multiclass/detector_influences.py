@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.classes.counts import non_target_priors
-from deciban.core.ranks.operating import OperatingPoint, detection_cost
+from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.class_means import ClassMeans
 from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.rules.expected import log_costs, mixed
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.influences import LinearFigure
-from deciban.evaluation.optimism import recalibrated_cells
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.linear_figures import LinearFigure
+from deciban.evaluation.multiclass.class_figures import ClassFigure
+from deciban.evaluation.optimism import chosen_without
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
 from deciban.types import FloatArray, IntArray
@@ -51,20 +52,19 @@ class DetectorInfluences:
     seen : (n_classes,) int array
         Units that have trials of each class.
     left_out : LeftOut or None
-        Groups of units, where the optimism of minima is estimated.
+        Possible groups of units, where minima are corrected.
     """
 
     def __init__(
         self, summary: ClassSummary, found: ClassEvaluation, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
     ) -> None:
         self.summary, self.found, self.means, self.seen = summary, found, means, seen
-        self.left_out = left_out if left_out is not None and left_out.is_possible else None
+        self.left_out = left_out
         self.is_open = summary.figures.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
         self.n_targets = found.n_classes - self.is_open
         n = len(means.share)
         self.actual, self.least = np.zeros((2, len(self.p_target), n))
-        self.shifts: dict[Figure, float] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self.squares = np.zeros(0)
 
@@ -78,7 +78,7 @@ class DetectorInfluences:
         """How many figures detectors have."""
         return self.n_targets * len(DETECTOR_FIGURES)
 
-    def __iter__(self) -> Iterator[list[LinearFigure]]:
+    def __iter__(self) -> Iterator[list[ClassFigure]]:
         """The figures of each detector with what each trial costs."""
         everywhere = list(range(len(self.p_target)))
         for first, places in enumerate([[k] for k in everywhere] if self.is_open else [everywhere]):
@@ -86,13 +86,14 @@ class DetectorInfluences:
             self._actual(detectors, places)
             for target, scores in enumerate(detectors):
                 if target < self.n_targets:
-                    one = _Detector(detectors, target, scores, logit(self.p_target[places]), self.means)
-                    shifts = self._least(one, places)
+                    one = OneDetector(detectors, target, scores, logit(self.p_target[places]), self.means)
+                    least = one.minima(self.left_out)
+                    for k, (costs, shift) in zip(places, least[2:], strict=True):
+                        self.least[k] += costs / self.n_targets
+                        self.least_shift[k] += (shift or 0.0) / self.n_targets
                     if first == 0:
-                        yield self._figures(one, shifts)
+                        yield self._figures(one, least)
             del detectors
-        self.least /= self.n_targets
-        self.least_shift /= self.n_targets
 
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
@@ -123,77 +124,56 @@ class DetectorInfluences:
         found: FloatArray = (p_target * missed + (1.0 - p_target) * rivals[label] * n_accepted) / self.n_targets
         return found
 
-    def _least(self, one: _Detector, places: Sequence[int]) -> FloatArray:
-        """Add the costs at the best thresholds; returns how far leaving out groups moves the minima."""
-        for at, k in enumerate(places):
-            self.least[k] += one.of_trials(one.cost(at, best=True))
-        if self.left_out is None:
-            return np.zeros(0)
-        shifts = _shifts(one, self.left_out)
-        self.least_shift[places] += shifts[2:]
-        return shifts
-
-    def _figures(self, one: _Detector, shifts: FloatArray) -> list[LinearFigure]:
-        name, values = self.found.classes[one.target], self.found.detectors[self.found.classes[one.target]]
-        n_tar, n_non = int(self.seen[one.target]), int(np.delete(self.seen, one.target).sum())
+    def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
+        target = one.target
+        name, values = self.found.classes[target], self.found.detectors[self.found.classes[target]]
+        n_tar, n_non = int(self.seen[target]), int(np.delete(self.seen, target).sum())
         few, p_target = min(n_tar, n_non), float(self.p_target[0])
-        least = one.linear.log_cost(0.0, best=True) / math.log(2)
-        act, best = one.cllr(), one.of_trials(least)
-        weights = (p_target * few / n_tar, (1.0 - p_target) * few / n_non)
-        unbounded = NothingSeen(few, math.inf)
-        nothing = {
-            "eer": NothingSeen(few, 1.0),
-            "cost": NothingSeen(few, max(weights)),
-            "min_cost": NothingSeen(few, max(weights), ceiling=min(p_target, 1.0 - p_target)),
-            "cllr": unbounded,
-            "min_cllr": NothingSeen(few, is_entropy=True, ceiling=1.0),
-            "calibration_loss": unbounded,
-        }
-        costs = {
-            "eer": one.of_trials(one.linear.crossing(1.0)),
-            "cost": one.of_trials(one.cost(0)),
-            "min_cost": one.of_trials(one.cost(0, best=True)),
-            "cllr": act,
-            "min_cllr": best,
+        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
+        weight, default = max(p_target * few / n_tar, (1.0 - p_target) * few / n_non), min(p_target, 1.0 - p_target)
+        act, (eer, min_cllr, cost) = one.cllr(), least[:3]
+        found = {
+            "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
+            "cost": ClassFigure("", 0.0, one.of_trials(one.cost(0)), "log", NothingSeen(few, weight)),
+            "min_cost": ClassFigure(
+                "", 0.0, cost[0], "log", NothingSeen(few, weight, ceiling=default), (0.0, default), cost[1]
+            ),
+            "cllr": ClassFigure("", 0.0, act, "log", unbounded),
+            "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
         }
         if math.isfinite(values["cllr"]):
-            costs["calibration_loss"] = act - best
-        moved = dict(zip(("eer", "min_cllr", "min_cost"), shifts.tolist(), strict=False))
-        moved["calibration_loss"] = -moved.get("min_cllr", 0.0)
-        if len(shifts):
-            self.shifts |= {("detectors", name, what): shift for what, shift in moved.items()}
-        return [
-            LinearFigure(
-                ("detectors", name, what),
-                values[what],
-                cost,
-                "logit" if what == "eer" else "log",
-                nothing[what],
-                is_optimistic=what in moved,
-            )
-            for what, cost in costs.items()
-        ]
+            back = None if min_cllr[1] is None else -min_cllr[1]
+            found["calibration_loss"] = ClassFigure("", 0.0, act - min_cllr[0], "identity", unbounded, shift=back)
+        return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
 
-    def points(self) -> Iterator[LinearFigure]:
+    def points(self) -> Iterator[ClassFigure]:
         """Average costs at each prior of a target and their means, once all detectors were there."""
-        rows: dict[str, list[FloatArray]] = {name: [] for name in POINT_FIGURES}
+        kept: dict[str, list[ClassFigure]] = {name: [] for name in POINT_FIGURES}
         few = int(self.seen.min())
         heaviest = float(np.max(few / self.seen)) / self.n_targets  # a class of which all trials are wrong
-        scales = [1.0 / OperatingPoint(p).default_cost for p in self.p_target.tolist()]
-        for k, (point, scale) in enumerate(zip(self.found.points, scales, strict=True)):
+        for k, point in enumerate(self.found.points):
             for name, value in point.costs.items():
-                is_least, factor = "min" in name, scale if name.startswith("normalized") else 1.0
-                rows[name].append(factor * (self.least if is_least else self.actual)[k])
-                nothing = NothingSeen(few, factor * heaviest)
-                if is_least and self.left_out is not None:
-                    self.shifts[name, k] = factor * float(self.least_shift[k])
-                yield LinearFigure((name, k), value, rows[name][-1], "log", nothing, is_optimistic=is_least)
+                is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
+                shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
+                limits = (0.0, factor * point.default_cost if is_least else math.inf)
+                costs, nothing = (
+                    factor * (self.least if is_least else self.actual)[k],
+                    NothingSeen(few, factor * heaviest),
+                )
+                kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))
         for name, value in self.found.mean_costs.items():
-            is_least, factor = "min" in name, max(scales) if name.startswith("normalized") else 1.0
-            if is_least and self.left_out is not None:
-                self.shifts[f"mean_{name}"] = float(np.mean([self.shifts[name, k] for k in range(len(scales))]))
-            costs, nothing = np.mean(rows[name], axis=0), NothingSeen(few, factor * heaviest)
-            yield LinearFigure(f"mean_{name}", value, costs, "log", nothing, is_optimistic=is_least)
+            some = kept[name]
+            yield from some
+            shifts = [one.shift for one in some if one.shift is not None]
+            yield replace(
+                some[0],
+                name=f"mean_{name}",
+                value=value,
+                costs=np.mean([one.costs for one in some], axis=0),
+                nothing_seen=max((one.nothing_seen for one in some if one.nothing_seen), key=lambda one: one.above),
+                limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
+                shift=float(np.mean(shifts)) if shifts else None,
+            )
 
     def curves(self, n_units: int) -> dict[str, FloatArray]:
         """Standard errors of C_avg at the priors of its curve; none where a class is out of set."""
@@ -203,7 +183,11 @@ class DetectorInfluences:
         return {"c_avg": np.interp(self.summary.places, self._axis, errors)}
 
 
-class _Detector:
+Minimal: TypeAlias = tuple[FloatArray, float | None]
+"""What each trial adds to a minimum, and what to add to that for new units if it is known."""
+
+
+class OneDetector:
     """One class against the rest: its costs in cells, and those of its trials.
 
     Parameters
@@ -243,28 +227,39 @@ class _Detector:
         found: FloatArray = softplus(np.where(self.is_target, -self.llr, self.llr)) * self.share / (2.0 * math.log(2))
         return found
 
-    def cost(self, at: int, *, best: bool = False) -> FloatArray:
-        """Detection costs of cells at one of the priors, at its Bayes threshold or at the best one."""
+    def cost(self, at: int) -> FloatArray:
+        """Detection costs of cells at the Bayes threshold of one of the priors."""
         log_odds = float(self.log_odds[at])
-        threshold = -log_odds
-        if best:
-            vertex = self.scores.rocch.best_vertices(self.log_odds[at : at + 1])[0]
-            threshold = float(self.scores.pav.thresholds[vertex])
-        return self.linear.rates(threshold, float(expit(log_odds)), float(expit(-log_odds)))
+        return self.linear.rates(-log_odds, float(expit(log_odds)), float(expit(-log_odds)))
+
+    def minima(self, left_out: LeftOut | None) -> list[Minimal]:
+        """EER, least Cllr, and least costs at each prior: by what is best without the group of the unit, if there are.
+
+        Trials that take part in the choice of a threshold or map cost less than others.
+        """
+        figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0))]
+        figures.append(LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2)))
+        figures += [LinearFigure("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in self.log_odds]
+        if left_out is None:
+            return [(self.of_trials(one.costs_by(self.linear.best)[:, 0]), None) for one in figures]
+        whole = (self.linear.n_tar, self.linear.n_non)
+        shifts, costs = chosen_without(figures, self.linear, whole, self._left(left_out))
+        found = [left_out.held_out(of_class, self.cell) for of_class in costs]
+        per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
+        return list(zip(per_trial.T, shifts.tolist(), strict=True))
+
+    def _left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
+        """Targets and non-targets in cells without each group; trials count as they do in the scores."""
+        n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
+        place, everything = self.cell + n_cells * self.is_target, left_out.share * self.share
+        found = np.empty((2, left_out.n_groups, n_cells))
+        for number, (weights, stays) in enumerate(left_out.weights()):
+            table = np.bincount(place, weights * self.share, minlength=2 * n_cells).reshape(2, n_cells)
+            kept = np.bincount(self.is_target, everything * stays, minlength=2)
+            found[:, number] = table * (kept * totals / table.sum(axis=1))[:, None]
+        return found[1], found[0]
 
 
-def _shifts(one: _Detector, left_out: LeftOut) -> FloatArray:
-    """What to add to minima for new units: EER, Cllr, and costs at each prior."""
-    parts = [_minima(one, weights * one.share) for weights in left_out.weights()]
-    return np.asarray(left_out.shift(_minima(one, left_out.share * one.share), parts))
-
-
-def _minima(one: _Detector, weights: FloatArray) -> FloatArray:
-    """Least figures of trials in cells that weigh as they are told."""
-    n_cells = one.cells.n_cells
-    in_cells = np.bincount(one.cell + n_cells * one.is_target, weights, minlength=2 * n_cells)
-    hull, of_tar, of_non = recalibrated_cells(in_cells[n_cells:], in_cells[:n_cells])
-    cllr = mixed(*log_costs(of_tar, of_non, 0.0), 0.0) / math.log(2)
-    rates = hull.best_rates(one.log_odds)
-    costs = detection_cost(*rates, one.log_odds, 1.0, 1.0, normalize=False)
-    return np.concatenate(([hull.eer(), cllr], costs))
+def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
+    """Detection costs at the best threshold, not normalized."""
+    return best.dcf(log_odds) * float(expit(-abs(log_odds)))

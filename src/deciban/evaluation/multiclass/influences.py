@@ -7,16 +7,16 @@ as the derivative of a minimum with respect to its place is zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deciban.core.resampling.class_means import ClassMeans
-from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.left_out import LeftOut
-from deciban.evaluation.influences import LinearFigure, corrected
-from deciban.evaluation.multiclass.class_optimism import min_cllr_shift
+from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
+from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
@@ -38,64 +38,6 @@ _FEW = 30
 """Classes up to which minima are corrected unasked: it takes less time than the evaluation."""
 
 
-class Collected:
-    """Squares of the influences of all units, figure by figure, and influences of some.
-
-    Parameters
-    ----------
-    means : ClassMeans
-    replicates : ClassReplicates or None
-        Of the same figures, where they are asked for.
-    """
-
-    def __init__(self, means: ClassMeans, replicates: ClassReplicates | None = None) -> None:
-        self.means, self.replicates = means, replicates
-        self.figures: list[LinearFigure] = []
-        self.squares: list[float] = []
-        self.influences: dict[Figure, FloatArray] = {}
-
-    def add(self, figures: Iterable[LinearFigure], *, keep: bool) -> None:
-        """Add those that are finite, and keep their influences or not; their costs are gone then."""
-        some = [one for one in figures if math.isfinite(one.value)]
-        if not some:
-            return
-        if self.replicates is not None:
-            self.replicates.add(some)
-        centred = self.means.centred(np.stack([one.costs for one in some]))
-        if keep:
-            found = self.means.by_unit(centred)
-            self.influences.update(zip((one.name for one in some), found, strict=True))
-            squares = np.einsum("fu,fu->f", found, found)
-        else:
-            squares = self.means.squares(centred)
-        self.add_squares(some, squares.tolist())
-
-    def add_squares(self, figures: Iterable[LinearFigure], squares: Sequence[float]) -> None:
-        """Add figures whose squares were found elsewhere."""
-        for one, square in zip(figures, squares, strict=True):
-            if math.isfinite(one.value):
-                self.figures.append(without_costs(one))
-                self.squares.append(square)
-
-    def estimates(self, n_units: int, shifts: Mapping[Figure, float]) -> dict[Figure, Estimate]:
-        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares."""
-        errors = np.sqrt(np.array(self.squares) * n_units / (n_units - 1)).tolist()
-        return {
-            one.name: Estimate(
-                one.value, error, n_units, one.scale, corrected(one, shifts.get(one.name)), one.nothing_seen
-            )
-            for one, error in zip(self.figures, errors, strict=True)
-        }
-
-
-_NO_COSTS = np.zeros(0)
-
-
-def without_costs(one: LinearFigure) -> LinearFigure:
-    """The figure, whose costs are needed no more."""
-    return LinearFigure(one.name, one.value, _NO_COSTS, one.scale, one.nothing_seen, one.is_optimistic)
-
-
 class ClassFigureCosts:
     """Figures of an evaluation of many classes, but for detectors and pairs, with what each trial costs.
 
@@ -107,10 +49,15 @@ class ClassFigureCosts:
         Of this summary.
     seen : (n_classes,) int array
         Units that have trials of each class.
+    without : CalibratedWithout or None
+        The best maps without each group of units, if minima are corrected.
     """
 
-    def __init__(self, summary: ClassSummary, found: ClassEvaluation, seen: IntArray) -> None:
+    def __init__(
+        self, summary: ClassSummary, found: ClassEvaluation, seen: IntArray, without: CalibratedWithout | None
+    ) -> None:
         assert summary.units is not None  # noqa: S101  # who asks has them
+        self.without = without
         self.found, self.trials, self.seen = found, summary.units, seen
         self.label, self.values = summary.units.costs.label, summary.units.costs.values
         self.prior = summary.prior[self.label]
@@ -120,34 +67,37 @@ class ClassFigureCosts:
         few = int(self.seen.min())
         return NothingSeen(few, float(np.max(heaviest * few / self.seen)), ceiling=ceiling)
 
-    def rules(self) -> Iterator[LinearFigure]:
+    def rules(self) -> Iterator[ClassFigure]:
         """Means of soft decisions."""
         found, n, few = self.found, self.found.n_classes, int(self.seen.min())
-        unbounded = NothingSeen(few, math.inf)
+        unbounded, top = NothingSeen(few, math.inf), found.reference
         bits = self.values[0] / (n * math.log(2))
-        yield LinearFigure("cllr", found.cllr, bits, "log", unbounded)
-        yield LinearFigure("information", found.information, -bits, "identity")
+        yield ClassFigure("cllr", found.cllr, bits, "log", unbounded)
+        yield ClassFigure("information", found.information, -bits, "identity", limits=(-math.inf, top))
         if self.trials.least is not None:
-            least = self.trials.least / (n * math.log(2))
-            entropy = NothingSeen(few, is_entropy=True, ceiling=found.reference)
-            yield LinearFigure("min_cllr", found.min_cllr, least, "log", entropy, is_optimistic=True)
+            least, shift = self.trials.least, None
+            if self.without is not None:
+                least, shift = self.without.costs, self.without.shift
+            least = least / (n * math.log(2))
+            entropy = NothingSeen(few, is_entropy=True, ceiling=top)
+            yield ClassFigure("min_cllr", found.min_cllr, least, "log", entropy, (0.0, top), shift)
             if math.isfinite(found.cllr):
-                loss = found.calibration_loss
-                yield LinearFigure("calibration_loss", loss, bits - least, "log", unbounded, is_optimistic=True)
-        yield LinearFigure(
-            "cross_entropy", found.cross_entropy, self.prior * self.values[1] / math.log(2), "log", unbounded
-        )
+                lost, back = found.calibration_loss, None if shift is None else -shift
+                yield ClassFigure("calibration_loss", lost, bits - least, "identity", unbounded, shift=back)
+        bits = self.prior * self.values[1] / math.log(2)
+        yield ClassFigure("cross_entropy", found.cross_entropy, bits, "log", unbounded)
         quadratic = self.nothing(2.0 * found.prior, 2.0)
-        yield LinearFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic)
+        yield ClassFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic, (0.0, 2.0))
 
-    def decisions(self) -> Iterator[LinearFigure]:
+    def decisions(self) -> Iterator[ClassFigure]:
         """The rate of wrong decisions."""
         rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
         few = int(self.seen.min())
         above = self.nothing(self.found.prior).above if rate == 0.0 else 0.0
-        yield LinearFigure("error_rate", rate, wrong, "logit", NothingSeen(few, above, below=float(rate == 1.0)))
+        nothing = NothingSeen(few, above, below=float(rate == 1.0))
+        yield ClassFigure("error_rate", rate, wrong, "logit", nothing, (0.0, 1.0))
 
-    def rates(self, means: ClassMeans) -> Iterator[tuple[LinearFigure, float]]:
+    def rates(self, means: ClassMeans) -> Iterator[tuple[ClassFigure, float]]:
         """Error rates of the classes and, where there are not many, all rates of confusions, with their squares."""
         found, n = self.found, self.found.n_classes
         confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
@@ -157,9 +107,9 @@ class ClassFigureCosts:
             found: list[float] = means.squares_apart(means.centred(is_counted), self.label, n).tolist()
             return found
 
-        def rate(name: Figure, k: int, value: float) -> LinearFigure:
+        def rate(name: Figure, k: int, value: float) -> ClassFigure:
             nothing = NothingSeen(int(self.seen[k]), above=float(value == 0.0), below=float(value == 1.0))
-            return LinearFigure(name, value, _NO_COSTS, "logit", nothing)
+            return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0))
 
         wrong = squares((decided != self.label).astype(np.float64))
         for k, (name, value) in enumerate(zip(found.classes, found.class_error_rates.tolist(), strict=True)):
@@ -189,9 +139,11 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if n_units < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
-    collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen)
     is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
     left_out = LeftOut(means, N_GROUPS) if is_corrected else None
+    left_out = left_out if left_out is not None and left_out.is_possible else None
+    without = None if left_out is None else CalibratedWithout.of(summary, found, left_out)
+    collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen, without)
     detectors = DetectorInfluences(summary, found, means, seen, left_out)
     of_all, of_classes = (
         n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
@@ -202,13 +154,10 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     for some in detectors:
         collected.add(some, keep=of_classes)
     collected.add(detectors.points(), keep=of_all)
-    shifts = dict(detectors.shifts)
-    if left_out is not None:
-        shifts |= min_cllr_shift(summary, found, left_out)
     if found.pairwise is not None:
         for names, squares in pair_squares(summary, found.pairwise, means, seen):
             collected.add_squares(names, squares)
-    estimates = collected.estimates(n_units, shifts)
+    estimates = collected.estimates(n_units)
     return Uncertainty(
         n_units=n_units,
         noun=trials.units.noun,

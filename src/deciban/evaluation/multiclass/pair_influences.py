@@ -11,9 +11,9 @@ import numpy as np
 from deciban.core.classes.counts import Problems, min_cllr_costs
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.class_means import ClassMeans, centred
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.intervals import NothingSeen, Scale
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.influences import LinearFigure
+from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
 from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.tables import Pairs
@@ -27,7 +27,7 @@ PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
 def pair_squares(
     summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray
-) -> Iterator[tuple[list[LinearFigure], list[float]]]:
+) -> Iterator[tuple[list[ClassFigure], list[float]]]:
     """Figures of pairs, some at once, and the squares of the influences of all units.
 
     Parameters
@@ -45,19 +45,18 @@ def pair_squares(
     assert pairs is not None  # noqa: S101  # they were analysed
     for i, others in pairs.portions():
         squares = _squares(pairs, means, i, others)
-        figures, kept = list[LinearFigure](), list[float]()
+        figures, kept = list[ClassFigure](), list[float]()
         for at, j in enumerate(others.tolist()):
             few = int(min(seen[i], seen[j]))
             unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
             for row, what in enumerate(PAIR_FIGURES):
                 value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
+                scale: Scale = "identity" if what == "calibration_loss" else "log"
+                limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
                 for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
-                    figures.append(LinearFigure((f"pairwise_{what}", *pair), value, _NO_COSTS, "log", nothing))
+                    figures.append(ClassFigure((f"pairwise_{what}", *pair), value, NO_COSTS, scale, nothing, limits))
                     kept.append(float(squares[row, at]))
         yield figures, kept
-
-
-_NO_COSTS = np.zeros(0)
 
 
 def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:

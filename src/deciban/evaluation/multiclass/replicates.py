@@ -12,7 +12,7 @@ from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.multipliers import Multipliers
 from deciban.core.resampling.replicates import replicates_of
 from deciban.evaluation.bootstrap import Bootstrap
-from deciban.evaluation.influences import LinearFigure
+from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, FloatArray
@@ -40,7 +40,7 @@ class ClassReplicates:
     def _sums(self, costs: FloatArray) -> CellSums:
         return cell_sums(self.means.units, self.means.stratum, len(self.shares), self.means.share * costs)
 
-    def add(self, figures: Sequence[LinearFigure]) -> None:
+    def add(self, figures: Sequence[ClassFigure]) -> None:
         """Draw replicates of figures that are finite."""
         sums = [self._sums(one.costs) for one in figures]
 

@@ -1,0 +1,197 @@
+"""The figures of two classes as costs of cells, with what is known of each if no unit moves it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from deciban.core.ranks.thresholds import beyond, evidence_bounds
+from deciban.core.resampling.best import BestDecisions
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.scales import Scale
+from deciban.evaluation.requested import PosteriorScores
+from deciban.evaluation.uncertainty import Figure
+from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.results import Evaluation
+    from deciban.evaluation.summary import Summary
+
+Least: TypeAlias = Callable[[BestDecisions], FloatArray]
+"""Costs (2, n_tables, n_cells) of decisions that are the best for some trials."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearFigure:
+    """A figure as costs of cells, whose means add up to it.
+
+    Attributes
+    ----------
+    name : Figure
+    value : float
+    costs : (2, n_cells) array, or 0
+        What does not depend on what is best.
+    scale : {"log", "logit", "identity"}
+    nothing_seen : NothingSeen or None
+        What is known if no unit moves the figure.
+    least : callable or None
+        What is found as a minimum over thresholds or maps, from `BestDecisions`.
+    limits : (float, float)
+        What the figure cannot leave.
+    """
+
+    name: Figure
+    value: float
+    costs: FloatArray | float
+    scale: Scale = "log"
+    nothing_seen: NothingSeen | None = None
+    least: Least | None = None
+    limits: tuple[float, float] = (0.0, math.inf)
+
+    def costs_by(self, best: BestDecisions) -> FloatArray:
+        """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
+        fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
+        return np.asarray(fixed if self.least is None else fixed + self.least(best))
+
+
+class FiguresOfEvaluation:
+    """All figures of an evaluation, in cells.
+
+    Parameters
+    ----------
+    summary : Summary
+    found : Evaluation
+        Of this summary.
+    costs : LinearCosts
+    n_units : (int, int)
+        How many units have trials of each class.
+    """
+
+    def __init__(self, summary: Summary, found: Evaluation, costs: LinearCosts, n_units: tuple[int, int]) -> None:
+        self.summary, self.found, self.costs, self.n_units = summary, found, costs, n_units
+
+    def __iter__(self) -> Iterator[LinearFigure]:
+        """Those that are finite."""
+        parts = (self._ranks, self._rules, self._points, self._errors, self._requested)
+        return (one for part in parts for one in part() if math.isfinite(one.value))
+
+    def _none(self, above: float, ceiling: float = math.inf) -> NothingSeen:
+        """Of a figure that is 0 without errors."""
+        return NothingSeen(min(self.n_units), above, ceiling=ceiling)
+
+    def _rate(self, name: Figure, value: float, costs: FloatArray, kind: int) -> LinearFigure:
+        nothing = NothingSeen(self.n_units[kind], above=float(value == 0.0), below=float(value == 1.0))
+        return LinearFigure(name, value, costs, "logit", nothing, limits=(0.0, 1.0))
+
+    def _ranks(self) -> Iterator[LinearFigure]:
+        found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
+        ratio = float(self.summary.n_tar) / total
+        yield LinearFigure("eer", found.eer, 0.0, "logit", self._none(1.0), lambda best: best.crossing(1.0), half)
+        area = NothingSeen(min(self.n_units), below=1.0)
+        yield LinearFigure("auc", found.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
+        errors = self._none(max(total, total * ratio))
+        yield LinearFigure("prbep", found.prbep, 0.0, "log", errors, lambda best: total * best.crossing(ratio))
+
+    def _rules(self) -> Iterator[LinearFigure]:
+        found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
+        yield LinearFigure("cllr", found.cllr, bits, "log", infinite)
+        entropy = NothingSeen(min(self.n_units), is_entropy=True)
+        yield LinearFigure("min_cllr", found.min_cllr, 0.0, "log", entropy, _least_bits, (0.0, 1.0))
+        loss = found.calibration_loss
+        yield LinearFigure("calibration_loss", loss, bits, "identity", infinite, lambda best: -_least_bits(best))
+
+    def _points(self) -> Iterator[LinearFigure]:
+        act, points = [], self.found.operating_points
+        all_odds = [-point.threshold for point in points]
+        for k, (point, log_odds) in enumerate(zip(points, all_odds, strict=True)):
+            act.append(self.costs.dcf(log_odds, point.threshold))
+            nothing = self._of_dcf(log_odds, point.p_miss, point.p_fa)
+            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", nothing)
+            nothing = replace(self._of_dcf(log_odds, point.min_p_miss, point.min_p_fa), ceiling=1.0)
+            least = partial(BestDecisions.dcf, log_odds=log_odds)
+            yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
+            for name, threshold in (("", point.threshold), ("min_", point.min_threshold)):
+                p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
+                yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
+                yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
+        mean, nothing = np.mean(act, axis=0), self._none(math.inf)
+        yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, mean, "log", nothing)
+        nothing = self._none(math.inf, 1.0)
+        least = partial(_mean_dcf, all_odds)
+        yield LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
+
+    def _of_dcf(self, log_odds: float, p_miss: float, p_fa: float) -> NothingSeen:
+        """What is known of a normalized cost at error rates that are 0 or 1."""
+        heavy, few = math.exp(min(abs(log_odds), 700.0)), min(self.n_units)
+        weights = (1.0, heavy) if log_odds <= 0 else (heavy, 1.0)
+        rates = [(rate, w * few / n) for rate, w, n in zip((p_miss, p_fa), weights, self.n_units, strict=True)]
+        above = max([weight for rate, weight in rates if rate == 0.0], default=0.0)
+        return NothingSeen(few, above, sum(weight for rate, weight in rates if rate == 1.0))
+
+    def _errors(self) -> Iterator[LinearFigure]:
+        found, rates = self.found, self.costs.rates
+        yield self._rate("eer_p_miss", found.eer_p_miss, rates(found.eer_threshold, 1.0, 0.0), 0)
+        yield self._rate("eer_p_fa", found.eer_p_fa, rates(found.eer_threshold, 0.0, 1.0), 1)
+        bounds = evidence_bounds(np.array(self.summary.figures.factors))
+        for k, (one, bound) in enumerate(zip(found.misleading, bounds.tolist(), strict=True)):
+            yield self._rate(("misleading_tar", k), one.p_tar, rates(-bound, 1.0, 0.0), 0)
+            yield self._rate(("misleading_non", k), one.p_non, rates(float(beyond(bounds)[k]), 0.0, 1.0), 1)
+
+    def _requested(self) -> Iterator[LinearFigure]:
+        asked, costs = self.found.requested, self.costs
+        for name, value in asked.eer_conventions.items():
+            # They differ by less than one trial, so their derivatives are the same.
+            crossing, nothing, at = costs.crossing(1.0), self._none(1.0), ("eer_conventions", name)
+            yield (
+                LinearFigure(at, value, 0.0, "logit", nothing, lambda best: best.crossing(1.0), (0.0, 0.5))
+                if name == "rocch"
+                else LinearFigure(at, value, crossing, "logit", nothing, limits=(0.0, 1.0))
+            )
+        for k, limited in enumerate(asked.rates_at):
+            is_miss = limited.limited == "fmr"
+            other, n_units = (
+                (limited.errors.p_fa, self.n_units[1]) if is_miss else (limited.errors.p_miss, self.n_units[0])
+            )
+            spread = math.sqrt((other * (1.0 - other) + 1.0 / n_units) / n_units)
+            place = (costs.limited_miss if is_miss else costs.limited_false_alarm)(limited.errors.threshold, spread)
+            yield self._rate(("rates_at", k), limited.rate, place, 0 if is_miss else 1)
+        for k, at_threshold in enumerate(asked.at_thresholds):
+            threshold, errors = at_threshold.errors.threshold, at_threshold.errors
+            yield self._rate(("at_thresholds_p_miss", k), errors.p_miss, costs.rates(threshold, 1.0, 0.0), 0)
+            yield self._rate(("at_thresholds_p_fa", k), errors.p_fa, costs.rates(threshold, 0.0, 1.0), 1)
+            halves = costs.rates(threshold, 0.5, 0.5)
+            yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", self._none(0.5))
+        for k, scores in enumerate(asked.posterior_scores):
+            yield from self._posteriors(k, scores)
+
+    def _posteriors(self, k: int, scores: PosteriorScores) -> Iterator[LinearFigure]:
+        log_odds, nothing = math.log(scores.p_target) - math.log1p(-scores.p_target), self._none(math.inf)
+        for name, parts, cost, rule in (
+            ("log_loss", scores.log_loss, self.costs.log_cost, BestDecisions.log_cost),
+            ("brier", scores.brier, self.costs.brier, BestDecisions.brier),
+        ):
+            total, least = cost(log_odds), partial(rule, log_odds=log_odds)
+            less, loss = parts.discrimination_loss, parts.calibration_loss
+            yield LinearFigure((name, k), parts.total, total, "log", nothing)
+            yield LinearFigure((f"{name}_discrimination_loss", k), less, 0.0, "log", nothing, least)
+            yield LinearFigure(
+                (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least)
+            )
+
+
+def _least_bits(best: BestDecisions) -> FloatArray:
+    return best.log_cost(0.0) / math.log(2)
+
+
+def _mean_dcf(all_odds: Sequence[float], best: BestDecisions) -> FloatArray:
+    return np.asarray(np.mean([best.dcf(log_odds) for log_odds in all_odds], axis=0))
+
+
+def _minus(least: Least, best: BestDecisions) -> FloatArray:
+    return -least(best)

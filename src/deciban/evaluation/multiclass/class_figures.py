@@ -1,0 +1,100 @@
+"""Figures of many classes with what each trial costs, and the sums of squares that their intervals are made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.scales import Scale
+from deciban.evaluation.uncertainty import Figure
+from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.replicates import ClassReplicates
+
+NO_COSTS = np.zeros(0)
+"""Of figures whose squares were found elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassFigure:
+    """A figure that is a sum of class means.
+
+    Attributes
+    ----------
+    name : Figure
+    value : float
+    costs : (n_trials,) array
+        What each trial adds to the mean of its class.
+    scale : {"log", "logit", "identity"}
+    nothing_seen : NothingSeen or None
+        What is known if no unit moves the figure.
+    limits : (float, float)
+        What the figure cannot leave.
+    shift : float or None
+        What to add for new units, if it was found as a minimum and that is known.
+    """
+
+    name: Figure
+    value: float
+    costs: FloatArray
+    scale: Scale = "log"
+    nothing_seen: NothingSeen | None = None
+    limits: tuple[float, float] = (0.0, math.inf)
+    shift: float | None = None
+
+    def estimate(self, error: float, n_units: int) -> Estimate:
+        """The figure with its standard error."""
+        corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
+        return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits)
+
+
+class Collected:
+    """Squares of the influences of all units, figure by figure, and influences of some.
+
+    Parameters
+    ----------
+    means : ClassMeans
+    replicates : ClassReplicates or None
+        Of the same figures, where they are asked for.
+    """
+
+    def __init__(self, means: ClassMeans, replicates: ClassReplicates | None = None) -> None:
+        self.means, self.replicates = means, replicates
+        self.figures: list[ClassFigure] = []
+        self.squares: list[float] = []
+        self.influences: dict[Figure, FloatArray] = {}
+
+    def add(self, figures: Iterable[ClassFigure], *, keep: bool) -> None:
+        """Add those that are finite, and keep their influences or not; their costs are gone then."""
+        some = [one for one in figures if math.isfinite(one.value)]
+        if not some:
+            return
+        if self.replicates is not None:
+            self.replicates.add(some)
+        centred = self.means.centred(np.stack([one.costs for one in some]))
+        if keep:
+            found = self.means.by_unit(centred)
+            self.influences.update(zip((one.name for one in some), found, strict=True))
+            squares = np.einsum("fu,fu->f", found, found)
+        else:
+            squares = self.means.squares(centred)
+        self.add_squares(some, squares.tolist())
+
+    def add_squares(self, figures: Iterable[ClassFigure], squares: Sequence[float]) -> None:
+        """Add figures whose squares were found elsewhere."""
+        for one, square in zip(figures, squares, strict=True):
+            if math.isfinite(one.value):
+                self.figures.append(replace(one, costs=NO_COSTS))
+                self.squares.append(square)
+
+    def estimates(self, n_units: int) -> dict[Figure, Estimate]:
+        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares."""
+        errors = np.sqrt(np.array(self.squares) * n_units / (n_units - 1)).tolist()
+        return {one.name: one.estimate(error, n_units) for one, error in zip(self.figures, errors, strict=True)}

@@ -1,0 +1,81 @@
+"""Influences on sums of class means: against weights that are moved a little, and sums that are written out."""
+
+import numpy as np
+import pytest
+
+from deciban.core.resampling.class_means import ClassMeans, sums_of_squares
+from deciban.core.resampling.units import TrialUnits
+
+
+def drawn(n_sides=1, weighted=False, seed=0):
+    """Trials of three classes, the last of which has two means of its own, with units."""
+    rng = np.random.default_rng(seed)
+    stratum = np.sort(np.concatenate((np.arange(4), rng.integers(0, 4, 40))))
+    label = np.minimum(stratum, 2)
+    units = TrialUnits.of(rng.integers(0, 9, (len(label), n_sides)))
+    weights = rng.uniform(0.2, 2.0, len(label)) if weighted else None
+    return label, stratum, weights, units, rng.normal(size=(3, len(label)))
+
+
+def units_of(units):
+    """The units of each trial, each once."""
+    return [set(row) for row in zip(*(side.tolist() for side in units.codes), strict=True)]
+
+
+@pytest.mark.parametrize("n_sides", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
+    label, stratum, weights, units, costs = drawn(n_sides, weighted)
+    means = ClassMeans.of(label, stratum, weights, units)
+    own = np.ones(len(label)) if weights is None else weights
+    mass = np.bincount(stratum, own) / np.bincount(label, own)[[0, 1, 2, 2]]
+
+    def figure(unit, weight):
+        moved = own * np.array([weight if unit in some else 1.0 for some in units_of(units)])
+        return [mass @ (np.bincount(stratum, moved * row) / np.bincount(stratum, moved)) for row in costs]
+
+    step = 1e-6
+    for unit, found in enumerate(means.by_unit(means.centred(costs)).T):
+        slope = (np.array(figure(unit, 1 + step)) - figure(unit, 1 - step)) / (2 * step)
+        np.testing.assert_allclose(found, slope, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_sides", [1, 2])
+def test_squares_are_those_of_influences(n_sides):
+    label, stratum, _, units, costs = drawn(n_sides)
+    means = ClassMeans.of(label, stratum, None, units)
+    centred = means.centred(costs)
+    found = np.zeros((3, units.n_units))
+    for at, some in enumerate(units_of(units)):
+        found[:, sorted(some)] += centred[:, at, None]
+    np.testing.assert_allclose(means.squares(centred), (found**2).sum(axis=1))
+    apart = np.zeros((units.n_units, 3))
+    for at, some in enumerate(units_of(units)):
+        apart[sorted(some), label[at]] += centred[0, at]
+    np.testing.assert_allclose(means.squares_apart(centred[0], label, 3), (apart**2).sum(axis=0))
+    seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
+    assert means.units_in(label, 3).tolist() == seen
+    assert means.n_units == len(set().union(*units_of(units)))
+
+
+def test_every_trial_by_itself_needs_no_sums():
+    label, stratum, _, _, costs = drawn()
+    each = ClassMeans.of(label, stratum, None, TrialUnits.each(len(label)))
+    assert each.are_single
+    np.testing.assert_allclose(each.squares(each.centred(costs)), (each.by_unit(each.centred(costs)) ** 2).sum(axis=1))
+
+
+def test_costs_that_are_alike_have_no_influence_to_the_last_digit():
+    label, stratum, weights, units, _ = drawn(weighted=True)
+    means = ClassMeans.of(label, stratum, weights, units)
+    assert not means.centred(np.array([0.1, 1 / 3, 1e17, 7.7])[stratum][None]).any()
+
+
+@pytest.mark.parametrize("n_units", [7, 1 << 19])
+def test_few_and_many_units_add_up_alike(n_units):
+    rng = np.random.default_rng(1)
+    values, unit, problem = rng.normal(size=200), rng.integers(0, 7, 200), rng.integers(0, 3, 200)
+    table = np.zeros((3, 7))
+    np.add.at(table, (problem, unit), values)
+    found = sums_of_squares(values, unit, problem, (n_units, 3), single=False)
+    np.testing.assert_allclose(found, (table**2).sum(axis=1))

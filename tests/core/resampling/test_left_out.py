@@ -1,0 +1,40 @@
+"""Groups of units that are left out: what stays has as much weight, class by class."""
+
+import numpy as np
+
+from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.left_out import LeftOut
+from deciban.core.resampling.unit_counts import groups_of_units
+from deciban.core.resampling.units import TrialUnits
+
+LABEL = np.repeat([0, 1, 2], [6, 9, 12])
+
+
+def test_classes_count_as_much_without_a_group():
+    label = np.sort(np.tile(LABEL, 4))
+    units = TrialUnits.of(np.random.default_rng(0).integers(0, 9, (len(label), 2)))
+    left_out = LeftOut(ClassMeans.of(label, label, None, units), 3)
+    group = groups_of_units(units.keys, 3)
+    found = [weights for weights, _ in left_out.weights()]
+    assert left_out.is_possible
+    assert len(found) == 3
+    for number, weights in enumerate(found):
+        np.testing.assert_allclose(np.bincount(label, weights), 1.0)
+        gone = (group[units.codes[0]] == number) | (group[units.codes[1]] == number)
+        assert ((weights == 0.0) == gone).all()
+
+
+def test_a_group_with_all_trials_of_a_class_cannot_be_left_out():
+    one, two = TrialUnits.of(np.where(LABEL == 1, 0, np.arange(27) + 1)), TrialUnits.of(np.zeros(27, int))
+    assert not LeftOut(ClassMeans.of(LABEL, LABEL, None, one), 10).is_possible
+    assert not LeftOut(ClassMeans.of(LABEL, LABEL, None, two), 10).is_possible
+
+
+def test_trials_cost_what_decisions_without_their_unit_do():
+    one, other = np.arange(27) % 9, (np.arange(27) + 1) % 9
+    cell, costs = np.arange(27) % 4, np.arange(12.0).reshape(3, 4)
+    single, double = TrialUnits.of(one), TrialUnits.of(np.stack((one, other), axis=1))
+    group = groups_of_units(double.keys, 3)
+    of_one, of_other = costs[group[one], cell], costs[group[other], cell]
+    found = [LeftOut(ClassMeans.of(LABEL, LABEL, None, units), 3).held_out(costs, cell) for units in (single, double)]
+    np.testing.assert_array_equal(found, [of_one, (of_one + of_other) / 2])

@@ -1,0 +1,77 @@
+"""Optimism of minima of many classes: against evaluations without each group of units, and known distributions."""
+
+import numpy as np
+import pytest
+
+from deciban import multiclass
+from deciban.core.resampling.unit_counts import groups_of_units
+from deciban.core.resampling.units import TrialUnits
+from deciban.evaluation import evaluate_classes
+from deciban.evaluation.optimism import RATE
+
+
+def drawn(n_units=60, n_classes=3, seed=0):
+    """Two segments of each class by each unit, whose effects they share; the scores are no llrs."""
+    rng = np.random.default_rng(seed)
+    label, units = np.tile(np.repeat(np.arange(n_classes), 2), n_units), np.repeat(np.arange(n_units), 2 * n_classes)
+    effects = rng.normal(size=(n_units, n_classes))[units]
+    return 1.5 * np.eye(n_classes)[label] + effects + rng.normal(size=(len(label), n_classes)), label, units
+
+
+def without_groups(loglik, label, units, figure, rate=1.0):
+    """The jackknife as it is defined, by evaluations of what is left, of a bias of ``n ** -rate``."""
+    group = groups_of_units(TrialUnits.of(units).keys, 10)[np.unique(units, return_inverse=True)[1]]
+    parts = [figure(loglik[group != k], label[group != k]) for k in range(10)]
+    factor = 1 / ((10 / 9) ** rate - 1)
+    return figure(loglik, label) + factor * np.maximum(figure(loglik, label) - np.mean(parts, axis=0), 0.0)
+
+
+def test_least_cllr_is_corrected_by_training_without_each_group():
+    loglik, label, units = drawn()
+    found = evaluate_classes(loglik, label, units=units)
+    expected = without_groups(loglik, label, units, multiclass.min_cllr)
+    one = found.interval("min_cllr")
+    assert one.corrected > one.estimate
+    assert one.corrected - one.estimate == pytest.approx(expected - one.estimate, rel=1e-4)
+    loss = found.interval("calibration_loss")
+    assert loss.corrected == pytest.approx(loss.estimate - (expected - one.estimate), rel=1e-4)
+
+
+def test_minima_of_detectors_are_corrected_by_pooling_without_each_group():
+    loglik, label, units = drawn()
+    found = evaluate_classes(loglik, label, units=units, p_target=0.3)
+
+    def analysed(*trials):
+        return multiclass.detection_analysis(*trials, p_target=0.3)
+
+    for name in ("eer", "min_cllr", "min_cost"):
+        expected = without_groups(loglik, label, units, lambda *some, name=name: getattr(analysed(*some), name), RATE)
+        told = [found.interval(("detectors", str(k), name)).corrected for k in range(3)]
+        np.testing.assert_allclose(told, expected, rtol=1e-9)
+    expected = np.mean(without_groups(loglik, label, units, lambda *some: analysed(*some).min_cost, RATE))
+    assert found.interval("min_c_avg").corrected == pytest.approx(expected)
+
+
+def test_optimism_is_left_out_on_request_and_where_classes_are_many():
+    loglik, label, units = drawn()
+    assert evaluate_classes(loglik, label, units=units, optimism=False).interval("min_cllr").corrected is None
+    many = drawn(n_units=3, n_classes=31)
+    assert evaluate_classes(many[0], many[1], units=many[2]).interval("min_cllr").corrected is None
+    asked = evaluate_classes(many[0], many[1], units=many[2], optimism=True)
+    assert asked.interval("min_cllr").corrected is not None
+
+
+def test_nothing_is_trained_where_infinite_scores_decide():
+    loglik, label, units = drawn()
+    loglik[:, 0] = np.where(label == 0, np.inf, loglik[:, 0])
+    assert evaluate_classes(loglik, label, units=units).interval("min_cllr").corrected is None
+
+
+def test_corrected_figures_are_nearer_to_those_of_many_units():
+    """Means over draws of 20 units, against 4,000 units that have the same distribution."""
+    true = evaluate_classes(*drawn(4000, seed=99)[:2])
+    found = [evaluate_classes(x, y, units=u) for x, y, u in (drawn(20, seed=k) for k in range(60))]
+    for name, value in (("min_cllr", true.min_cllr), ("min_c_avg", true.points[0].min_c_avg)):
+        told = [one.interval(name) for one in found]
+        plain, corrected = (np.mean([getattr(one, what) for one in told]) for what in ("estimate", "corrected"))
+        assert abs(corrected - value) < 0.5 * abs(plain - value), name

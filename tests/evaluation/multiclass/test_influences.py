@@ -1,0 +1,261 @@
+"""Intervals of many classes: against weights of units that are moved a little, closed forms, and two classes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban import InputError
+from deciban.core.resampling.intervals import RULE_OF_THREE
+from deciban.core.resampling.units import TrialUnits
+from deciban.evaluation import (
+    ClassFigures,
+    class_evaluation_of,
+    evaluate,
+    evaluate_classes,
+    evaluate_groups,
+    merged_classes,
+    summarize_classes,
+)
+
+CLASSES = ("eng", "fra", "deu", "spa")
+GROUPS = {"west": ["eng", "fra"], "deu": ["deu"], "spa": ["spa"]}
+STEP = 1e-6
+
+
+def drawn(n=90, n_units=14, n_sides=1, seed=3):
+    """Log-likelihoods of four classes, with effects of units, and weights."""
+    rng = np.random.default_rng(seed)
+    label = np.concatenate((np.arange(4), rng.choice(4, n - 4, p=[0.4, 0.3, 0.2, 0.1])))
+    units = rng.integers(0, n_units, (n, n_sides)) if n_sides == 2 else rng.integers(0, n_units, n)
+    effects = 0.8 * rng.normal(size=(n_units, 4))
+    loglik = 1.2 * np.eye(4)[label] + effects[units if n_sides == 1 else units[:, 0]] + rng.normal(size=(n, 4))
+    return loglik, label, units, rng.uniform(0.3, 2.0, n)
+
+
+def figures_of(found):
+    """Every figure by its name."""
+    values = {
+        name: getattr(found, name)
+        for name in ("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "brier", "error_rate")
+    }
+    for k, point in enumerate(found.points):
+        values |= {(name, k): value for name, value in point.costs.items()}
+    values |= {f"mean_{name}": value for name, value in found.mean_costs.items()}
+    for target, figures in found.detectors.items():
+        values |= {("detectors", target, name): value for name, value in figures.items()}
+    rates = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+    for i, name in enumerate(found.classes):
+        values["class_error_rates", name] = found.class_error_rates[i]
+        for j, other in enumerate(found.classes):
+            values["confusion", name, other] = rates[i, j]
+            if found.pairwise is not None and i != j:
+                for what in ("cllr", "min_cllr", "calibration_loss"):
+                    values[f"pairwise_{what}", name, other] = getattr(found.pairwise, what)[i, j]
+    return values
+
+
+def slopes(evaluated, units, weights):
+    """Derivatives of every figure in the weight of each unit, by central differences."""
+    sides = units if units.ndim == 2 else units[:, None]
+    found = {}
+    for unit in np.unique(units):
+        is_of = (sides == unit).any(axis=1)
+        more, less = (figures_of(evaluated(weights * np.where(is_of, 1 + step, 1.0))) for step in (STEP, -STEP))
+        for name, value in more.items():
+            found.setdefault(name, []).append((value - less[name]) / (2 * STEP))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+ASKED = {
+    "closed": {"p_target": [0.5, 0.2]},
+    "open": {"p_target": [0.5, 0.2], "p_out_of_set": 0.2},
+    "prior": {"prior": [0.1, 0.2, 0.3, 0.4]},
+    "groups": {"groups": GROUPS, "prior": [0.4, 0.1, 0.3, 0.2]},
+    "open groups": {"groups": GROUPS, "p_out_of_set": 0.3},
+}
+
+
+@pytest.mark.parametrize("n_sides", [1, 2])
+@pytest.mark.parametrize("asked", ASKED)
+def test_standard_errors_are_of_derivatives_in_the_weights_of_units(asked, n_sides):
+    loglik, label, units, weights = drawn(n_sides=n_sides)
+    function = evaluate_groups if "groups" in asked else evaluate_classes
+    given = {"label": label, "classes": CLASSES, **ASKED[asked]}
+    found = function(loglik, sample_weight=weights, units=units, optimism=False, **given)
+    n = found.uncertainty.n_units
+    assert n == len(np.unique(units))
+    expected = slopes(lambda moved: function(loglik, sample_weight=moved, **given), units, weights)
+    assert set(expected) <= set(found.uncertainty.estimates)
+    assert set(found.uncertainty.estimates) == set(expected)
+    for name, values in expected.items():
+        one = found.interval(name)
+        assert one.estimate == pytest.approx(figures_of(found)[name], abs=1e-12), name
+        error = math.sqrt(n / (n - 1) * np.sum(values**2))
+        assert one.standard_error == pytest.approx(error, rel=2e-4, abs=2e-8), name
+    for name, values in found.uncertainty.influences.items():
+        np.testing.assert_allclose(values, expected[name], atol=2e-6, err_msg=str(name))
+
+
+@pytest.mark.parametrize("optimism", [False, True])
+def test_two_classes_are_those_of_two_classes(optimism):
+    loglik, label, units, _ = drawn(n=120)
+    loglik, label = loglik[:, :2], label % 2
+    llr = loglik[:, 0] - loglik[:, 1]
+    tar = label == 0
+    of_units = {"tar_units": units[tar], "non_units": units[~tar], "optimism": optimism}
+    two = evaluate(llr[tar], llr[~tar], operating_points=[0.2], **of_units)
+    many = evaluate_classes(loglik, label, classes=("yes", "no"), p_target=0.2, units=units, optimism=optimism)
+    pairs = [(name, ("detectors", "yes", name), 1.0) for name in ("eer", "cllr", "min_cllr", "calibration_loss")]
+    pairs += [("cllr", "cllr", 1.0), ("act_dcf", ("detectors", "yes", "cost"), 5.0)]
+    pairs += [("min_dcf", ("detectors", "yes", "min_cost"), 5.0)]
+    if not optimism:  # pairs are not corrected
+        pairs += [("min_cllr", ("pairwise_min_cllr", "yes", "no"), 1.0)]
+    for own, other, factor in pairs:
+        one, same = two.interval(own), many.interval(other)
+        assert factor * same.standard_error == pytest.approx(one.standard_error, rel=1e-12), own
+        assert (same.corrected is None) == (one.corrected is None), own
+        if one.corrected is not None:
+            assert factor * same.corrected == pytest.approx(one.corrected, rel=1e-12), own
+    name = ("act_dcf", 0)
+    np.testing.assert_allclose(
+        5.0 * many.uncertainty.influences["detectors", "yes", "cost"], two.uncertainty.influences[name], atol=1e-14
+    )
+
+
+def test_error_rates_of_independent_trials_are_binomial():
+    loglik, label, _, _ = drawn(n=400)
+    prior = np.array([0.1, 0.2, 0.3, 0.4])
+    found = evaluate_classes(loglik, label, classes=CLASSES, prior=prior, units=TrialUnits.each(400))
+    n, rates = found.counts, found.class_error_rates
+    variance = prior**2 @ (rates * (1 - rates) / n)
+    assert found.interval("error_rate").standard_error == pytest.approx(math.sqrt(400 / 399 * variance))
+    for k, name in enumerate(CLASSES):
+        own = found.interval(("class_error_rates", name)).standard_error
+        assert own == pytest.approx(math.sqrt(400 / 399 * rates[k] * (1 - rates[k]) / n[k]))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4))
+def test_copies_of_units_divide_variances(seed, n_copies):
+    loglik, label, units, _ = drawn(seed=seed)
+    given = {"optimism": False}  # which deals units out to groups
+    one = evaluate_classes(loglik, label, units=units, **given).uncertainty
+    names = np.concatenate([units + 100 * k for k in range(n_copies)])
+    more = evaluate_classes(np.tile(loglik, (n_copies, 1)), np.tile(label, n_copies), units=names, **given).uncertainty
+    few, many = one.n_units, more.n_units
+    ratio = math.sqrt((few - 1) / few * many / (many - 1) / n_copies)
+    for name, estimate in one.estimates.items():
+        expected = pytest.approx(ratio * estimate.standard_error, rel=1e-6, abs=1e-9)
+        assert more.estimates[name].standard_error == expected, name
+
+
+def test_order_of_trials_changes_nothing():
+    loglik, label, units, weights = drawn()
+    order = np.random.default_rng(0).permutation(len(label))
+    one = evaluate_classes(loglik, label, units=units, sample_weight=weights)
+    other = evaluate_classes(loglik[order], label[order], units=units[order], sample_weight=weights[order])
+    for name, estimate in one.uncertainty.estimates.items():
+        expected = pytest.approx(estimate.standard_error, rel=1e-7, abs=1e-12)
+        assert other.uncertainty.estimates[name].standard_error == expected, name
+
+
+@pytest.mark.parametrize("figures", [ClassFigures(p_target=[0.5, 0.2]), ClassFigures(p_out_of_set=0.2)])
+def test_parts_have_the_intervals_of_the_whole(figures):
+    loglik, label, units, weights = drawn()
+    given = {"figures": figures, "classes": CLASSES}
+    parts = [
+        summarize_classes(loglik[k::3], label[k::3], units=units[k::3], sample_weight=weights[k::3], **given)
+        for k in range(3)
+    ]
+    merged = class_evaluation_of(merged_classes(parts))
+    out_of_set = {"p_out_of_set": figures.p_out_of_set, "p_target": figures.p_target}
+    whole = evaluate_classes(loglik, label, classes=CLASSES, units=units, sample_weight=weights, **out_of_set)
+    missing = set(whole.uncertainty.estimates) - set(merged.uncertainty.estimates)
+    assert missing == {"min_cllr", "calibration_loss"}
+    for name, estimate in merged.uncertainty.estimates.items():
+        assert estimate.standard_error == pytest.approx(whole.interval(name).standard_error, rel=1e-9), name
+
+
+def test_parts_with_and_without_units_do_not_add_up():
+    loglik, label, units, _ = drawn()
+    parts = [summarize_classes(loglik, label, units=units), summarize_classes(loglik, label)]
+    with pytest.raises(InputError, match="units are known of some, not of others"):
+        merged_classes(parts)
+
+
+def test_band_of_the_average_cost_goes_through_its_interval():
+    loglik, label, units, _ = drawn(n=400)
+    found = evaluate_classes(loglik, label, units=units, p_target=[0.5])
+    band = found.uncertainty.curves["c_avg"]
+    assert band.shape == found.curves.c_avg.shape
+    at = int(np.argmin(np.abs(found.curves.prior_log_odds)))
+    assert at % 7 == 0  # where it is not interpolated
+    assert band[at] == pytest.approx(found.interval("c_avg").standard_error, rel=1e-9)
+
+
+def test_without_errors_the_rule_of_three_says_what_is_known():
+    label = np.repeat(np.arange(3), 20)
+    found = evaluate_classes(50.0 * np.eye(3)[label], label, units=np.arange(60))
+    rate = found.interval(("class_error_rates", "1"))
+    assert (rate.estimate, rate.low, rate.method) == (0.0, 0.0, RULE_OF_THREE)
+    assert rate.high == pytest.approx(1 - 0.05 ** (1 / 20))
+    assert found.interval("error_rate").high == pytest.approx((1 - 0.05 ** (1 / 20)) / 3)
+    for name, value in figures_of(found).items():
+        one = found.interval(name)
+        assert one.low <= value + 1e-15, name
+        assert one.high >= value - 1e-15, name
+        assert not math.isnan(one.low + one.high)
+
+
+def test_infinite_scores_leave_the_other_figures():
+    loglik, label, units, _ = drawn()
+    loglik[5, label[5]] = -np.inf
+    found = evaluate_classes(loglik, label, units=units)
+    assert found.cllr == math.inf
+    with pytest.raises(InputError, match="infinite figures have none"):
+        found.interval("cllr")
+    assert found.interval("error_rate").standard_error > 0.0
+    assert found.interval("min_cllr").estimate == found.min_cllr
+    assert found.interval("brier").low > 0.0
+
+
+@pytest.mark.parametrize(
+    ("units", "message"),
+    [([1, 2, 3], "units: of 3 trials for 90 rows"), (np.full(90, 0.5), "units: units are no whole numbers")],
+)
+def test_units_that_do_not_fit_are_refused(units, message):
+    loglik, label, _, _ = drawn()
+    with pytest.raises(InputError, match=message):
+        evaluate_classes(loglik, label, units=units)
+
+
+def test_one_unit_has_no_intervals():
+    loglik, label, _, _ = drawn()
+    found = evaluate_classes(loglik, label, units=["ann"] * 90)
+    assert found.uncertainty is None
+    with pytest.raises(InputError, match="at least two"):
+        found.interval("cllr")
+
+
+def test_level_and_unknown_figures():
+    loglik, label, units, _ = drawn()
+    found = evaluate_classes(loglik, label, units=units, level=0.5)
+    wide, narrow = found.interval("c_avg", level=0.99), found.interval("c_avg")
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert narrow.level == 0.5
+    with pytest.raises(InputError, match="no interval of 'eer'"):
+        found.interval("eer")
+    with pytest.raises(InputError, match="level"):
+        evaluate_classes(loglik, label, units=units, level=1.0)
+
+
+def test_a_class_whose_trials_are_all_of_one_unit():
+    loglik, label, units, _ = drawn()
+    units = np.where(label == 3, 77, units)
+    found = evaluate_classes(loglik, label, classes=CLASSES, units=units)
+    assert found.interval("min_cllr").corrected is None  # without it a class would be gone
+    assert found.interval(("class_error_rates", "spa")).n_units == found.uncertainty.n_units
+    assert found.interval("cllr").standard_error > 0.0
