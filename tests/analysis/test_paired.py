@@ -87,9 +87,9 @@ def test_units_are_found_by_name_whatever_their_order():
 
 @pytest.mark.parametrize("figure", ["cllr", ("act_dcf", 0)])
 def test_the_test_has_its_size_and_intervals_their_coverage(figure):
-    p_values = [pair(*two_systems(seed, n_units=30, shift=0.0)).difference(figure, 0.9).p_value for seed in range(120)]
+    p_values = [pair(*two_systems(seed, n_units=30, shift=0.0)).difference(figure, 0.9).p_value for seed in range(80)]
     rejected = np.sum(np.array(p_values) < 0.1)
-    assert 3 <= rejected <= 24  # 12 expected; beyond with probability 0.002
+    assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 

@@ -68,6 +68,18 @@ class FigureDifference:
         return not self.interval.low <= 0.0 <= self.interval.high
 
     @property
+    def relative(self) -> tuple[float, float, float] | None:
+        """The difference and its bounds as shares of the greater of both figures; None if that is 0.
+
+        Only of figures that are the smaller the better, as costs and error rates are.
+        """
+        greater = max(self.values)
+        if shown(self.figure).larger_is_better or greater <= 0.0:
+            return None
+        one = self.interval
+        return one.estimate / greater, one.low / greater, one.high / greater
+
+    @property
     def is_settled(self) -> bool:
         """Whether one is better beyond doubt: the interval says so, and the p-value among all pairs."""
         return self.excludes_none and self.holm <= 1.0 - self.interval.level

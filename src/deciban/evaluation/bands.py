@@ -90,14 +90,24 @@ class Bands:
         if name in self.kept:
             self.kept[name].append(influences[:, :: self.keep_every].T.copy())
 
-    @property
-    def influences(self) -> dict[str, CurveInfluences]:
-        """What was kept, of all units that were added."""
+    def influences(self, n_seen: tuple[int, int]) -> dict[str, CurveInfluences]:
+        """What was kept, of all units that were added; ``n_seen`` are those with trials of each class."""
         at = slice(None, None, self.keep_every or None)
-        return {
-            name: CurveInfluences(self.log_odds[at], getattr(self.curves, name)[:: self.STEP][at], np.hstack(parts))
-            for name, parts in self.kept.items()
-        }
+        found = {}
+        for name, parts in self.kept.items():
+            value, ceiling = getattr(self.curves, name)[:: self.STEP][at], 1.0 if name == "min_error" else math.inf
+            kept = np.hstack(parts), self._unseen(name)[:, at]
+            found[name] = CurveInfluences(self.log_odds[at], value, *kept, n_seen, ceiling)
+        return found
+
+    def _unseen(self, name: str) -> FloatArray:
+        """What errors weigh of which there is none, and such that all trials are; (2, n_places, 2)."""
+        at, n_cells = self.at[name], self.costs.cells.n_cells
+        below = [np.append(0, np.cumsum(one))[at] / one.sum() for one in (self.costs.n_tar, self.costs.n_non)]
+        rates = np.stack((below[0], 1.0 - below[1]), axis=1)
+        weights = np.stack(self.weights, axis=1)
+        by_choice = ((at == 0) | (at == n_cells))[:, None]  # a threshold beyond all scores of any trials
+        return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])
 
     def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""

@@ -94,7 +94,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences=sums.influences,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences,
+        curve_influences=bands.influences((seen[0], seen[1])),
     )
     if not resampling.bootstrap:
         return known

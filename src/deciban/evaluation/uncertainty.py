@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
+from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
 from deciban.core.resampling.units import FEW_UNITS, Keys
 from deciban.errors import InputError
 from deciban.messages import counted
@@ -34,11 +35,27 @@ class CurveInfluences:
     values : (n_places,) array
     influences : (n_places, n_units) array
         Derivatives in the weight of each unit.
+    unseen : (2, n_places, 2) array
+        How far the curve would rise, and how far it would fall, if all units showed an error of a class that none
+        shows, or none showed what all show.
+    n_seen : (int, int)
+        Units with trials of each class.
+    ceiling : float
+        What the curve cannot exceed.
     """
 
     log_odds: FloatArray
     values: FloatArray
     influences: FloatArray
+    unseen: FloatArray
+    n_seen: tuple[int, int]
+    ceiling: float = math.inf
+
+    def reach(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """How far the curve may rise and fall by what no unit shows: the rule of three, see `NothingSeen`."""
+        shares = [NothingSeen(n).share(level) for n in self.n_seen]
+        rise, fall = self.unseen @ np.array(shares)
+        return np.minimum(rise, np.maximum(self.ceiling - self.values, 0.0)), fall
 
 
 @dataclass(frozen=True, slots=True, eq=False)

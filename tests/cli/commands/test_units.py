@@ -71,6 +71,16 @@ def test_a_report_is_told_as_well(run):
     assert Path("utt2spk").read_text().startswith("s0 p0")
 
 
+def test_a_plot_is_told_as_well(run):
+    code, out, err = run("plot det scores.txt --key key.csv --units utt2spk -o det.svg --json")
+    assert code == 0, err
+    assert "units  2 units, by utt2spk" in err
+    assert [file["path"] for file in json.loads(out)["files"] if file["role"] == "units"] == ["utt2spk"]
+    code, _, err = run("plot det scores.txt --key key.csv --units speakers.svg -o speakers.svg")
+    assert code == 2
+    assert "'speakers.svg' is no column of key.csv" in err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -140,6 +140,7 @@ def plot_command(
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in files.scores], "key": [key]}
+        read["units"] = list(about.how_sure.files)
         print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
     elif not quiet:
         click.echo(f"wrote {display_name(output)}")
