@@ -37,20 +37,13 @@ def test_the_standard_error_is_that_of_the_evaluation_but_for_what_is_counted_tw
         score[same], score[~same], operating_points=[0.05], tar_units=units[same], non_units=units[~same]
     ).interval(figure)
     error = np.sqrt(sum(one.variance for one in found.components))
-    # The jackknife counts what pairs and single trials add twice; here this is little. That of minima is about
-    # thresholds that were chosen without a unit.
-    assert found.growth * error == pytest.approx(whole.standard_error, rel=0.15 if whole.corrected else 0.1)
+    # The jackknife counts what pairs and single trials add twice; here this is little. Minima vary as decisions do that
+    # were made without a unit.
+    assert found.growth * error == pytest.approx(whole.standard_error, rel=0.1)
+    if whole.corrected is None:
+        assert found.growth == pytest.approx(1.0, abs=1e-9)
     assert found.value == whole.estimate
     assert found.expected == (whole.corrected if whole.corrected is not None else whole.estimate)
-
-
-def test_minima_grow_as_their_scale_says():
-    score, same, units, names = crossed(1)
-    found = pilot(score, same, units, names, "eer")
-    odds = [one * (1 - one) for one in (found.expected, found.value)]
-    assert found.growth == pytest.approx(odds[0] / odds[1])
-    assert found.growth > 1.0
-    assert pilot(score, same, units, names, "act_dcf").growth == 1.0
 
 
 def test_segments_and_crosses_are_found():

@@ -15,7 +15,7 @@ from deciban.analysis.pilots import Pilot
 from deciban.analysis.plans import Design
 from deciban.core.resampling.intervals import LEVEL, Estimate, checked_level
 from deciban.errors import InputError
-from deciban.types import FloatArray
+from deciban.types import FloatArray, IntArray
 
 TrialsPerSegment: TypeAlias = int | Literal["all"] | None
 
@@ -105,7 +105,7 @@ class Planner:
 
     def __init__(self, pilot: Pilot, goal: Goal, trials_per_segment: TrialsPerSegment = None) -> None:
         self.pilot, self.goal, self.levels = pilot, goal, pilot.levels
-        self.per_segment = None if trials_per_segment in (None, "all") else int(trials_per_segment)  # type: ignore[arg-type]
+        self.per_segment = None if trials_per_segment in (None, "all") else int(trials_per_segment)
         self.is_crossed = trials_per_segment == "all" or (trials_per_segment is None and pilot.is_crossed)
 
     @property
@@ -181,7 +181,7 @@ class Planner:
         reach = float(special.ndtri(0.975)) * spread
         return self.fewest(segments, math.exp(-reach)), self.fewest(segments, math.exp(min(reach, 50.0)))
 
-    def curve(self, segments: float | None, n: FloatArray) -> FloatArray:
+    def curve(self, segments: float | None, n: IntArray) -> FloatArray:
         """Widths, or differences that are seen, of designs with n units."""
         return np.array([self.reached(int(one), segments) for one in n])
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.analysis.compared_figures import figure_called, in_words, shown
-from deciban.core.resampling.components import Component, Factor, components_of
+from deciban.core.resampling.components import Component, Factor, components_of, sums_of_levels
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.units import TrialUnits
@@ -75,7 +75,7 @@ class Pilot:
         Whether the pilot is all against all: with more units, each segment meets more of them.
     components : tuple of Component
     growth : float
-        How much larger standard errors are at the expected value than where the costs of trials were found.
+        How much larger standard errors are than by costs of trials for which what is best was chosen.
     spread : float or None
         Relative standard error of the variance, which itself rests on few units.
     """
@@ -103,7 +103,7 @@ class Pilot:
     def levels(self) -> dict[str, float]:
         """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0.
 
-        They are those at the expected value.
+        Minima vary as by decisions that were chosen without each unit.
         """
         found = {"unit": 0.0}
         for one in self.components:
@@ -226,18 +226,14 @@ def pilot_of_trials(
         n_tar=len(linear[0]),
         n_non=len(linear[1]),
         components=components,
-        growth=_growth(whole),
+        growth=_growth(whole, sums_of_levels(linear, layout.factors[0], weights)),
     )
 
 
-def _growth(pilot: Pilot) -> float:
-    """On its scale, a figure is as unsure at its expected value as where it was found."""
-    if pilot.scale == "identity" or pilot.value <= 0.0:
-        return 1.0
-    growth = pilot.expected / pilot.value
-    if pilot.scale == "logit" and pilot.value < 1.0:
-        growth *= (1.0 - pilot.expected) / (1.0 - pilot.value)
-    return growth
+def _growth(whole: Pilot, fixed: FloatArray) -> float:
+    """How much larger the standard error is than what is best for all trials, held fixed, would have it."""
+    n, squares = whole.n_units, float(fixed @ fixed)
+    return math.sqrt(whole.components[0].variance / (squares * n / (n - 1))) if squares > 0.0 else 1.0
 
 
 def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
@@ -310,8 +306,8 @@ def _segments(segments: OfClasses, n_non: int, n_opposite: int) -> tuple[list[Fa
         )
     sides = [(_side(segments[0], k), _side(segments[1], k)) for k in (0, 1)]
     used_on = [np.unique(np.concatenate([one[0] for one in side])) for side in sides]
-    if len(np.intersect1d(*used_on)):
-        used = len(np.union1d(*used_on))
+    if len(np.intersect1d(used_on[0], used_on[1])):
+        used = len(np.union1d(used_on[0], used_on[1]))
         crossed = n_non >= _CROSSED * math.comb(used, 2)
         return [Factor("segment", (segments[0].codes, segments[1].codes), n_names)], used, True, crossed
     crossed = n_non >= _CROSSED * len(used_on[0]) * len(used_on[1])

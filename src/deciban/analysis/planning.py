@@ -102,7 +102,8 @@ def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | Non
 def _checked_trials(given: TrialsPerSegment, pilot: Pilot) -> TrialsPerSegment:
     if given is None or given == "all":
         return given
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+    asked: Any = given
+    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 1:
         raise InputError(f"trials_per_segment: got {given!r}. It is a whole number from 1 on, or 'all'.")
     if pilot.n_segments is None:
         raise InputError(

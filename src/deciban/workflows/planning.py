@@ -117,7 +117,8 @@ def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilo
     if not joined.kind.has_trial_costs:
         results = evaluate_joined(joined, options)
         first, *others = results.systems
-        return pilot_of_evaluations(first, others[0] if others else None, figure), results.messages
+        found = pilot_of_evaluations(first, others[0] if others else None, figure)
+        return found, tuple(one for one in results.messages if isinstance(one, Message))
     joined.kind.require_trials(joined.truth, ())
     units, said = joined.units(replace(options.how_sure, intervals=True))
     if units is None:

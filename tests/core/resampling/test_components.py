@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.components import Factor, components_of
+from deciban.core.resampling.components import Factor, components_of, sums_of_levels
 
 ONE = np.zeros(2, np.int64)
 
@@ -129,3 +129,11 @@ def test_the_order_of_trials_and_a_common_weight_change_nothing(design):
     again = components_of((x[0][mixed[0]], x[1][mixed[1]]), others, (np.full(sizes[0], 3), np.full(sizes[1], 0.5)))
     assert [(one.name, one.pair) for one in found] == [(one.name, one.pair) for one in again]
     np.testing.assert_allclose([one.size for one in again], [one.size for one in found], rtol=1e-9)
+
+
+def test_sums_of_levels_add_up_trials_about_the_means(design):
+    factors, *sizes = design
+    x = [np.random.default_rng(7).normal(size=n) for n in sizes]
+    for factor in factors:
+        expected = sum((own - own.mean()) @ incidence(factor, k, len(own)) / len(own) for k, own in enumerate(x))
+        np.testing.assert_allclose(sums_of_levels((x[0], x[1]), factor), expected, atol=1e-15)

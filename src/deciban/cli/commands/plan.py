@@ -53,7 +53,8 @@ def plan_command(
     about = asked.options_for(opened)
     if output is not None:
         refuse_overwriting([output], [*opened.paths, *about.files])
-    wanted = Goal(**goal, level=about.how_sure.level, **({} if power is None else {"power": power}))
+    goal |= {"level": about.how_sure.level, **({} if power is None else {"power": power})}
+    wanted = Goal(**goal)
     with working() as progress:
         how: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "progress": progress}
         found = plan_chosen(opened, None, about, wanted, figure, **how)

@@ -118,6 +118,19 @@ def components_of(
     return tuple(found)
 
 
+def sums_of_levels(
+    costs: tuple[FloatArray, FloatArray],
+    factor: Factor,
+    weights: tuple[CountArray | None, CountArray | None] = (None, None),
+) -> FloatArray:
+    """What each level of a factor adds to the mean costs of both classes, about these means, (n_levels,).
+
+    Of units, these are their influences.
+    """
+    one, other = (_Side(costs[k], weights[k], [factor], k).sums[0] for k in (0, 1))
+    return np.asarray(one + other)
+
+
 class _Side:
     """Trials of one class: for every level of each factor, their share and the sum of their costs about the mean."""
 
