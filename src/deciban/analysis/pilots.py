@@ -239,8 +239,8 @@ def _growth(whole: Pilot, fixed: FloatArray) -> float:
 def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
     if one.uncertainty is None:
         raise InputError(
-            f"{one.name}: which units the trials share is not known, or there are fewer than two, and so nothing of how "
-            "sure figures are. Name them (tar_units and non_units of arrays, units= of files, --units)."
+            f"{one.name}: which units the trials share is not known, or there are fewer than two, and so nobody knows "
+            "how sure figures are. Name them (tar_units and non_units of arrays, units= of files, --units)."
         )
     return one.uncertainty
 
