@@ -115,6 +115,13 @@ def test_equal_names_that_would_contradict_the_key_are_taken_apart():
     assert (same.apart, same.units.n_units) == (False, 2)
 
 
+def test_names_are_the_same_where_the_key_contradicts_itself_anyway():
+    rows = [("m1", "x", 1), ("m2", "x", 1), ("m1", "y", 1), ("m2", "y", 0), ("x", "z", 1)]
+    trials = Trials.of({"enroll": [row[0] for row in rows], "test": [row[1] for row in rows]})
+    found = speakers_of(trials, [row[2] for row in rows])
+    assert (found.apart, found.n_contradictions, found.units.n_units) == (False, 1, 1)
+
+
 def test_channels_of_a_recording_are_two_speakers():
     ids = {"enroll": ["m1", "m2", "m1"], "test": ["call", "call", "call"], "side": ["a", "b", "b"]}
     found = speakers_of(Trials.of(ids), [True, True, False])
