@@ -103,3 +103,23 @@ def test_no_calibrator():
         plots.calibration_map(RAW, {})
     with pytest.raises(InputError, match="not trained yet"):
         plots.calibration_map(RAW, AffineCalibrator())
+
+
+def bands(ax):
+    return [one for one in ax.collections if one.get_gid() == "band"]
+
+
+def test_bands_are_the_intervals_of_calibrators_that_know_their_units():
+    sure = AffineCalibrator(p_target=0.1).fit(SCORES, TRUTH, units=np.arange(750) % 50)
+    ax = plots.calibration_map(RAW, {"sure": sure, "plain": AFFINE}, level=0.8)
+    (band,) = bands(ax)
+    x, y = named(ax, "sure").get_data()
+    low, high = sure.interval(x, level=0.8)
+    ends = band.get_paths()[0].vertices
+    middle = len(x) // 2
+    at = ends[np.isclose(ends[:, 0], x[middle])]
+    np.testing.assert_allclose(sorted(at[:, 1]), [low[middle], high[middle]], rtol=1e-9)
+    assert low[middle] < y[middle] < high[middle]
+    assert "80 % interval" in texts(ax)
+    assert not bands(plots.calibration_map(RAW, {"sure": sure}, level=None))
+    assert not bands(plots.calibration_map(RAW, {"plain": AFFINE}))

@@ -18,6 +18,7 @@ from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
 from deciban.models.two_class import Fusion
+from deciban.models.uncertainty import Bounds
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
@@ -64,6 +65,13 @@ class SystemsData:
             quality = self.quality if model.takes_quality else {}
             llr: FloatArray = model.transform(model.inputs(self.scores), **quality)
         return llr
+
+    def interval(self, model: Any, level: float) -> Bounds:
+        """Between which bounds a trained model knows its llrs of these trials; see `ScoreModel.interval`."""
+        with missing_measures_are_known():
+            quality = self.quality if model.takes_quality else {}
+            bounds: Bounds = model.interval(model.inputs(self.scores), level=level, **quality)
+        return bounds
 
 
 def _rows_of(values: Any, rows: IntArray | BoolArray) -> Any:

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, Labelled, TrainedByRule, results_of
+from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray
 
 _FINITE = {"type": "number"}
@@ -40,6 +42,8 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     training_ : Training
         Counts of trials, a fingerprint of the data, and in ``results`` the objective, also relative to its value at
         llr 0, the length of the gradient, the numbers of steps and passes, and a status in words.
+    parameter_covariance_ : (2, 2) array or None
+        Of scale and offset by the draw of units, if ``fit`` was told them; 0 for what is not trained.
 
     Warns
     -----
@@ -85,6 +89,18 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         warn(f"{type(self).__name__}: {words}.")
         return results_of(fit)
 
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Scale and offset, whichever are trained."""
+        return "scale", "offset"
+
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+        weights = np.array([self.scale_])
+        return ParameterCovariance.of(self._influences([data.score], data, units, weights, self.offset_), units)
+
+    def _slopes_of(self, scores: FloatArray) -> FloatArray:
+        return np.column_stack((scores, np.ones(len(scores))))
+
     def _transform(self, scores: FloatArray) -> FloatArray:
         if self.scale_ == 0.0:
             return np.full(len(scores), self.offset_)  # infinite scores, too
@@ -124,6 +140,10 @@ class ShiftCalibrator(AffineCalibrator):
         self.scale_, self.offset_ = 1.0, fit.offset
         return self._results_of(fit)
 
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+        found = self._influences([], data, units, np.zeros(0), self.offset_, base=data.score)
+        return ParameterCovariance.of(np.column_stack((np.zeros(len(found)), found)), units)
+
 
 class ScaleCalibrator(AffineCalibrator):
     """Log-likelihood ratio ``scale * score``: temperature scaling, the temperature is ``1 / scale``.
@@ -155,3 +175,7 @@ class ScaleCalibrator(AffineCalibrator):
         fit = self._train([data.score], data.is_target, data.float_weight, intercept=False)
         self.scale_, self.offset_ = float(fit.weights[0]), 0.0
         return self._results_of(fit)
+
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+        found = self._influences([data.score], data, units, np.array([self.scale_]), 0.0, intercept=False)
+        return ParameterCovariance.of(found, units)

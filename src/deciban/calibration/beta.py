@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import log_expit
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, Labelled, TrainedByRule, results_of
+from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray, ScoreArray
 
 
@@ -115,6 +117,25 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             "exchanged, exchange them back, or pass 1 - p."
         )
         return {"objective": self.objective_, "objective_relative_to_llr_0": 1.0, "status": words}
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The order of ``parameter_covariance_``; what is at its limit, 0, counts as known."""
+        return "a", "b", "c"
+
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+        weights = np.array([self.a_, self.b_])
+        used = np.flatnonzero(weights)
+        if not len(used):
+            raise InputError("a and b are 0, the limit of what they may be.")
+        columns = self._columns(data.score)
+        own = self._influences([columns[k] for k in used], data, units, weights[used], self.c_)
+        found = np.zeros((units.n_units, 3))
+        found[:, np.append(used, 2)] = own
+        return ParameterCovariance.of(found, units)
+
+    def _slopes_of(self, scores: FloatArray) -> FloatArray:
+        return np.column_stack((*self._columns(scores), np.ones(len(scores))))
 
     def _columns(self, scores: ScoreArray) -> list[FloatArray]:
         """``ln p`` and ``-ln(1 - p)``."""

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.counts import SortedClass
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, content_of
 from deciban.models.two_class import Calibrator, Labelled, outcome
+from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -71,6 +73,12 @@ class BoundCalibrator(Calibrator):
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
+
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
+        return ParameterCovariance.of(np.zeros((units.n_units, 0)), units)
+
+    def _slopes_of(self, scores: FloatArray) -> FloatArray:
+        return np.zeros((len(scores), 0))
 
 
 class ElubCalibrator(Calibrator):

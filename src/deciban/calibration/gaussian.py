@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.influences import moment_influences
 from deciban.errors import InputError, warn
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, Labelled, outcome
+from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 
@@ -112,6 +115,25 @@ class GaussianCalibrator(Calibrator):
         self._warn(np.array([data.score.min(), data.score.max()], np.float64))
         status = f"moments of {len(data.tar):,} target and {len(data.non):,} non-target scores"
         return outcome(*data.by_class(self._transform(data.score.astype(np.float64, copy=False))), status)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The order of ``parameter_covariance_``."""
+        return "mean_tar", "mean_non", "sd_tar", "sd_non"
+
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+        score = data.score.astype(np.float64, copy=False)
+        means, variances = moment_influences(score, data.is_target, data.float_weight, units)
+        if self.shared_variance:
+            variances[:] = (variances @ [1.0 - self.p_target, self.p_target])[:, None]
+        sds = variances / (2.0 * np.array([self.sd_non_, self.sd_tar_]))
+        return ParameterCovariance.of(np.hstack((means[:, ::-1], sds[:, ::-1])), units)
+
+    def _slopes_of(self, scores: FloatArray) -> FloatArray:
+        tar, non = self._standardized(scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            by_sd = (tar**2 - 1.0) / self.sd_tar_, (1.0 - non**2) / self.sd_non_
+            return np.column_stack((tar / self.sd_tar_, -non / self.sd_non_, *by_sd))
 
     def _warn(self, ends: FloatArray) -> None:
         slopes = self._slopes(ends)

@@ -14,6 +14,7 @@ from deciban.metrics import pav
 from deciban.models.loading import NUMBER
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, Labelled, outcome
+from deciban.models.uncertainty import Bounds
 from deciban.types import BoolArray, CountArray, FloatArray
 
 _NUMBERS = {"type": "array", "items": NUMBER, "minItems": 1}
@@ -155,6 +156,22 @@ class PavCalibrator(Calibrator):
         share = _share(scores[gap], self.high_[below], self.low_[below + 1])
         llr[gap] = _between(self.llr_[below], self.llr_[below + 1], share)
         return llr
+
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+        """By the jackknife; where that cannot tell, what it tells of lower and of higher scores.
+
+        The llr does not decrease with the score: what bounds it from below at one score does so at all higher ones.
+        """
+        low, high = super()._bounds(scores, llr, level)
+        values, edges = np.asarray(scores, np.float64), np.unique(np.concatenate((self.low_, self.high_)))
+        known = super()._bounds(edges, self._transform(edges), level)
+        finite = np.isfinite(known[0]) & np.isfinite(known[1])
+        ends, lows, highs = edges[finite], known[0][finite], known[1][finite]
+        lows, highs = np.maximum.accumulate(lows), np.minimum.accumulate(highs[::-1])[::-1]
+        unknown = np.isinf(llr) | np.isinf(low) | np.isinf(high)
+        low[unknown] = np.append(-np.inf, lows)[np.searchsorted(ends, values[unknown], side="right")]
+        high[unknown] = np.append(highs, np.inf)[np.searchsorted(ends, values[unknown], side="left")]
+        return low, high
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Take edges and llrs of blocks from a file."""

@@ -121,14 +121,26 @@ def chosen_without(
     shifts : (n_figures,) array
     held_out : (2, n_groups, n_cells, n_figures) array
     """
-    best, n_groups = BestDecisions.of(*left), len(left[0])
+    best = BestDecisions.of(*left)
     all_of_them = _minima(figures, costs.best, whole)
-    factor = 1.0 / ((n_groups / (n_groups - 1)) ** RATE - 1.0)
-    shifts = factor * (all_of_them - _minima(figures, best, left)).mean(axis=0)
-    # A minimum is never too high, and what remains when one is taken away is never too low.
-    shifts = np.where(all_of_them[0] >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
+    shifts = shifts_of(all_of_them[0], _minima(figures, best, left))
     best = best.bounded(*costs.one_trial)
     return shifts, np.stack([one.costs_by(best) for one in figures], axis=-1)
+
+
+def shifts_of(whole: FloatArray, parts: FloatArray) -> FloatArray:
+    """What to add to minima (n_figures,), or differences from minima, from those without each group, (n_groups, ...).
+
+    A minimum is never too high, and what remains when one is taken away is never too low.
+
+    Examples
+    --------
+    >>> shifts_of(np.array([0.1, -0.1]), np.array([[0.09, -0.09], [0.08, -0.08]])).round(4)
+    array([ 0.0255, -0.0255])
+    """
+    n_groups = len(parts)
+    shifts: FloatArray = (whole - parts).mean(axis=0) / ((n_groups / (n_groups - 1)) ** RATE - 1.0)
+    return np.where(whole >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
 
 
 def _minima(figures: Sequence[LinearFigure], best: BestDecisions, counts: tuple[CountArray, CountArray]) -> FloatArray:

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import Fit
 from deciban.errors import InputError, TrialError
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
 from deciban.models.two_class import Fusion, results_of
+from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 
@@ -154,6 +156,8 @@ class LinearFusion(Fusion):
         What training made as small as it could: the same with the penalty.
     training_ : Training
         Counts of trials, a fingerprint of the data, and in ``results`` how training went.
+    parameter_covariance_ : (n_systems + 1, n_systems + 1) array or None
+        Of the weights and the offset by the draw of units, if ``fit`` was told the units of the trials.
 
     Notes
     -----
@@ -181,7 +185,14 @@ class LinearFusion(Fusion):
         "offset": {"type": "number"},
     }
 
-    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
+    ) -> Self:
         """Train on labelled trials.
 
         Parameters
@@ -192,6 +203,9 @@ class LinearFusion(Fusion):
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
+        units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
+            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. See
+            `interval` and ``parameter_covariance_``.
 
         Returns
         -------
@@ -204,12 +218,21 @@ class LinearFusion(Fusion):
             or infinite scores contradict each other or the truth.
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
+        own, counts = checked_units(units, len(data.scores), data.weight)
         fit = self._train(data.scores, data.is_target, data.float_weight, reach=data.reach)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_ = fit.offset
         self.penalized_objective_ = penalized(fit, self.ridge)
         self.training_ = Training.on(data.scores, data.is_target, data.float_weight, results_of(fit))
+        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
+
+    def _uncertainty(self, data: LabelledSystems, units: TrialUnits) -> ParameterCovariance:
+        found = self._influences(data.scores, data, units, self.weights_, self.offset_)
+        return ParameterCovariance.of(found, units)
+
+    def _slopes_of(self, scores: FloatArray) -> FloatArray:
+        return np.column_stack((scores, np.ones(len(scores))))
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Fuse the scores of trials.

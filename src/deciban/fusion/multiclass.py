@@ -78,6 +78,7 @@ class MulticlassFusion(ClassModel):
 
     kind: ClassVar[str] = "multiclass-fusion"
     is_fusion = True
+    no_errors = ""
     table_name = "fusion"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
@@ -127,6 +128,9 @@ class MulticlassFusion(ClassModel):
         self.offset_, self.objective_ = fit.offsets, fit.objective
         self.penalized_objective_ = penalized(fit, ridge)
         return results
+
+    def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
+        return self.weights_, {"scale": True, "offset": bool(self.offsets)}
 
     def _require_same(self, scores: ScoreArray) -> None:
         require_systems(scores, self.n_systems_)

@@ -9,22 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
 from deciban.fusion.quality_measures import (
+    QUALITY_SIDES,
     Measures,
     combined_measures,
     plain_combination,
+    quality_entries,
     raw_sizes,
     require_fitting,
     rows_of_quality,
     with_all_measures,
 )
+from deciban.fusion.quality_slopes import in_units_of_measures, slopes_of_quality
 from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing
 from deciban.models.two_class import Fusion, results_of
+from deciban.models.uncertainty import Bounds, ParameterCovariance, checked_units
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -76,6 +81,9 @@ class QualityFusion(Fusion):
         What fuses trials that lack a measure.
     objective_, penalized_objective_ : float
         Expected cost at the optimum, without and with the penalty, of trials that have all measures.
+    parameter_covariance_ : (n_parameters, n_parameters) array or None
+        Of what is trained, in the order of ``parameter_names``, by the draw of units, if ``fit`` was told them; means
+        of measures, relative to which a penalty is, count as known.
     training_ : Training
         Counts of all trials, a fingerprint of the data, and in ``results`` how training went: ``n_without_quality`` is
         the number of trials that lack a measure.
@@ -158,6 +166,7 @@ class QualityFusion(Fusion):
         test_quality: ArrayLike | None = None,
         trial_quality: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
     ) -> Self:
         """Train on labelled trials.
 
@@ -173,6 +182,8 @@ class QualityFusion(Fusion):
             Measures of the trial as a whole, such as a side score: each is multiplied by a weight and added.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
+        units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
+            Which speaker, or other unit, each trial is of, or its two sides are; see `interval`.
 
         Returns
         -------
@@ -200,7 +211,7 @@ class QualityFusion(Fusion):
         terms = QualityTerms.of(own, known.is_target, known.float_weight, symmetric=symmetric)
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
-        backoff.fit(data.scores, data.is_target, sample_weight=data.weight)
+        backoff.fit(data.scores, data.is_target, sample_weight=data.weight, units=units)
         side_scores = list(own.tables["trial"].T) if "trial" in own.tables else []
         columns = [*known.columns, *side_scores, *terms.columns]
         try:
@@ -223,7 +234,38 @@ class QualityFusion(Fusion):
         seen = [*data.columns, *passed.columns]
         self.training_ = Training.on(seen, data.is_target, data.float_weight, results)
         tell_missing("QualityFusion", measures.present, "left out where the quality part was trained")
+        of_all, counts = checked_units(units, len(data.scores), data.weight)
+        of_known = None if of_all is None else of_all.take(measures.present[counts]).only_used()
+
+        def uncertainty(own: TrialUnits) -> ParameterCovariance:
+            found = self._influences(columns, known, own, fit.weights, fit.offset)
+            return ParameterCovariance.of(in_units_of_measures(self, terms, found), own)
+
+        self._learn_uncertainty(of_known, uncertainty)
         return self
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """What `parameter_rows` names, but for the fusion of trials without measures."""
+        n_parameters = self.n_systems_ + 1 + len(quality_entries(self)) + len(self.trial_quality_weights_)
+        return (*super().parameter_names, *(row.name for row in rows_of_quality(self)))[:n_parameters]
+
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **quality: Any) -> Bounds:
+        matrix = np.asarray(scores, np.float64)
+        passed = Measures.of(len(matrix), **{side: quality.get(f"{side}_quality") for side in QUALITY_SIDES})
+        measures = combined_measures(passed, self.combine)
+        known, found = measures.present, self._require_uncertainty()
+        assert isinstance(found, ParameterCovariance)  # noqa: S101  # this kind has nothing else
+        low, high = np.empty(len(llr)), np.empty(len(llr))
+        own, of_known = measures.take(known), matrix[known]
+        low[known], high[known] = found.bounds(
+            llr[known], lambda rows: slopes_of_quality(self, of_known[rows], own.take(rows)), level
+        )
+        if not known.all():
+            low[~known], high[~known] = self.backoff_._bounds(  # noqa: SLF001
+                matrix[~known], llr[~known], level
+            )
+        return low, high
 
     def fit_transform(
         self,
@@ -320,7 +362,7 @@ class QualityFusion(Fusion):
             n_trials, status = sum(alone.counts.values()), alone.results["status"]
             lines.append(f"without quality: a linear fusion, trained on all {n_trials:,} trials: {status}")
             lines.append(f"without quality: {objective_line(dict(alone.results))}")
-        return lines
+        return [*lines, *self.uncertainty_lines()]
 
     def _fused(self, scores: ScoreArray, measures: Measures, numbers: IntArray) -> FloatArray:
         """Llrs of trials that have all measures."""

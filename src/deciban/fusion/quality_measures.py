@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -328,22 +328,33 @@ def rows_of_quality(fusion: QualityFusion) -> Iterator[ParameterRow]:
     """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
     measures = {side: [name for name, _ in listed] for side, listed in sums_of_measures(fusion).items()}
     matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
-    n_enroll, n_test = (size - 1 for size in matrix.shape)
+    errors = iter(fusion.errors_in_order[fusion.n_systems_ + 1 :])
+    n_test = matrix.shape[1] - 1
     both = fusion.symmetric and len(fusion.quality_sides_) == 2
-    for i, row in enumerate(matrix.tolist()):
-        for j, value in enumerate(row):
-            factors = {"enroll": i} if i < n_enroll else {}
-            factors |= {"test": j} if j < n_test else {}
-            if factors and set(factors) <= set(fusion.quality_sides_) and not (both and i > j):
-                name = " * ".join(f"{measures[side][k]} of {side}" for side, k in factors.items())
-                if both and i != j:
-                    name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
-                yield ParameterRow(name, value, float(standardized[i, j]))
+    for i, j in quality_entries(fusion):
+        name = " * ".join(f"{measures[side][k]} of {side}" for side, k in _factors(fusion, i, j).items())
+        if both and i != j:
+            name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
+        yield ParameterRow(name, float(matrix[i, j]), float(standardized[i, j]), next(errors, None))
     of_trial = fusion.trial_quality_weights_.tolist(), fusion.standardized_trial_quality_weights_.tolist()
-    for name, *values in zip(measures.get("trial", []), *of_trial, strict=True):
-        yield ParameterRow(f"{name} of the trial", *values)
+    for name, value, standard in zip(measures.get("trial", []), *of_trial, strict=True):
+        yield ParameterRow(f"{name} of the trial", value, standard, next(errors, None))
     for one in fusion.backoff_._rows(fusion.trained_systems):  # noqa: SLF001
-        yield ParameterRow(f"without quality: {one.name}", one.value, one.standardized)
+        yield replace(one, name=f"without quality: {one.name}")
+
+
+def quality_entries(fusion: QualityFusion) -> list[tuple[int, int]]:
+    """Where in ``W`` its independent weights stand, those of a symmetric one once."""
+    both = fusion.symmetric and len(fusion.quality_sides_) == 2
+    places = np.ndindex(fusion.quality_weights_.shape)
+    found = [(i, j, set(_factors(fusion, i, j))) for i, j in places if not (both and i > j)]
+    return [(i, j) for i, j, sides in found if sides and sides <= set(fusion.quality_sides_)]
+
+
+def _factors(fusion: QualityFusion, i: int, j: int) -> dict[str, int]:
+    """Of which measures an entry of ``W`` is the weight, by side."""
+    n_enroll, n_test = (size - 1 for size in fusion.quality_weights_.shape)
+    return ({"enroll": i} if i < n_enroll else {}) | ({"test": j} if j < n_test else {})
 
 
 def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:

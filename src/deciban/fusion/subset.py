@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
@@ -18,6 +19,7 @@ from deciban.models.loading import model_of
 from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.two_class import Fusion
+from deciban.models.uncertainty import Bounds, checked_units
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _POLICIES = ("error", "drop", "subset")
@@ -124,7 +126,14 @@ class SubsetFusion(Fusion):
             raise InputError(f"max_missing: of no use with missing={self.missing!r}. Pass missing='subset'.")
         return self.missing, n
 
-    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
+    ) -> Self:
         """Train on labelled trials.
 
         Parameters
@@ -135,6 +144,8 @@ class SubsetFusion(Fusion):
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
+        units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
+            Which speaker, or other unit, each trial is of, or its two sides are; see `interval`.
 
         Returns
         -------
@@ -148,6 +159,7 @@ class SubsetFusion(Fusion):
         """
         missing, max_missing = self._policy()
         data = LabelledSystems.of(scores, is_target, sample_weight, missing=True)
+        of_all, _ = checked_units(units, len(data.scores))
         occurring = occurring_subsets(data.scores)
         complete = tuple(range(data.scores.shape[1]))
         if missing == "error":
@@ -164,7 +176,8 @@ class SubsetFusion(Fusion):
         occurring = occurring_subsets(counting.scores)
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, occurring, max_missing)
         try:
-            self.fusions_ = {subset: self._trained(counting, subset) for subset in wanted}
+            own = None if of_all is None else of_all.take(left[rows])
+            self.fusions_ = {subset: self._trained(counting, subset, own) for subset in wanted}
         except TrialError as error:
             raise error.among(left[rows]) from None
         self._n_systems = len(complete)
@@ -217,7 +230,7 @@ class SubsetFusion(Fusion):
         if (silent := np.flatnonzero(~there.any(axis=0))).size:
             raise InputError(f"scores: {self.called(silent.tolist())}: no score in any trial. Leave such systems out.")
 
-    def _trained(self, data: LabelledSystems, subset: Subset) -> LinearFusion:
+    def _trained(self, data: LabelledSystems, subset: Subset, units: TrialUnits | None) -> LinearFusion:
         """A fusion of some systems, trained on all trials that have scores of these."""
         systems = list(subset)
         rows: BoolArray = np.logical_not(np.isnan(data.scores[:, systems]).any(axis=1))
@@ -226,7 +239,8 @@ class SubsetFusion(Fusion):
         fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         fusion.system_names = tuple(self.called([k]) for k in subset)
         try:
-            return fusion.fit(scores, own.is_target, sample_weight=own.weight)
+            units = None if units is None else units.take(rows)
+            return fusion.fit(scores, own.is_target, sample_weight=own.weight, units=units)
         except InputError as error:
             before = (
                 f"Fusion of {self.called(subset)}, trained on the {len(scores):,} of {len(rows):,} trials that have "
@@ -246,6 +260,17 @@ class SubsetFusion(Fusion):
                 own = own[:, list(subset)]
             llr[rows] = combined(own, fusion.weights_, fusion.offset_, numbers=rows)
         return llr
+
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+        matrix, (low, high) = np.asarray(scores, np.float64), np.empty((2, len(llr)))
+        for subset, rows in occurring_subsets(matrix).items():
+            own = matrix[rows][:, list(subset)]
+            low[rows], high[rows] = self.fusions_[subset]._bounds(own, llr[rows], level)  # noqa: SLF001
+        return low, high
+
+    def uncertainty_lines(self) -> list[str]:
+        """By which units standard errors were found; those of the fusion of all systems."""
+        return self.whole.uncertainty_lines()
 
     @property
     def n_systems_(self) -> int:
@@ -299,7 +324,7 @@ class SubsetFusion(Fusion):
                 f"{systems}: {results[f'n_exactly_{key}']:,} trials have just these scores, trained on "
                 f"{results[f'n_trained_{key}']:,} that have them; {status}"
             )
-        return lines
+        return [*lines, *self.uncertainty_lines()]
 
     def parameters(self) -> dict[str, Any]:
         """The fusions, each as it would stand in a file of its own."""

@@ -115,7 +115,11 @@ def _notes(contents: Contents) -> list[Message]:
 
 
 def put_and_tell(
-    contents: Contents, target: PathLike, to: str | None, needed: Sequence[ContentKind] = ()
+    contents: Contents,
+    target: PathLike,
+    to: str | None,
+    needed: Sequence[ContentKind] = (),
+    columns: Sequence[str] = (),
 ) -> tuple[Message, ...]:
     """Write contents to a file, and say what was left out because the format has no room for it.
 
@@ -126,7 +130,7 @@ def put_and_tell(
     -------
     tuple of Message
     """
-    chosen, written = put(contents, target, to, needed)
+    chosen, written = put(contents, target, to, needed, columns)
     messages = [Message("left out", "", one) for one in _left_out(contents, chosen, written)]
     if written.reordered:
         order = f"{chosen.name} lists trials row by row of a matrix: their order is not that of the input"

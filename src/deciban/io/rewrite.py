@@ -16,6 +16,7 @@ from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
 from deciban.io.convert import put_and_tell
 from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
+from deciban.io.llr_intervals import Bounds, columns_of_intervals, with_intervals
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike, Source
@@ -30,7 +31,9 @@ from deciban.trials.tables import LOG_10
 from deciban.types import BoolArray, IntArray, ScoreArray
 
 
-def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | None = None) -> tuple[Message, ...]:
+def write_rescored(
+    found: Input, llr: Scores, target: PathLike, *, to: str | None = None, interval: Bounds | None = None
+) -> tuple[Message, ...]:
     """Write an input again with other scores.
 
     Parameters
@@ -45,6 +48,9 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
         Format to write. Left out it is that of the input, unless the ending of the target is that of another format
         and not the ending of the input. Lines of text come out as they came in, but for the score; in other formats,
         and in another one than that of the input, everything is written that there is room for.
+    interval : pair of (n_trials,) arrays, optional
+        Lower and upper bounds of the llrs, in nats: two more columns, ``llr_low`` and ``llr_high``, or as the format
+        calls them. Lines of text are made anew then.
 
     Returns
     -------
@@ -68,6 +74,10 @@ def write_rescored(found: Input, llr: Scores, target: PathLike, *, to: str | Non
         messages.append(Message("note", "", unit))
     layout, source = found.layout, found.source
     plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
+    if interval is not None:
+        name = None if chosen is None else chosen.name
+        contents, replaced = with_intervals(replace(found.contents, systems=(written,)), interval, chosen)
+        return (*messages, *replaced, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
     if unchanged and layout is not None and source is not None and plain:
         with opened(target) as stream:
             rewrite(source, layout, written.score, stream)

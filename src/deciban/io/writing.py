@@ -128,7 +128,11 @@ def write(item: Item | Contents, path: PathLike, *more: Item, format: str | None
 
 
 def put(
-    contents: Contents, path: PathLike, name: str | None, needed: Sequence[ContentKind] = ()
+    contents: Contents,
+    path: PathLike,
+    name: str | None,
+    needed: Sequence[ContentKind] = (),
+    columns: Sequence[str] = (),
 ) -> tuple[Format, Written]:
     """Write contents to a file; see `write`.
 
@@ -140,6 +144,8 @@ def put(
         Name of the format.
     needed : sequence of kinds
         What has to be written. The rest is if the format has room for it.
+    columns : sequence of str
+        Conditions that have to be written, too.
 
     Returns
     -------
@@ -163,6 +169,11 @@ def put(
     with opened(path) as stream:
         written = _write_plain(contents, chosen, stream)
         _require_written(needed, written, chosen)
+        if lacking := [one for one in columns if one not in written.conditions]:
+            raise FormatError(
+                f"{chosen.name} has no room for the columns {' and '.join(lacking)}. Choose a format with columns that "
+                "are called by a name: table (.csv), tsv, lir, parquet, arrow or npz (--to)."
+            )
     return chosen, written
 
 

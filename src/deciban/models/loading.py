@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 from deciban.errors import FormatError, InputError
 from deciban.io.source import Source, display_name, is_open_file, require_file_name
 from deciban.models.model import SCHEMA, Model, Training
+from deciban.models.uncertainty import SCHEMA as UNCERTAINTY
+from deciban.models.uncertainty import uncertainty_of
 
 _HOMES = {
     "affine": "deciban.calibration:AffineCalibrator",
@@ -178,6 +180,11 @@ def model_of(content: Any, name: str) -> Model:
         model.set_parameters(_numbers(content["parameters"]))
     except (FormatError, InputError, TypeError) as error:
         raise FormatError(f"{name}: {_placed(error, content, 'parameters', 'settings')}") from error
+    if "uncertainty" in content:
+        try:
+            model.uncertainty_ = uncertainty_of(_numbers(content["uncertainty"]), model)
+        except (FormatError, InputError, TypeError) as error:
+            raise FormatError(f"{name}: uncertainty: {error}") from error
     training = content.get("training")
     if training is not None:
         _require_training(training, model, name)
@@ -222,6 +229,9 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     parameters = model_class.parameter_schema
     schema = json.loads(resources.files("deciban.models").joinpath("model.schema.json").read_text("utf-8"))
     schema["properties"]["parameters"] |= {"properties": parameters, "required": list(parameters)}
+    replicates = {**UNCERTAINTY["properties"]["replicates"], "items": schema["properties"]["parameters"]}
+    own = {**UNCERTAINTY, "properties": {**UNCERTAINTY["properties"], "replicates": replicates}}
+    schema["properties"]["uncertainty"] = own
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         where = ".".join(str(part) for part in error.absolute_path) or "the file"

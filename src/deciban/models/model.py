@@ -8,7 +8,7 @@ import math
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from deciban._version import __version__
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.models.uncertainty import Uncertainty
 
 _BLOCK = 1 << 16
 _MIXER = np.uint64(0xBF58476D1CE4E5B9)
@@ -125,6 +128,14 @@ class Model(ABC):
     """What messages advise to call first."""
 
     training_: Training | None = None
+
+    uncertainty_: Uncertainty | None = None
+    """How far the parameters depend on which units were drawn; None where training was not told the units."""
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """What the rows of the covariance of its parameters are called."""
+        return ()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -236,6 +247,8 @@ def content_of(model: Model) -> dict[str, Any]:
             "systems": list(training.systems),
             "results": dict(training.results),
         }
+    if model.uncertainty_ is not None:
+        content["uncertainty"] = model.uncertainty_.content(model.parameter_names)
     plain: dict[str, Any] = _plain(content)
     return plain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.descent import Fit
 from deciban.errors import InputError, warn
 from deciban.models.model import Plain, Training, fingerprint
-from deciban.models.score_model import ScoreModel
+from deciban.models.score_model import ScoreModel, error_in_words
 from deciban.models.two_class import results_of
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.models.uncertainty import ParameterCovariance, Uncertainty, checked_units
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
 """Names of the classes in a model file."""
@@ -58,6 +60,11 @@ class LabelledClasses:
         """Weights as floats, for sums."""
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
+    def take(self, rows: BoolArray) -> LabelledClasses:
+        """Some of the trials."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, scores=self.scores[rows], label=self.label[rows], weight=weight)
+
 
 class ClassModel(ScoreModel):
     """A model of many classes: base of calibrators, fusions, transformations and the Gaussian back-end.
@@ -81,6 +88,7 @@ class ClassModel(ScoreModel):
         *,
         sample_weight: ArrayLike | None = None,
         classes: Sequence[str] | None = None,
+        units: ArrayLike | TrialUnits | None = None,
     ) -> Self:
         """Train on labelled trials.
 
@@ -95,6 +103,8 @@ class ClassModel(ScoreModel):
             Weight of each trial within its class, at least 0; whole numbers count like copies.
         classes : sequence of str, optional
             Names of the columns, in their order.
+        units : (n_trials,) array_like or TrialUnits, optional
+            Which speaker or other unit each trial is of: then training finds the covariance of scales and offsets.
 
         Returns
         -------
@@ -109,8 +119,46 @@ class ClassModel(ScoreModel):
         """
         checked = self._checked_scores(loglik)
         data = self._labelled(checked, label, sample_weight, *self._classes_of(checked, label, classes))
+        own, counts = checked_units(units, len(data.label), data.weight)
         self._record(data, self._fit(data))
+        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
+
+    def _uncertainty(self, data: LabelledClasses, units: TrialUnits) -> Uncertainty:
+        """Covariance of scales and offsets.
+
+        Raises
+        ------
+        InputError
+            If this kind of model has none, or these units cannot tell.
+        """
+        from deciban.core.classes.certainty import CountedTrials  # these are for training alone
+        from deciban.core.training.class_influences import class_influences
+
+        scales, form = self._linear_form()
+        systems = data.scores[:, None, :] if data.scores.ndim == 2 else data.scores
+        counted = CountedTrials.of(systems, data.label, data.prior, data.float_weight)
+        found = class_influences(counted, units, scales, self.offset_, ridge=self._ridge(), **form)
+        return ParameterCovariance.of(found, units)
+
+    def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
+        """The scales of systems, and whether scales and offsets are trained; of models that have standard errors.
+
+        Raises
+        ------
+        InputError
+            If they are at a limit, where there are none.
+        """
+        raise NotImplementedError
+
+    no_errors = "this form of map has no formula for them; calibrations by one scale, and fusions, have"
+    no_intervals = "log-likelihoods of a trial are known up to a constant, so that one of them alone has no interval"
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The scale, or the weight of each system, then the offset of each class."""
+        scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
+        return (*scales, *(f"offset of {name}" for name in self.counted))
 
     @abstractmethod
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
@@ -232,12 +280,14 @@ class ClassModel(ScoreModel):
 
     def parameter_lines(self) -> list[str]:
         """The same in a line."""
-        numbers = self.parameter_numbers()
-        parts = [
-            f"{what} of {whom} {x:.6g}" if whom else f"{what} {x:.6g}" for what, whom, x in numbers if what != "offset"
-        ]
-        offsets = ", ".join(f"{whom} {x:z.3f}" for what, whom, x in numbers if what == "offset")
-        parts += [f"offsets in nats: {offsets}"] if offsets else []
+        numbers, errors = self.parameter_numbers(), self.standard_errors
+        parts, offsets = list[str](), list[str]()
+        for what, whom, x in numbers:
+            name = f"{what} of {whom}" if whom else what
+            is_offset = what == "offset"
+            shown = f"{whom} {x:z.3f}" if is_offset else f"{name} {x:.6g}"
+            (offsets if is_offset else parts).append(f"{shown} {error_in_words(errors.get(name))}".rstrip())
+        parts += [f"offsets in nats: {', '.join(offsets)}"] if offsets else []
         return ["; ".join(parts)] if parts else []
 
     def _set_prior(self, prior: ArrayLike | None) -> None:

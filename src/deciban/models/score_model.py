@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.errors import DecibanWarning, InputError, warn
 from deciban.models.model import Model
+from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 
@@ -96,6 +99,14 @@ def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
 
 
 @contextmanager
+def reasons_are_shown() -> Iterator[None]:
+    """Without the warning that there are no standard errors, where `ScoreModel.uncertainty_lines` says why."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
+        yield
+
+
+@contextmanager
 def missing_measures_are_known() -> Iterator[None]:
     """Without that warning, where it is told already how many trials lack measures."""
     with warnings.catch_warnings():
@@ -114,22 +125,44 @@ class ParameterRow:
     value : float
     standardized : float or None
         For what it is multiplied by, divided by its standard deviation; None for offsets, which have none.
+    standard_error : float or None
+        Of the value, where training was told the units.
 
     Examples
     --------
     >>> ParameterRow("A", 2.34567891e-08, 3.14159).texts, ParameterRow("offset", -0.0).texts
     (('2.34568e-08', '3.142'), ('0', ''))
+    >>> ParameterRow("offset", -2.0, standard_error=0.123456).error_text
+    '± 0.12'
     """
 
     name: str
     value: float
     standardized: float | None = None
+    standard_error: float | None = None
+
+    @property
+    def error_text(self) -> str:
+        """The standard error as tables show it, with two digits; nothing where it is not known."""
+        return error_in_words(self.standard_error)
 
     @property
     def texts(self) -> tuple[str, str]:
         """Both as tables show them: with digits that count, for a weight is as small as scores are large."""
         standardized = "" if self.standardized is None else f"{self.standardized:z.4g}"
         return f"{self.value:z.6g}", standardized
+
+
+def error_in_words(standard_error: float | None) -> str:
+    """A standard error with two digits; nothing where it is not known, or 0 as nothing was trained.
+
+    >>> error_in_words(0.0312), error_in_words(123.4), error_in_words(None)
+    ('± 0.031', '± 120', '')
+    """
+    if not standard_error:
+        return ""
+    digits = f"{standard_error:.2g}"
+    return f"± {float(digits):g}" if "e+" in digits else f"± {digits}"
 
 
 class ScoreModel(Model):
@@ -206,16 +239,130 @@ class ScoreModel(Model):
 
     def parameter_lines(self) -> list[str]:
         """Its parameters in a line or two, where there is no table of them."""
-        numbers = [f"{name} {value:.6g}" for name, value in self.parameters().items() if isinstance(value, float)]
+        errors = self.standard_errors
+        numbers = [
+            " ".join(filter(None, (f"{name} {value:.6g}", error_in_words(errors.get(name)))))
+            for name, value in self.parameters().items()
+            if isinstance(value, float)
+        ]
         return [", ".join(numbers)] if numbers else []
 
     def training_lines(self) -> list[str]:
         """How training went, in sentences."""
         results = {} if self.training_ is None else dict(self.training_.results)
         lines = [f"training: {results['status']}"] if "status" in results else []
-        if "objective" not in results:
-            return lines
-        return [*lines, objective_line(results, without_llrs=self.scores_kind == "classes")]
+        if "objective" in results:
+            lines.append(objective_line(results, without_llrs=self.scores_kind == "classes"))
+        return [*lines, *self.uncertainty_lines()]
+
+    def uncertainty_lines(self) -> list[str]:
+        """By which units standard errors were found, if they were."""
+        if self.no_errors:
+            return [f"standard errors: none, as {self.no_errors}"]
+        return [] if self.uncertainty_ is None else [self.uncertainty_.words]
+
+    @property
+    def parameter_covariance_(self) -> FloatArray | None:
+        """Covariance of the parameters in the order of `parameter_names`; None if there is none.
+
+        Without units training has none to tell, nor has a model without a fixed number of parameters.
+        """
+        found = self.uncertainty_
+        return found.covariance if isinstance(found, ParameterCovariance) else None
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Standard error of each parameter by its name; none where there is no covariance."""
+        return dict(zip(self.parameter_names, self.errors_in_order, strict=True)) if self.errors_in_order else {}
+
+    @property
+    def errors_in_order(self) -> list[float]:
+        """The same without the names."""
+        found = self.uncertainty_
+        return found.standard_errors.tolist() if isinstance(found, ParameterCovariance) else []
+
+    no_errors: str = ""
+    """Why models of this kind, or this one, have no standard errors, where that is so."""
+
+    no_intervals: ClassVar[str] = ""
+    """Why what models of this kind make of scores has no intervals, where that is so."""
+
+    def interval(self, scores: Any, *, level: float = LEVEL, **quality: Any) -> Bounds:
+        """Between which bounds each llr would lie if the units of training were drawn again and again.
+
+        Parameters
+        ----------
+        scores : array_like
+            As in `transform`, and so are quality measures, where the model takes some.
+        level : float
+            Such as 0.95: the share of draws in which an interval holds the llr that training on all units that there
+            are would give.
+
+        Returns
+        -------
+        low, high : (n_trials,) arrays
+            In nats. The llr itself on both sides where it is infinite, as the form of the map makes it certain.
+            ``-inf`` and ``inf`` where nothing is known.
+
+        Raises
+        ------
+        InputError
+            As in `transform`; if the model was trained without units, or is of a kind that has no intervals; or if the
+            level is not inside (0, 1).
+
+        Notes
+        -----
+        The delta method on the covariance of the parameters, or a jackknife over groups of units for maps without a
+        fixed number of parameters, with the t quantile. It speaks of the draw of training units alone, given that
+        the form of the map and the population are right.
+
+        Examples
+        --------
+        >>> from deciban.calibration import AffineCalibrator
+        >>> scores, is_target = [3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False]
+        >>> calibrator = AffineCalibrator().fit(scores, is_target, units=["a", "b", "c", "d", "e", "f"])
+        >>> low, high = calibrator.interval([0.0, 2.0])
+        >>> low.round(1), calibrator.transform([0.0, 2.0]).round(1), high.round(1)
+        (array([-6.8, -0.7]), array([-2.3,  1.7]), array([2.2, 4. ]))
+        """
+        checked = checked_level(level)
+        if self.no_intervals:
+            raise InputError(f"interval: {self.no_intervals}.")
+        return self._bounds(scores, self.transform(scores, **quality), checked, **quality)
+
+    def _bounds(self, scores: Any, llr: FloatArray, level: float, **_quality: Any) -> Bounds:
+        """Intervals of the llrs of scores that `transform` took."""
+        found, values = self._require_uncertainty(), np.asarray(scores, np.float64)
+        if isinstance(found, JackknifeMaps):
+            return found.bounds(llr, lambda model: model.transform(values), level)
+        assert isinstance(found, ParameterCovariance)  # noqa: S101  # there are two
+        return found.bounds(llr, lambda rows: self._slopes_of(values[rows]), level)
+
+    def _require_uncertainty(self) -> Uncertainty:
+        if self.uncertainty_ is None:
+            if self.no_errors:
+                raise InputError(f"{type(self).__name__}: no intervals: {self.no_errors}.")
+            raise InputError(
+                f"{type(self).__name__}: no intervals, as training was not told which units (speakers, sources) its "
+                "trials are of, or could not tell from them. Train again with fit(..., units=...), or --units."
+            )
+        return self.uncertainty_
+
+    def _slopes_of(self, scores: FloatArray) -> FloatArray:
+        """Derivatives of the llrs of scores by the parameters, (n_trials, n_parameters)."""
+        raise NotImplementedError
+
+    def _learn_uncertainty(self, units: TrialUnits | None, find: Callable[[TrialUnits], Uncertainty]) -> None:
+        """Find out how sure training is, if the units are known; tell why not, where that is impossible."""
+        self.uncertainty_, self.no_errors = None, type(self).no_errors
+        if units is None:
+            return
+        try:
+            self.uncertainty_ = None if self.no_errors else find(units)
+        except InputError as error:
+            self.no_errors = str(error).rstrip(".")
+        if self.no_errors:
+            warn(f"{type(self).__name__}: no standard errors: {self.no_errors}.")
 
     @property
     def trained_systems(self) -> tuple[str, ...]:

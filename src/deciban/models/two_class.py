@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores, cross_entropy, scoring_rule_cost
 from deciban.core.training.descent import Fit
+from deciban.core.training.influences import linear_influences
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_training import LinearFit, train
 from deciban.errors import InputError, warn
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import LabelledTrials, ParameterRow, ScoreModel
+from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 
@@ -54,8 +58,21 @@ class Labelled(LabelledTrials):
         """Without the trials of weight 0."""
         if self.weight is None or self.weight.all():
             return self
-        rows = self.weight > 0
-        return Labelled(self.score[rows], self.is_target[rows], self.weight[rows])
+        return self.take(self.weight > 0)
+
+    def take(self, rows: BoolArray) -> Labelled:
+        """Some of the trials.
+
+        Raises
+        ------
+        InputError
+            If a class is empty then.
+        """
+        is_target, weight = self.is_target[rows], None if self.weight is None else self.weight[rows]
+        for truth, name in ((True, "target"), (False, "non-target")):
+            if not (is_target == truth).any():
+                raise InputError(f"is_target: no {name} is left.")
+        return Labelled(self.score[rows], is_target, weight)
 
     @property
     def tar(self) -> ScoreArray:
@@ -71,7 +88,14 @@ class Labelled(LabelledTrials):
 class Calibrator(ScoreModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
 
-    def fit(self, scores: ArrayLike, is_target: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        scores: ArrayLike,
+        is_target: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
+    ) -> Self:
         """Train on labelled trials.
 
         Parameters
@@ -82,6 +106,9 @@ class Calibrator(ScoreModel):
             True (or 1) for targets, False (or 0) for non-targets.
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies.
+        units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
+            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. With them training
+            finds out how sure it is; see `interval` and ``parameter_covariance_``.
 
         Returns
         -------
@@ -93,9 +120,28 @@ class Calibrator(ScoreModel):
             If a score is NaN, lengths differ, a class is empty, or nothing finite can be learnt from these scores.
         """
         data = Labelled.of(scores, is_target, sample_weight)
+        own, counts = checked_units(units, len(data.score), data.weight)
         results = self._fit(data)
         self.training_ = Training.on([data.score], data.is_target, data.float_weight, results)
+        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
+
+    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+        """How sure training is, by a jackknife, as there is no formula.
+
+        Raises
+        ------
+        InputError
+            If these units cannot tell.
+        """
+        bare = bare_copy(self)
+
+        def trained_on(rows: BoolArray) -> Calibrator:
+            one: Calibrator = bare_copy(bare)
+            one._fit(data.take(rows))
+            return one
+
+        return JackknifeMaps.of(trained_on, units)
 
     @abstractmethod
     def _fit(self, data: Labelled) -> Mapping[str, Plain]:
@@ -229,6 +275,27 @@ class TrainedByRule(ScoreModel):
         self._note(fit)
         return fit
 
+    def _influences(
+        self,
+        columns: Sequence[ScoreArray] | ScoreArray,
+        trials: LabelledTrials,
+        units: TrialUnits,
+        weights: FloatArray,
+        offset: float,
+        **form: Any,
+    ) -> FloatArray:
+        """Influence of each unit on weights of columns and the offset, (n_units, n_columns + 1).
+
+        Raises
+        ------
+        InputError
+            As in `linear_influences`.
+        """
+        alpha, beta, log_odds, ridge = self._rule()
+        base = form.pop("base", None)
+        given = Trials.of(columns, trials.is_target, weights=trials.float_weight, base=base)
+        return linear_influences(given, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
+
     def _note(self, fit: LinearFit) -> None:
         """Keep the objective that was reached, and warn if it is not the optimum."""
         self.objective_ = fit.objective
@@ -307,5 +374,11 @@ class Fusion(TrainedByRule):
 
     def _rows(self, names: Sequence[str]) -> tuple[ParameterRow, ...]:
         """The same with the systems called otherwise."""
-        rows = map(ParameterRow, names, self.weights_.tolist(), self.standardized_weights_.tolist())
-        return (*rows, ParameterRow("offset", self.offset_))
+        errors: list[Any] = self.errors_in_order[: len(self.weights_) + 1] or [None] * (len(self.weights_) + 1)
+        weights = self.weights_.tolist(), self.standardized_weights_.tolist(), errors[:-1]
+        return (*map(ParameterRow, names, *weights), ParameterRow("offset", self.offset_, standard_error=errors[-1]))
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The weights of the systems, by their names, then the offset."""
+        return (*self.trained_systems, "offset")

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.calibration import Calibrator, RuleWeighting
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.plots.axes import GREY, Canvas, Ends, Style, System
@@ -24,11 +25,18 @@ _WIDEST = 20.0
 
 _CURVE, _RANGE = "weighting", "central range"
 _ROW = 0.03
+_BAND = "band"
+_SHADE: Style = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.8}
 _BAR: Style = {"linewidth": 3.0, "solid_capstyle": "butt"}
 
 
 def calibration_map(
-    result: Evaluation, calibrators: Calibrator | Mapping[str, Calibrator], ax: Axes | None = None, **line_kw: Any
+    result: Evaluation,
+    calibrators: Calibrator | Mapping[str, Calibrator],
+    ax: Axes | None = None,
+    *,
+    level: float | None = LEVEL,
+    **line_kw: Any,
 ) -> Axes:
     """Draw the log-likelihood ratios that calibrators give to scores, with the PAV reference behind them.
 
@@ -40,6 +48,8 @@ def calibration_map(
         Trained calibrators; several with their names.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    level : float, optional
+        Of the bands around the lines of calibrators that were trained with units; None for no bands.
     **line_kw
         Properties of the line of each calibrator.
 
@@ -50,14 +60,14 @@ def calibration_map(
     Raises
     ------
     InputError
-        If there is no calibrator, or one was not trained.
+        If there is no calibrator, one was not trained, or the level is not inside (0, 1).
 
     Notes
     -----
     Grey steps: the optimal log-likelihood ratios of these trials, as in `pav`. A calibrator is right where its line
-    goes through them. Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after
-    calibration with their PAV reference on one axis (Bruemmer and Doddington 2013, figure 3) evaluate the llrs and use
-    `pav`.
+    goes through them. A band around it: where other training units would have put it (`Calibrator.interval`).
+    Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after calibration with their PAV
+    reference on one axis (Bruemmer and Doddington 2013, figure 3) evaluate the llrs and use `pav`.
 
     Examples
     --------
@@ -80,8 +90,16 @@ def calibration_map(
         draw_blocks(canvas, reference, x, y)
     scores = _scores(result, x)
     height = y[1] - y[0]  # what is infinite leaves the frame, and is drawn no further than this away
+    ends = y[0] - height, y[1] + height
+    has_band = False
     for mark, calibrator in zip(canvas.marks, named.values(), strict=True):
-        ax.plot(scores, np.clip(calibrator.transform(scores), y[0] - height, y[1] + height), **mark.main)
+        ax.plot(scores, np.clip(calibrator.transform(scores), *ends), **mark.main)
+        if level is not None and calibrator.uncertainty_ is not None:
+            low, high = (np.clip(end, *ends) for end in calibrator.interval(scores, level=level))
+            ax.fill_between(scores, low, high, color=mark.color, gid=_BAND, **_SHADE)
+            has_band = True
+    if has_band:
+        canvas.explain(f"{100.0 * float(level or 0.0):g} % interval", color=GREY, linewidth=6.0, alpha=0.3)
     canvas.mark_points({point.threshold for point in result.operating_points}, "Bayes threshold", across=True)
     return canvas.finish("Score", "Log-likelihood ratio (nats)")
 

@@ -41,7 +41,10 @@ def record_of(model: Model) -> list[tuple[str, str]]:
         settings = {name: value for name, value in model.settings.items() if value is not None}
         rows += [("Settings", _listed(settings))] if settings else []
         has_table = isinstance(model, ClassModel) or (isinstance(model, ScoreModel) and model.is_fusion)
-        rows += [] if has_table else [("Parameters", _listed(model.parameters()))]
+        lines = model.parameter_lines() if isinstance(model, ScoreModel) and model.errors_in_order else []
+        shown = typeset("; ".join(lines)) if lines else _listed(model.parameters())
+        rows += [] if has_table else [("Parameters", shown)]
+    rows += [_split(line) for line in model.uncertainty_lines()] if isinstance(model, ScoreModel) else []
     training = model.training_
     if training is None:
         return rows
@@ -54,6 +57,11 @@ def record_of(model: Model) -> list[tuple[str, str]]:
     if plainer is not None and (alone := plainer.training_) is not None:
         rows += [(f"{_RESULTS[name]}, without quality", _text(alone.results[name])) for name in ("objective", "status")]
     return [*rows, ("Fingerprint of the training data", training.fingerprint)]
+
+
+def _split(line: str) -> tuple[str, str]:
+    what, _, words = line.partition(": ")
+    return what.capitalize(), typeset(words)
 
 
 def _named(result: str, systems: Sequence[str]) -> str:
@@ -88,13 +96,16 @@ def fusion_section(model: Any, found: FusionFigures | None, selection: Selection
     Returns
     -------
     dict
-        ``model``, ``selection``; ``caption``: what weights are multiplied by. Where systems alone and leave-one-outs
+        ``model``, ``selection``; ``caption``: what weights are multiplied by; ``with_errors``: whether weights have
+        standard errors. Where systems alone and leave-one-outs
         were evaluated, these figures as ``found``, ``about`` them in words, and how ``figures_of`` an evaluation read.
     """
     kind = "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
     caption = [_FUSION["weights"][kind], *_combined(model), _FUSION["standardized"]]
     caption += [_FUSION["standardized_quality"]] if model.takes_quality else []
+    with_errors = any(row.standard_error is not None for row in model.parameter_rows())
     section = {"model": model, "selection": selection, "caption": " ".join(caption), "found": None}
+    section |= {"with_errors": with_errors}
     if found is not None and found.analysis is not None:
         about = [_FUSION["training"], _FUSION["rows"][kind]]
         about += [_FUSION["other_trials"]] if found.is_of_training is False else []

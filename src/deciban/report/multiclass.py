@@ -8,6 +8,7 @@ from typing import Any
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.models.multiclass import ClassModel
+from deciban.models.score_model import error_in_words
 from deciban.report.page import Named, filled, picture
 from deciban.report.rendering import Page
 from deciban.report.text import MULTICLASS, number
@@ -48,9 +49,11 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:
     """Scale or weights, and the offset of each class in nats, of models that have them."""
+    numbers = model.parameter_numbers(classes)
+    errors = [error_in_words(error) for error in model.errors_in_order] or [""] * len(numbers)
     return [
-        (f"{what} of {whom}" if whom else what, number(value, 3 if what == "offset" else 5))
-        for what, whom, value in model.parameter_numbers(classes)
+        (f"{what} of {whom}" if whom else what, f"{number(value, 3 if what == 'offset' else 5)} {error}".rstrip())
+        for (what, whom, value), error in zip(numbers, errors, strict=False)
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from deciban.analysis.data import SystemsData
+from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
@@ -19,9 +20,11 @@ from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
+from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.evaluate import ways_in_words
+from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import named_apart
@@ -58,6 +61,8 @@ def apply_files(
     to: str | None = None,
     write_as: str = "loglik",
     known: AnyScores | None = None,
+    interval: bool = False,
+    level: float = LEVEL,
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[Message, ...]:
@@ -86,6 +91,12 @@ def apply_files(
         language recognition evaluations take them.
     known : Scores or ClassScores, optional
         In nats, of trials for which the model is not asked: cross-validated ones, for example.
+    interval : bool
+        Whether to write the bounds of each llr beside it, in columns ``llr_low`` and ``llr_high`` (``lir``:
+        ``llr_interval_low`` and ``llr_interval_high``), in the unit of the llrs. The format must have room for columns
+        that a header names, and the model must know the units that it was trained on; see `ScoreModel.interval`.
+    level : float
+        Of these intervals.
     progress : function, optional
         Called with a few words at every step.
     **options
@@ -148,15 +159,22 @@ def apply_files(
     say("applying the model")
     measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
-    ready = [_applied(loaded, group, chosen.reading, measured) for group in groups]
-    messages = [*model_message(model_path, loaded), *(message for _, _, notes in ready for message in notes)]
+    own = checked_level(level) if interval else None
+    ready = [_applied(loaded, group, chosen.reading, measured, own) for group in groups]
+    messages = [*model_message(model_path, loaded), *(message for *_, notes in ready for message in notes)]
+    messages += [] if own is None else [Message("note", "", _interval_in_words(loaded, own))]
     if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)
-    for (found, values, _), target in zip(ready, targets, strict=True):
+    for (found, values, bounds, _), target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
         final, notes = (values, []) if known is None else _replaced(values, known, kind, reading)
-        messages += [*notes, *kind.written(found, final, target, to, write_as=write_as)]
+        messages += [*notes, *kind.written(found, final, target, to, write_as=write_as, interval=bounds)]
     return tuple(messages)
+
+
+def _interval_in_words(model: ScoreModel, level: float) -> str:
+    lines = model.uncertainty_lines()
+    return f"intervals of llrs: {100.0 * level:g} %; {', '.join(lines) or 'by what each part of the model knows'}"
 
 
 def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
@@ -205,6 +223,11 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
             raise InputError(f"{name}: is about a key, and there is none here. Leave it out.")
     if options.figures.given():
         raise InputError(f"{', '.join(options.figures.given())}: nothing is evaluated here. Leave it out.")
+    if options.how_sure != HowSure():
+        raise InputError(
+            "units, intervals, bootstrap, seed, optimism: are about training and figures. Leave them out; "
+            "interval=True (--interval) writes the intervals that the model knows."
+        )
     if model.is_fusion:
         require_quality(model, is_given=quality is not None)
         return
@@ -215,8 +238,8 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
 
 
 def _applied(
-    model: ScoreModel, inputs: list[Input], reading: Reading, measured: Measured | None
-) -> tuple[Input, AnyScores, list[Message]]:
+    model: ScoreModel, inputs: list[Input], reading: Reading, measured: Measured | None, level: float | None
+) -> tuple[Input, AnyScores, Bounds | None, list[Message]]:
     """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
 
     Returns
@@ -225,6 +248,8 @@ def _applied(
         As it is to be written again.
     Scores or ClassScores
         In nats.
+    pair of arrays, or None
+        Bounds of these at a level, if there is one.
     list of Message
     """
     kind = kind_called(model.scores_kind)
@@ -248,19 +273,19 @@ def _applied(
         ordered, more = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)
         notes += [message for message in more if message not in notes]
-    values, more = _transformed(model, kind, columns, measured)
+    values, bounds, more = _transformed(model, kind, columns, measured, level)
     classes, trained_classes = kind.classes_of(shared.first), kind.classes_of(columns[0])
     if classes != trained_classes and set(classes) == set(trained_classes):
         values = values[:, [trained_classes.index(name) for name in classes]]
     result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
     messages += [*notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
     messages += kind.messages_of_application(systems)
-    return shared.written, result, [*messages, *combination_messages(model, measured)]
+    return shared.written, result, bounds, [*messages, *combination_messages(model, measured)]
 
 
 def _transformed(
-    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Measured | None
-) -> tuple[AnyArray, list[Message]]:
+    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Measured | None, level: float | None
+) -> tuple[AnyArray, Bounds | None, list[Message]]:
     trials, names = systems[0].trials, [system.name for system in systems]
     sides = model.quality_arguments or None
     quality, messages = ({}, []) if measured is None else measures_of(measured, trials, sides=sides)
@@ -268,7 +293,7 @@ def _transformed(
     if model.of_subsets:
         messages += ways_in_words(model, data.scores, names, trials)
     with naming_scores(data.scores, names, trials):
-        return data.transform(model), messages
+        return data.transform(model), None if level is None else data.interval(model, level), messages
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

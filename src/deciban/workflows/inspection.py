@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from deciban.metrics import SortedScores
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
+from deciban.workflows.model_inspection import Inspection, Properties, inspected_model, is_model_file
 
 _CUT = 100
 """Length at which some writers of HDF5 cut names off."""
@@ -31,22 +30,6 @@ _MOST_LABELS = 20
 _LARGEST_LABEL = 1000
 """What a column of whole numbers looks like that may hold labels: few of them, and small."""
 
-Properties = list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """One file: ``properties`` as (what, value) pairs, and ``remarks`` on what looks wrong."""
-
-    name: str
-    properties: tuple[tuple[str, str], ...]
-    remarks: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the same as plain JSON types."""
-        properties = [{"name": name, "value": value} for name, value in self.properties]
-        return {"path": self.name, "properties": properties, "remarks": list(self.remarks)}
-
 
 def inspect_file(
     path: PathLike,
@@ -56,7 +39,7 @@ def inspect_file(
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
 ) -> Inspection:
-    """Describe a file of any known format, and say what in it looks wrong.
+    """Describe a file of any known format, or a model, and say what in it looks wrong.
 
     Parameters
     ----------
@@ -73,6 +56,8 @@ def inspect_file(
     FormatError
         If it cannot be read.
     """
+    if format is None and columns is None and is_model_file(path):
+        return inspected_model(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10)
     properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
     remarks = list(contents.notes)

@@ -16,7 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
-from deciban.models.score_model import ScoreModel
+from deciban.models.score_model import ScoreModel, reasons_are_shown
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.how_sure import HowSure
@@ -116,7 +116,9 @@ class SystemTrials:
     def fit(self, model: ScoreModel) -> None:
         """Train a model on these trials; what is refused for the sake of a trial names it."""
         with self.naming():
-            self.data.fit(model, **({"classes": self.classes} if self.classes else {}))
+            more: dict[str, Any] = {"classes": self.classes} if self.classes else {}
+            with reasons_are_shown():
+                self.data.fit(model, units=self.units, **more)
 
     def transform(self, model: ScoreModel) -> FloatArray:
         """What a trained model makes of these trials, of classes in their order here.

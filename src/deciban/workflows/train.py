@@ -141,7 +141,7 @@ def train_files(
         other = measured if test_quality is None else read_measures(test_quality)
         how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
         others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
-        every = SystemTrials.read(others, chosen.lenient().of_systems(read.joined.renamed), **how)
+        every = SystemTrials.read(others, chosen.lenient().lenient_on_units().of_systems(read.joined.renamed), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)

@@ -44,8 +44,8 @@ def files(tmp_path, monkeypatch):
 
 def told(run, command):
     """What a command prints as JSON on weighted trials, and on repeated ones."""
-    found = []
-    for folder, words in (("weighted", "--weights w"), ("repeated", "")):
+    found, units = [], "" if command.startswith("eval") else " --units speaker"
+    for folder, words in (("weighted", f"--weights w{units}"), ("repeated", units)):
         code, out, err = run(re.sub(r"(\w+\.(txt|csv))", rf"{folder}/\1", command) + f" {words} --json")
         assert code == 0, err
         found.append(json.loads(out))

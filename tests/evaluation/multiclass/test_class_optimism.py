@@ -52,6 +52,18 @@ def test_minima_of_detectors_are_corrected_by_pooling_without_each_group():
     assert found.interval("min_c_avg").corrected == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight):
+    loglik, label, units = drawn()
+    weights = None if weight is None else np.full(len(label), weight)
+    found = evaluate_classes(loglik, label, units=units, sample_weight=weights)
+    expected = without_groups(loglik, label, units, lambda *some: multiclass.pairwise_analysis(*some).min_cllr, RATE)
+    for i, j in ((0, 1), (2, 0), (1, 2)):
+        assert found.interval(("pairwise_min_cllr", str(i), str(j))).corrected == pytest.approx(expected[i, j])
+        loss, one = (found.interval((f"pairwise_{what}", str(i), str(j))) for what in ("calibration_loss", "min_cllr"))
+        assert loss.corrected == pytest.approx(max(loss.estimate - (one.corrected - one.estimate), 0.0))
+
+
 def test_optimism_is_left_out_on_request_and_where_classes_are_many():
     loglik, label, units = drawn()
     assert evaluate_classes(loglik, label, units=units, optimism=False).interval("min_cllr").corrected is None

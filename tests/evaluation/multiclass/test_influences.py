@@ -111,7 +111,7 @@ def test_two_classes_are_those_of_two_classes(optimism):
     pairs = [(name, ("detectors", "yes", name), 1.0) for name in ("eer", "cllr", "min_cllr", "calibration_loss")]
     pairs += [("cllr", "cllr", 1.0), ("act_dcf", ("detectors", "yes", "cost"), 5.0)]
     pairs += [("min_dcf", ("detectors", "yes", "min_cost"), 5.0)]
-    if not optimism:  # pairs are not corrected
+    if not optimism:  # of pairs, all trials take part in the choice of the best map
         pairs += [("min_cllr", ("pairwise_min_cllr", "yes", "no"), 1.0)]
     for own, other, factor in pairs:
         one, same = two.interval(own), many.interval(other)

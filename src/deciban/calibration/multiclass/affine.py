@@ -80,6 +80,9 @@ class MulticlassCalibrator(ClassMap):
 
     kind: ClassVar[str] = "multiclass-affine"
     effect = "calibrated"
+    no_errors = ""
+    _has_scale: ClassVar[bool] = True
+    _has_offset: ClassVar[bool] = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
         "scale": {"type": "number", "minimum": 0},
@@ -92,10 +95,7 @@ class MulticlassCalibrator(ClassMap):
         self._ridge()
 
     def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        return self._trained(data, scale=True, offset=True)
-
-    def _trained(self, data: LabelledClasses, *, scale: bool, offset: bool) -> Mapping[str, Plain]:
-        weights, ridge = data.float_weight, self._ridge()
+        weights, ridge, scale, offset = data.float_weight, self._ridge(), self._has_scale, self._has_offset
         counted = CountedTrials.of(data.scores[:, None, :], data.label, data.prior, weights).trials
         if scale and are_alike(counted.systems[:, 0]):
             raise InputError(_SAYS_NOTHING.format(len(counted)))
@@ -111,6 +111,11 @@ class MulticlassCalibrator(ClassMap):
                 return self._without_scale(data, _FAVOURS_OTHERS)
             raise InputError(f"loglik: training found no scale above 0, where there is one: {fit.status}.")
         return self._take(fit, self._results_of(fit))
+
+    def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
+        if self.scale_ == 0.0:
+            raise InputError("the scale is 0, the limit of what it may be.")
+        return np.array([self.scale_]), {"scale": self._has_scale, "offset": self._has_offset}
 
     def _take(self, fit: ClassFit, results: Mapping[str, Plain]) -> Mapping[str, Plain]:
         self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective
@@ -164,13 +169,11 @@ class MulticlassScaleCalibrator(MulticlassCalibrator):
     """
 
     kind: ClassVar[str] = "multiclass-scale"
+    _has_offset: ClassVar[bool] = False
     parameter_schema: ClassVar[dict[str, Any]] = {
         **MulticlassCalibrator.parameter_schema,
         "offset": {**VECTOR, "items": {"const": 0}},
     }
-
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        return self._trained(data, scale=True, offset=False)
 
 
 class MulticlassShiftCalibrator(MulticlassCalibrator):
@@ -195,13 +198,11 @@ class MulticlassShiftCalibrator(MulticlassCalibrator):
     """
 
     kind: ClassVar[str] = "multiclass-shift"
+    _has_scale: ClassVar[bool] = False
     parameter_schema: ClassVar[dict[str, Any]] = {**MulticlassCalibrator.parameter_schema, "scale": {"const": 1}}
 
     def __init__(self, *, prior: ArrayLike | None = None) -> None:
         super().__init__(prior=prior)
-
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        return self._trained(data, scale=False, offset=True)
 
 
 def _falls(data: LabelledClasses) -> bool:

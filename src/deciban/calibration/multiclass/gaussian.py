@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.gaussian import NOISE, ClassMoments, is_singular, log_densities
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel, LabelledClasses
@@ -112,6 +113,7 @@ class GaussianBackend(ClassModel):
         *,
         sample_weight: ArrayLike | None = None,
         classes: Sequence[str] | None = None,
+        units: ArrayLike | TrialUnits | None = None,
     ) -> Self:
         """Train on labelled trials.
 
@@ -126,6 +128,8 @@ class GaussianBackend(ClassModel):
         classes : sequence of str, optional
             Names of the classes, in the order of the log-likelihoods. If labels are names, their alphabetical order if
             not given.
+        units : (n_trials,) array_like or TrialUnits, optional
+            Of no use: a back-end has no standard errors, and says so in a warning.
 
         Returns
         -------
@@ -137,7 +141,7 @@ class GaussianBackend(ClassModel):
             If a feature is not finite, shapes do not fit, a label is unknown, there is one class only, a class has no
             trial (not even one of prior 0 may lack trials), or a covariance is singular.
         """
-        return super().fit(features, label, sample_weight=sample_weight, classes=classes)
+        return super().fit(features, label, sample_weight=sample_weight, classes=classes, units=units)
 
     def _checked_scores(self, loglik: ArrayLike) -> ScoreArray:
         """Return a matrix of finite features, not copied if they are floats.

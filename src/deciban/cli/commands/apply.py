@@ -34,6 +34,7 @@ def apply_command(
     deciban apply model.json eval.txt -o eval_llr.txt
     deciban apply model.json dev.csv eval.csv -o llrs/
     deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
+    deciban apply model.json eval.csv -o eval_llr.csv --interval
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
     from deciban.models.score_model import ScoreModel
@@ -44,6 +45,10 @@ def apply_command(
     if [*scores, model].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
     require_own_stream(output, as_json=as_json)
+    level = given.pop("level")
+    given |= {"interval": bool(given["interval"])} | ({} if level is None else {"level": level})
+    if level is not None and not given["interval"]:
+        raise click.UsageError("--level is of intervals: add --interval.")
     loaded = LoadedModel.of(model)
     refuse_options(loaded.model.scores_kind if isinstance(loaded.model, ScoreModel) else "two-class")
     with working() as say:

@@ -18,7 +18,7 @@ from deciban.messages import one_line
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
-    from deciban.workflows.inspection import Inspection
+    from deciban.workflows.model_inspection import Inspection
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""

@@ -20,7 +20,7 @@ from deciban.messages import as_objects, shortened
 
 if TYPE_CHECKING:
     from deciban.io.source import PathLike, TwoFiles
-    from deciban.models.score_model import ScoreModel
+    from deciban.models.score_model import ParameterRow, ScoreModel
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
 
@@ -141,7 +141,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.models.model import to_text
     from deciban.workflows import train_files
 
-    request.check(asked.options.reading.files)
+    request.check(asked.options.files)
     files = asked.files(request.scores, request.key)
     options = asked.options_for(files)
     options = replace(options, reading=options.reading.with_ids_read())
@@ -160,7 +160,8 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
                 messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
-        print_json({**done.to_dict(), "messages": as_objects(messages)}, files=request.files)
+        places = {**request.files, "units": tuple(options.how_sure.files)}
+        print_json({**done.to_dict(), "messages": as_objects(messages)}, files=places)
         return
     print_trained(done, console(request.shown.table_style, stderr="-" in (request.output, request.llrs)))
 
@@ -201,7 +202,7 @@ def print_trained(done: Trained, out: Console) -> None:
                 out.print()
     if parameters:
         say(out, "Weights", "bold")
-        out.print(table(["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in parameters]))
+        out.print(table(*columns_of_weights(parameters)))
     for line in done.summary:
         say(out, shortened(line))
     analysis = done.analysis
@@ -210,6 +211,14 @@ def print_trained(done: Trained, out: Console) -> None:
         say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial", "bold")
         rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
         out.print(table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows]))
+
+
+def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Titles and cells of a table of parameters; with standard errors, where they are known."""
+    if all(row.standard_error is None for row in rows):
+        return ["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in rows]
+    cells: list[tuple[str, ...]] = [(row.name, row.texts[0], row.error_text, row.texts[1]) for row in rows]
+    return ["", "weight", "standard error", "on standardized scores"], cells
 
 
 def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:

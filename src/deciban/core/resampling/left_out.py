@@ -40,7 +40,10 @@ class LeftOut:
 
     def stays(self, number: int) -> FloatArray:
         """Which trials have nothing to do with a group: 1, others 0."""
-        return np.logical_and.reduce([side != number for side in self.sides]).astype(np.float64)
+        found = np.ones(len(self.share))
+        for side in self.sides:
+            found *= side != number
+        return found
 
     def weights(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """What trials contribute without each group, 0 for its own; and which trials stay."""

@@ -52,5 +52,6 @@ def bounds_on_scale(
         found[:, usable] = special.expit(np.stack((middles - steps, middles + steps)))
     else:
         steps = np.minimum(reach[usable] / at[usable], _MOST)
-        found[:, usable] = centre[usable] * np.exp(np.stack((-steps, steps)))
+        with np.errstate(over="ignore"):  # a bound may be infinite
+            found[:, usable] = centre[usable] * np.exp(np.stack((-steps, steps)))
     return found[0], found[1]

@@ -75,7 +75,7 @@ class TrialUnits:
         """Whether trials were taken as units."""
         return self.noun == "trial"
 
-    def take(self, chosen: AnyArray) -> TrialUnits:
+    def take(self, chosen: AnyArray | slice) -> TrialUnits:
         """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
         return replace(self, codes=tuple(side[chosen] for side in self.codes))
 

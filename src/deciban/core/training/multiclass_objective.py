@@ -156,7 +156,7 @@ class ClassObjective:
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, None]:
         """How much each trial of a block pulls at its log-likelihoods: its weight times the probability of an error."""
         with np.errstate(all="ignore"):
-            _, z, label = self._combined(self.fixed + self.basis @ parameters, rows)
+            _, z, label = self.combined(self.fixed + self.basis @ parameters, rows)
             wrong = Errors.of(z, label).p_error
             wrong *= self.trials.weight(rows).astype(self.dtype)
             return wrong, None
@@ -174,7 +174,7 @@ class ClassObjective:
         """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
         raw, change = self.fixed + self.basis @ parameters, self.basis @ step
         with np.errstate(all="ignore"):
-            parts = (self._combined(raw, rows) for rows in self.blocks())
+            parts = (self.combined(raw, rows) for rows in self.blocks())
             return max(0.0, *(farthest_move(_sum(features, change), z, label) for features, z, label in parts))
 
     def is_apart(self, at: Derivatives) -> bool:
@@ -190,7 +190,7 @@ class ClassObjective:
         """Whether a point proves that there is none: without penalty nothing keeps the scales finite then."""
         return not self.penalty.any() and self.is_apart(at)
 
-    def _combined(self, raw: FloatArray, rows: slice) -> tuple[AnyArray, AnyArray, IntArray]:
+    def combined(self, raw: FloatArray, rows: slice) -> tuple[AnyArray, AnyArray, IntArray]:
         """The scores (n_systems, n_classes, n) of a block, their sum with prior and offsets (n_classes, n), labels."""
         scores = self.trials.systems[rows]
         m, k, n = scores.shape
@@ -212,7 +212,7 @@ class ClassObjective:
     def _block(self, raw: FloatArray, rows: slice, seconds: SecondDerivatives | None) -> FloatArray:
         """The largest lead of a wrong class in a block, and its share of value and gradient; adds its second ones."""
         with np.errstate(all="ignore"):
-            features, z, label = self._combined(raw, rows)
+            features, z, label = self.combined(raw, rows)
             weights = self.trials.weight(rows).astype(self.dtype)
             errors = Errors.of(z, label)
             column = np.arange(len(label))

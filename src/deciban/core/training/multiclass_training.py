@@ -154,7 +154,7 @@ def _searched(
     few = all_of_them if survey.few is trials else replace(survey.few, reach=reach)
     near = drawn_near(few, unit) if np.any(unit != width) else None
     center = survey.center if near is None else standardization(near)[0]
-    objective = _objective(all_of_them, prior, center, unit, **form)
+    objective = objective_of(all_of_them, prior, center, unit, **form)
     is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
     rough, n = replace(objective, dtype=np.float32) if is_rough else objective, len(trials)
     way = Way(np.zeros(objective.basis.shape[1]))
@@ -174,7 +174,7 @@ def _moderate(width: FloatArray) -> FloatArray:
     return np.asarray(2.0 ** np.clip(exponents, -1022.0, 1022.0), np.float64)
 
 
-def _objective(
+def objective_of(
     trials: ClassTrials,
     prior: FloatArray,
     center: FloatArray,

@@ -155,7 +155,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         collected.add(some, keep=of_classes)
     collected.add(detectors.points(), keep=of_all)
     if found.pairwise is not None:
-        for names, squares in pair_squares(summary, found.pairwise, means, seen):
+        for names, squares in pair_squares(summary, found.pairwise, means, seen, left_out):
             collected.add_squares(names, squares)
     estimates = collected.estimates(n_units)
     return Uncertainty(

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban.core.classes.counts import Problems, min_cllr_costs
+from deciban.core.classes.counts import Problems, min_cllr_costs, min_cllrs
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.class_means import ClassMeans, centred
-from deciban.core.resampling.intervals import NothingSeen, Scale
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.left_out import LeftOut
+from deciban.core.resampling.scales import Scale
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
+from deciban.evaluation.optimism import shifts_of
+from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.tables import Pairs
@@ -26,7 +30,7 @@ PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
 
 def pair_squares(
-    summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray
+    summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
 ) -> Iterator[tuple[list[ClassFigure], list[float]]]:
     """Figures of pairs, some at once, and the squares of the influences of all units.
 
@@ -39,12 +43,15 @@ def pair_squares(
     means : ClassMeans
     seen : (n_classes,) int array
         Units that have trials of each class.
+    left_out : LeftOut or None
+        Possible groups of units, where minima are corrected.
     """
     pairs, classes = summary.problems.pairs(), summary.classes
     values = {what: getattr(found, what) for what in PAIR_FIGURES}
     assert pairs is not None  # noqa: S101  # they were analysed
     for i, others in pairs.portions():
         squares = _squares(pairs, means, i, others)
+        shifts = None if left_out is None else _shifts(pairs, left_out, values["min_cllr"][i, others], i, others)
         figures, kept = list[ClassFigure](), list[float]()
         for at, j in enumerate(others.tolist()):
             few = int(min(seen[i], seen[j]))
@@ -53,10 +60,33 @@ def pair_squares(
                 value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
                 scale: Scale = "identity" if what == "calibration_loss" else "log"
                 limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
+                shift = None if shifts is None or what == "cllr" else float(shifts[at])
+                if shift is not None and what == "calibration_loss":
+                    shift = -shift
                 for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
-                    figures.append(ClassFigure((f"pairwise_{what}", *pair), value, NO_COSTS, scale, nothing, limits))
+                    name: Figure = (f"pairwise_{what}", *pair)
+                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift))
                     kept.append(float(squares[row, at]))
         yield figures, kept
+
+
+def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
+    """What to add to the least Cllr of a class and each of some others for new units."""
+    leads, places = pairs.leads, pairs.leads.slices
+    parts = []
+    for weights, stays in left_out.weights():
+        rows = [np.flatnonzero(stays[places[k]]) + places[k].start for k in (i, *others.tolist())]
+        own, theirs = rows[0], np.concatenate(rows[1:])
+        if len(others) > 1:
+            tar = Problems(leads.values[others][:, own].ravel(), np.full(len(others), len(own)))
+            non = Problems(-leads.values[i, theirs], np.array([len(one) for one in rows[1:]]))
+            parts.append(min_cllrs(tar, non))
+        else:
+            scores = (leads.values[others[0], own], -leads.values[i, theirs])
+            counts = [None if leads.weights is None else weights[some] for some in (own, theirs)]
+            both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
+            parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
+    return shifts_of(whole, np.array(parts))
 
 
 def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:

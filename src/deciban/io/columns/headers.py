@@ -35,14 +35,20 @@ _HEADERS = {
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
 _SCORE_HEADER = re.compile(r"(.+[-_. ])?(score|llr)([-_. ].+)?")
+_BOUND_HEADER = re.compile(r"(.+[-_. ])?llr[-_. ](interval[-_. ])?(low|high)")
 
 
 def role_of(header: str) -> str:
-    """The role that the name of a column suggests; a condition of that name if none."""
+    """The role that the name of a column suggests; a condition of that name if none.
+
+    >>> role_of("sysA_llr"), role_of("llr_low")   # the bound of an interval is the score of no system
+    ('score', '=llr_low')
+    """
     name = header.strip().casefold()
     if name in ROLE_OF_HEADER:
         return ROLE_OF_HEADER[name]
-    return "score" if _SCORE_HEADER.fullmatch(name) else CONDITION + header.strip()
+    is_score = _SCORE_HEADER.fullmatch(name) and not _BOUND_HEADER.fullmatch(name)
+    return "score" if is_score else CONDITION + header.strip()
 
 
 def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:

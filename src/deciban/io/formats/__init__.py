@@ -78,6 +78,8 @@ class BaseFormat:
         Whether the layout was seen in the code or the files of the tool, not only remembered.
     detection_llr : bool
         Whether class scores are detection llrs in files: they are log-likelihoods once they are read.
+    interval : pair of str
+        What the columns of the bounds of llrs are called, where there is room for more columns.
     """
 
     name: str
@@ -87,6 +89,7 @@ class BaseFormat:
     endings: tuple[str, ...] = ()
     verified: bool = True
     detection_llr: bool = False
+    interval: tuple[str, ...] = ("llr_low", "llr_high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
+from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
@@ -167,7 +168,14 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def written(
-        self, found: Input, scores: S, target: PathLike, to: str | None, *, write_as: str = "loglik"
+        self,
+        found: Input,
+        scores: S,
+        target: PathLike,
+        to: str | None,
+        *,
+        write_as: str = "loglik",
+        interval: Bounds | None = None,
     ) -> list[Message]:
         """Write an input again with other scores; of many classes as log-likelihoods or as detection llrs."""
 

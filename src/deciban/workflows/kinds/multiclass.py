@@ -23,6 +23,7 @@ from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
+from deciban.models.uncertainty import Bounds
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
@@ -262,7 +263,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         )
 
     def written(
-        self, found: Input, scores: ClassScores, target: PathLike, to: str | None, *, write_as: str = "loglik"
+        self,
+        found: Input,
+        scores: ClassScores,
+        target: PathLike,
+        to: str | None,
+        *,
+        write_as: str = "loglik",
+        interval: Bounds | None = None,  # noqa: ARG002  # log-likelihoods of classes have none
     ) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores

@@ -24,6 +24,7 @@ from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
+from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
@@ -211,11 +212,12 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         to: str | None,
         *,
         write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
+        interval: Bounds | None = None,
     ) -> list[Message]:
-        """Write an input again with llrs."""
+        """Write an input again with llrs, and maybe their bounds."""
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 
-        return list(write_rescored(found, scores, target, to=to))
+        return list(write_rescored(found, scores, target, to=to, interval=interval))
 
 
 def as_table(first: Input, contents: Contents) -> Input:

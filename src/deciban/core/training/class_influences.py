@@ -1,0 +1,102 @@
+"""How trained scales and offsets of many classes change with the weight of each unit: their influences.
+
+As of two classes (`deciban.core.training.influences`): each trial's gradient relative to the mean of its class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deciban.core.classes.certainty import CountedTrials, decided
+from deciban.core.resampling.covariance import add_by_unit, require_several, sums_by_unit
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.influences import solved
+from deciban.core.training.moments import standardization
+from deciban.core.training.multiclass_objective import ClassObjective, Errors, SecondDerivatives
+from deciban.core.training.multiclass_training import objective_of
+from deciban.errors import InputError
+from deciban.types import FloatArray
+
+
+def class_influences(
+    counted: CountedTrials,
+    units: TrialUnits,
+    scales: FloatArray,
+    offsets: FloatArray,
+    *,
+    ridge: float = 0.0,
+    scale: bool = True,
+    offset: bool = True,
+) -> FloatArray:
+    """Influence of each unit on the scales of systems and the offsets of classes.
+
+    Parameters
+    ----------
+    counted : CountedTrials
+        What training saw.
+    units : TrialUnits
+        Of the trials that these are some of.
+    scales : (n_systems,) array
+    offsets : (n_classes,) array
+        What was trained.
+    ridge, scale, offset
+        As in `deciban.core.training.multiclass_training.train_classes`. The widths that a penalty is measured in count
+        as known.
+
+    Returns
+    -------
+    (n_units, n_systems + n_classes) array
+        0 for what is not trained, and for offsets of classes of prior 0.
+
+    Raises
+    ------
+    InputError
+        If there is one unit, or infinite scores decide all trials.
+    """
+    require_several(units)
+    trials, possible = counted.trials, counted.possible
+    own = units if counted.numbers is None else units.take(counted.numbers)
+    is_open = ~decided(trials)[0]
+    left = trials if is_open.all() else trials.take(np.flatnonzero(is_open))
+    if not len(left):
+        raise InputError("infinite scores decide all trials.")
+    center, width = standardization(left)
+    if scale and not np.any(width > 0.0):
+        raise InputError("every trial scores all classes in the same way.")
+    objective = objective_of(left, counted.prior, center, width, ridge=ridge, scale=scale, offset=offset)
+    raw = np.append(scales, offsets[possible])
+    hessian, sums, totals = _derivatives(objective, raw, own.take(is_open))
+    by_class = [np.where(trials.label == k, trials.weight(slice(None)), 0.0) for k in range(len(possible))]
+    shares = sums_by_unit(np.array(by_class), own) / counted.prior
+    moved = solved(hessian + np.diag(objective.penalty), sums - shares @ totals) @ objective.basis.T
+    n_systems = len(scales)
+    found = np.zeros((units.n_units, n_systems + len(offsets)))
+    found[:, :n_systems] = moved[:, :n_systems]
+    of_possible = moved[:, n_systems:]
+    found[:, n_systems + possible] = of_possible - of_possible.mean(axis=1, keepdims=True)
+    return found
+
+
+def _derivatives(
+    objective: ClassObjective, raw: FloatArray, units: TrialUnits
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The Hessian by parameters, and sums of the gradients of the trials: of each unit, and of each class."""
+    trials, n_raw = objective.trials, len(raw)
+    n_systems, n_classes = trials.systems.shape[1:]
+    scales_move, offsets_move = objective.basis[:n_systems].any(), objective.basis[n_systems:].any()
+    seconds = SecondDerivatives(n_systems * bool(scales_move), n_classes * bool(offsets_move), np.float64)
+    sums, totals = np.zeros((units.n_units, n_raw)), np.zeros((n_classes, n_raw))
+    for rows in objective.blocks():
+        with np.errstate(all="ignore"):
+            features, z, label = objective.combined(raw, rows)
+            weights = trials.weight(rows)
+            errors = Errors.of(z, label)
+            column, pull = np.arange(len(label)), errors.posterior
+            pull[label, column] = errors.p_true
+            seconds.add(features, label, pull, weights)
+            pull[label, column] = -errors.p_error
+            pull *= weights
+            gradients = np.vstack((np.einsum("kcn,cn->kn", features, pull), pull))
+            add_by_unit(sums, gradients, units.take(rows))
+            np.add.at(totals, label, gradients.T)
+    return seconds.along(objective.basis), sums @ objective.basis, totals @ objective.basis

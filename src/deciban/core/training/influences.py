@@ -1,0 +1,210 @@
+"""How trained parameters of two classes change with the weight of each unit: their influences.
+
+Unit k gets the weight ``u_k``: a trial counts as much as the product of the weights of its units, and the classes are
+renormalized. Training makes the gradient of its objective 0 whatever the weights are; so, at ``u = 1``, the parameters
+change by ``-H^-1`` times the derivative of the gradient, which is the sum of the gradients of the trials of the unit,
+each relative to the mean of its class (infinitesimal jackknife; Huber's sandwich is the sum of the squares).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit
+
+from deciban.core.resampling.covariance import add_by_unit, require_several, sums_by_unit
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.rules.kernels import kernel
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.moments import moments
+from deciban.core.training.samples import SAMPLE, sample
+from deciban.errors import InputError
+from deciban.types import AnyArray, BoolArray, FloatArray
+
+_BLOCK = 1 << 16
+"""Trials that are looked at together."""
+
+_FLAT = 1e-12
+"""Curvature, relative to the largest, below which a direction counts as flat: the data say nothing of it."""
+
+
+def linear_influences(
+    trials: Trials,
+    units: TrialUnits,
+    weights: FloatArray,
+    offset: float,
+    rule: tuple[float, float, float],
+    *,
+    ridge: float = 0.0,
+    intercept: bool = True,
+) -> FloatArray:
+    """Influence of each unit on the weights of columns, and on the offset.
+
+    Parameters
+    ----------
+    trials : Trials
+        All that training saw, without class weights; decided ones (infinite scores) change nothing but the classes.
+    units : TrialUnits
+        Of these trials.
+    weights : (n_columns,) array
+    offset : float
+        What was trained.
+    rule : (float, float, float)
+        ``alpha``, ``beta`` and the log odds of the prior.
+    ridge, intercept
+        As in `deciban.core.training.linear_training.train`.
+
+    Returns
+    -------
+    (n_units, n_columns + 1) array
+        The last column is 0 if there is no offset. Where the data do not tell some combination of parameters, such as
+        the weights of two systems that say the same, that combination does not change.
+
+    Raises
+    ------
+    InputError
+        If there is one unit, or the parameters are no minimum.
+    """
+    require_several(units)
+    priors, (n_non, n_tar) = expit(np.array([-rule[2], rule[2]])), trials.amounts
+    trials = replace(trials, class_weights=(float(priors[0]) / n_non, float(priors[1]) / n_tar))
+    is_open = _open(trials)
+    left = trials if is_open.all() else trials.take(is_open)
+    middle, width = moments(left if ridge > 0.0 else sample(left, SAMPLE))
+    if not np.all(width > 0.0):  # what is constant in a sample need not be so in all trials
+        middle, width = moments(left)
+    center, size = (middle if intercept else np.zeros_like(middle)), width
+    width = np.where(size > 0.0, size, np.inf)
+    point = np.append(weights * size, offset + float(weights @ center))
+    penalty = np.append(np.full(len(weights), ridge), 0.0)
+    n = len(point)
+    hessian, totals = np.zeros((n, n)), np.zeros((2, n))
+    sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
+    for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
+        features = _features(trials, rows, center, width, is_open)
+        amounts, pull, bend = _pulls(trials, rows, point, features, rule)
+        hessian += (features * bend) @ features.T
+        gradients = pull * features
+        if ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
+            squares = _features(trials, rows, middle, width, is_open)[:-1] ** 2
+            gradients[:-1] += (ridge * point[:-1])[:, None] * amounts.sum(axis=0) * squares
+        own = units.take(rows)
+        add_by_unit(sums, gradients, own)
+        add_by_unit(shares, amounts, own)
+        is_target = trials.is_target[rows]
+        totals += [gradients[:, ~is_target].sum(axis=1), gradients[:, is_target].sum(axis=1)]
+    centred = sums - (shares / priors) @ totals
+    free = np.append(np.isfinite(width), intercept)
+    moved = solved(hessian[np.ix_(free, free)] + np.diag(penalty[free]), centred[:, free])
+    found = np.zeros((units.n_units, n))
+    found[:, free] = moved
+    found[:, :-1] /= width
+    found[:, -1] -= found[:, :-1] @ center
+    return found
+
+
+def _open(trials: Trials) -> BoolArray:
+    """Trials that no infinite score decides."""
+    parts = trials.columns if trials.base is None else (*trials.columns, trials.base)
+    is_open: BoolArray = np.ones(len(trials), np.bool_)
+    for column in parts:
+        for i in range(0, len(trials), _BLOCK):
+            rows = slice(i, i + _BLOCK)
+            is_open[rows] &= np.isfinite(np.asarray(column[rows]))
+    return is_open
+
+
+def _features(trials: Trials, rows: slice, center: FloatArray, width: FloatArray, is_open: BoolArray) -> FloatArray:
+    """Standardized columns and a row of ones, (n_columns + 1, n); 0 throughout for decided trials."""
+    own = is_open[rows]
+    features = np.ones((len(center) + 1, len(own)))
+    for k, column in enumerate(trials.columns):
+        np.copyto(features[k], np.where(own, np.asarray(column[rows], np.float64), center[k]))
+        features[k] -= center[k]
+        features[k] /= width[k]
+    features[:, ~own] = 0.0
+    return features
+
+
+@np.errstate(all="ignore")  # what is not finite is refused in `solved`
+def _pulls(
+    trials: Trials, rows: slice, point: FloatArray, features: FloatArray, rule: tuple[float, float, float]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What each trial contributes: amounts by class (2, n), slopes of its cost by its log odds, and curvatures."""
+    alpha, beta, log_odds = rule
+    z = log_odds + point @ features
+    is_target, own = trials.is_target[rows], 1.0 if trials.weights is None else trials.weights[rows]
+    if trials.base is not None:
+        base: AnyArray = np.asarray(trials.base[rows], np.float64)
+        z += np.where(np.isfinite(base), base, 0.0)
+    pull, bend = np.empty(len(z)), np.empty(len(z))
+    for rows_of, sign, shape in ((~is_target, 1.0, (alpha, beta)), (is_target, -1.0, (beta, alpha))):
+        terms = kernel(*shape)(sign * z[rows_of], 2)
+        assert terms.curvature is not None  # noqa: S101  # both derivatives were asked for
+        pull[rows_of], bend[rows_of] = sign * terms.slope, terms.curvature
+    amounts = np.zeros((2, len(z)))
+    amounts[0] = np.where(is_target, 0.0, trials.class_weights[0]) * own
+    amounts[1] = np.where(is_target, trials.class_weights[1], 0.0) * own
+    each = amounts.sum(axis=0)
+    is_in = each > 0.0  # nothing of an infinite slope is nothing
+    return amounts, np.where(is_in, pull * each, 0.0), np.where(is_in, bend * each, 0.0)
+
+
+def solved(hessian: FloatArray, gradients: FloatArray) -> FloatArray:
+    """``-H^-1 g`` for each row ``g``, in the directions that are not flat.
+
+    Raises
+    ------
+    InputError
+        If the curvature is negative in some direction, or derivatives are no numbers.
+    """
+    if not (np.isfinite(hessian).all() and np.isfinite(gradients).all()):
+        raise InputError("the derivatives of the objective do not fit a float.")
+    values, vectors = np.linalg.eigh(0.5 * hessian + 0.5 * hessian.T)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if np.any(values < -_FLAT * largest):
+        raise InputError("the parameters are no minimum of the objective, but a saddle.")
+    steep = values > _FLAT * largest
+    inverse = np.divide(1.0, values, out=np.zeros(len(values)), where=steep)
+    found: FloatArray = -((gradients @ vectors) * inverse) @ vectors.T
+    return found
+
+
+def moment_influences(
+    score: FloatArray, is_target: BoolArray, weights: FloatArray | None, units: TrialUnits
+) -> tuple[FloatArray, FloatArray]:
+    """Influence of each unit on the mean and on the variance of the scores of both classes.
+
+    Parameters
+    ----------
+    score : (n_trials,) array
+        Finite where weights are above 0.
+    is_target, weights
+        Of the trials.
+    units : TrialUnits
+
+    Returns
+    -------
+    means, variances : (n_units, 2) arrays
+        Of non-targets and of targets.
+
+    Raises
+    ------
+    InputError
+        If there is one unit.
+    """
+    require_several(units)
+    amounts = np.zeros((2, len(score)))
+    for kind, rows in enumerate((~is_target, is_target)):
+        amounts[kind, rows] = 1.0 if weights is None else weights[rows]
+        amounts[kind] /= amounts[kind].sum()
+    counts = amounts.sum(axis=0) > 0.0
+    values = np.where(counts, score, 0.0)
+    middle = np.average(values, weights=counts)
+    values = np.where(counts, values - middle, 0.0)
+    apart = values - (amounts @ values)[:, None]
+    means = sums_by_unit(amounts * apart, units)
+    squares = apart**2
+    variances = (amounts * squares).sum(axis=1)
+    return means, sums_by_unit(amounts * (squares - variances[:, None]), units)

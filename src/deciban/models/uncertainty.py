@@ -1,0 +1,301 @@
+"""How far what training found depends on which units it saw: covariances of parameters, and jackknives of maps."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from deciban.core.resampling.covariance import covariance_of, require_several
+from deciban.core.resampling.unit_counts import groups_of_units
+from deciban.core.resampling.units import FEW_UNITS, TrialUnits
+from deciban.errors import DecibanWarning, InputError
+from deciban.messages import counted
+from deciban.types import AnyArray, BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.models.model import Model
+
+_BLOCK = 1 << 16
+"""Trials whose derivatives are looked at together."""
+
+_GROUPS = 20
+"""Groups of units that a jackknife leaves out in turn, where there are as many units."""
+
+Bounds: TypeAlias = tuple[FloatArray, FloatArray]
+"""Lower and upper ends of intervals, (n_trials,) each."""
+
+_UNITS: dict[str, Any] = {
+    "type": "object",
+    "required": ["n", "noun", "source"],
+    "properties": {
+        "n": {"type": "integer", "minimum": 2, "maximum": 9007199254740992},
+        "noun": {"type": "string"},
+        "source": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["units"],
+    "properties": {
+        "units": _UNITS,
+        "parameters": {"type": "array", "items": {"type": "string"}},
+        "covariance": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+        "replicates": {"type": "array", "minItems": 2, "maxItems": 1000, "items": {"type": "object"}},
+    },
+    "oneOf": [{"required": ["covariance"]}, {"required": ["replicates"]}],
+    "additionalProperties": False,
+}
+"""How an uncertainty stands in a model file."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Uncertainty(ABC):
+    """What the units of training tell of how sure a model is; base of the two ways to tell it.
+
+    Attributes
+    ----------
+    n_units : int
+    noun : str
+        What a unit is called, such as ``"speaker"``.
+    source : str
+        How the units were found, in words.
+    """
+
+    n_units: int
+    noun: str = "unit"
+    source: str = "given"
+
+    method: ClassVar[str]
+    """How it was found, in words."""
+
+    @property
+    def words(self) -> str:
+        """By which units it was found, and how, in a sentence."""
+        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else ""
+        return f"standard errors: {self.method}, by {counted(self.n_units, self.noun)} ({self.source}){few}"
+
+    @abstractmethod
+    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """What stands in a model file, the parameters being called like this."""
+
+    @property
+    def _units(self) -> dict[str, Any]:
+        return {"n": self.n_units, "noun": self.noun, "source": self.source}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ParameterCovariance(Uncertainty):
+    """Covariance of the parameters of a model (sandwich by unit).
+
+    Attributes
+    ----------
+    covariance : (n_parameters, n_parameters) array
+        In the order of ``parameter_names`` of the model; 0 for what was not trained.
+    n_units, noun, source
+        Of the units.
+    """
+
+    covariance: FloatArray
+
+    method: ClassVar[str] = "sandwich"
+
+    @classmethod
+    def of(cls, influences: FloatArray, units: TrialUnits) -> ParameterCovariance:
+        """From the influence of each unit, (n_units, n_parameters).
+
+        Raises
+        ------
+        InputError
+            If a variance does not fit a float.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = covariance_of(influences)
+        if not np.isfinite(found).all():
+            raise InputError("the variances of the parameters do not fit a float.")
+        return cls(covariance=found, n_units=units.n_units, noun=units.noun, source=units.source)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Of each parameter."""
+        return np.sqrt(np.diag(self.covariance))
+
+    def bounds(self, llr: FloatArray, gradient: Callable[[slice], FloatArray], level: float) -> Bounds:
+        """Intervals of llrs by the delta method.
+
+        Parameters
+        ----------
+        llr : (n_trials,) array
+        gradient : function of a slice
+            Derivatives of the llrs of some trials by the parameters, (n, n_parameters).
+        level : float
+        """
+        errors = np.empty(len(llr))
+        used = np.flatnonzero(np.diag(self.covariance) > 0.0)  # nothing of an infinite derivative is nothing
+        own = self.covariance[np.ix_(used, used)]
+        with np.errstate(invalid="ignore", over="ignore"):
+            for rows in (slice(i, i + _BLOCK) for i in range(0, len(llr), _BLOCK)):
+                slopes = gradient(rows)[:, used]
+                errors[rows] = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", slopes, own, slopes), 0.0))
+        return _around(llr, errors, level, self.n_units - 1)
+
+    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """What stands in a model file."""
+        return {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JackknifeMaps(Uncertainty):
+    """The same model, trained without each of some groups of units in turn (delete-a-group jackknife).
+
+    Attributes
+    ----------
+    replicates : tuple of Model
+    n_units, noun, source
+        Of the units.
+    """
+
+    replicates: tuple[Model, ...]
+
+    method: ClassVar[str] = "jackknife"
+
+    @property
+    def words(self) -> str:
+        """By which units it was found, and how, in a sentence."""
+        found = super(JackknifeMaps, self).words
+        return found.replace(self.method, f"{self.method} of {len(self.replicates)} groups", 1)
+
+    @classmethod
+    def of(cls, trained_on: Callable[[BoolArray], Model], units: TrialUnits) -> JackknifeMaps:
+        """Train without each group of units.
+
+        Parameters
+        ----------
+        trained_on : function
+            Of the trials to train on, (n_trials,) bool array, that returns a model.
+        units : TrialUnits
+
+        Raises
+        ------
+        InputError
+            If there is one unit, or a model cannot be trained without one of the groups.
+        """
+        require_several(units)
+        n_groups = min(_GROUPS, units.n_units)
+        groups = groups_of_units(units.keys, n_groups)
+        found = list[Any]()
+        for group in range(n_groups):
+            is_out = groups == group
+            left: BoolArray = ~np.logical_or.reduce([is_out[side] for side in units.codes])
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", DecibanWarning)
+                    model = trained_on(left)
+            except InputError as error:
+                raise InputError(f"without one of {n_groups} groups of {units.noun}s: {error}") from error
+            model.training_ = None
+            found.append(model)
+        return cls(replicates=tuple(found), n_units=units.n_units, noun=units.noun, source=units.source)
+
+    def bounds(self, llr: FloatArray, mapped: Callable[[Any], FloatArray], level: float) -> Bounds:
+        """Intervals of llrs; from -inf to inf where it cannot tell, as a replicate is infinite and not all are.
+
+        Parameters
+        ----------
+        llr : (n_trials,) array
+        mapped : function
+            Llrs of the same trials by a replicate.
+        level : float
+        """
+        n = len(self.replicates)
+        mean, squares, same = np.zeros(len(llr)), np.zeros(len(llr)), np.ones(len(llr), np.bool_)
+        with np.errstate(invalid="ignore"):
+            for k, model in enumerate(self.replicates, 1):
+                own = mapped(model)
+                same &= own == llr
+                step = own - mean
+                mean += step / k
+                squares += step * (own - mean)
+            errors = np.where(same, 0.0, np.sqrt((n - 1.0) / n * squares))
+        low, high = _around(llr, errors, level, n - 1)
+        unknown = np.isinf(llr) & ~same
+        low[unknown], high[unknown] = -np.inf, np.inf
+        return low, high
+
+    def content(self, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ARG002  # maps have none
+        """What stands in a model file: the parameters of each replicate."""
+        return {"replicates": [model.parameters() for model in self.replicates], "units": self._units}
+
+
+def _around(llr: FloatArray, errors: FloatArray, level: float, degrees: int) -> Bounds:
+    """Intervals by the t quantile; an infinite llr stays what it is, and an error that is no number is unknown."""
+    reach = float(special.stdtrit(degrees, (1.0 + level) / 2.0)) * np.where(np.isnan(errors), np.inf, errors)
+    with np.errstate(invalid="ignore"):
+        low, high = llr - reach, llr + reach
+    is_certain = np.isinf(llr)
+    low[is_certain] = high[is_certain] = llr[is_certain]
+    return low, high
+
+
+def checked_units(units: Any, n_trials: int, weights: AnyArray | None = None) -> tuple[TrialUnits | None, BoolArray]:
+    """The units that a user passed, of the trials that count, and which trials these are.
+
+    Parameters
+    ----------
+    units : TrialUnits, array_like or None
+    n_trials : int
+    weights : (n_trials,) array, optional
+
+    Raises
+    ------
+    InputError
+        If they are no units, or of more or fewer trials.
+    """
+    counts = np.ones(n_trials, np.bool_) if weights is None else np.asarray(weights > 0)
+    if units is None:
+        return None, counts
+    found = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
+    if found.n_trials != n_trials:
+        raise InputError(f"units: of {found.n_trials} trials, but there are {n_trials}. Give one for each trial.")
+    return (found if counts.all() else found.take(counts)).only_used(), counts
+
+
+def bare_copy(model: Any) -> Any:
+    """A copy that is trained for a jackknife: without what the model knows of its units."""
+    found = copy.deepcopy(model)
+    found.uncertainty_ = None
+    return found
+
+
+def uncertainty_of(content: Mapping[str, Any], model: Model) -> Uncertainty:
+    """What a model file tells, of a model whose parameters are set.
+
+    Raises
+    ------
+    InputError
+        If it does not fit the model.
+    """
+    units = {"n_units": int(content["units"]["n"]), "noun": content["units"]["noun"]}
+    units["source"] = content["units"]["source"]
+    if "covariance" not in content:
+        replicates = list[Any]()
+        for parameters in content["replicates"]:
+            one = type(model)(**model.settings)
+            one.set_parameters(parameters)
+            replicates.append(one)
+        return JackknifeMaps(replicates=tuple(replicates), **units)
+    n, rows = len(model.parameter_names), content["covariance"]
+    if len(rows) != n or any(len(row) != n for row in rows):
+        of_what = f", one for each of {', '.join(model.parameter_names)}" if n else ""
+        raise InputError(f"covariance: expected {n} rows of {n} numbers{of_what}.")
+    matrix = np.array(rows, np.float64).reshape(n, n)
+    if not np.array_equal(matrix, matrix.T) or np.any(np.diag(matrix) < 0.0):
+        raise InputError("covariance: not symmetric, or with a negative variance.")
+    return ParameterCovariance(covariance=matrix, **units)

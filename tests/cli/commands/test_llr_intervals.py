@@ -1,0 +1,141 @@
+"""Training with units, and the bounds of each llr, as users type them."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deciban import load_model, read_scores
+from support.resampled import all_by_all
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Scores of two systems, a key, and whose segments they are."""
+    monkeypatch.chdir(tmp_path)
+    data = all_by_all(n_speakers=15, seed=1)
+    one, other = np.triu_indices(30, 1)
+    names = [f"s{a} s{b}" for a, b in zip(one, other, strict=True)]
+    for name, score in (("a", data.score), ("b", data.second)):
+        Path(f"{name}.txt").write_text("".join(f"{n} {x!r}\n" for n, x in zip(names, score.tolist(), strict=True)))
+    words = np.where(data.is_target, "target", "nontarget")
+    Path("key.txt").write_text("".join(f"{n} {word}\n" for n, word in zip(names, words, strict=True)))
+    Path("utt2spk").write_text("".join(f"s{k} spk{k // 2}\n" for k in range(30)))
+    rows = [f"{n.replace(' ', ',')},{x!r},f" for n, x in zip(names, data.score.tolist(), strict=True)]
+    Path("a.csv").write_text("enroll,test,score,gender\n" + "\n".join(rows) + "\n")
+
+
+def columns(path):
+    with Path(path).open() as stream:
+        rows = list(csv.DictReader(stream))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def floats(values):
+    return np.array(values, float)
+
+
+def test_from_scores_to_bounds(run):
+    code, out, err = run("calibrate", "a.txt", "--key", "key.txt", "-o", "model.json", "--units", "utt2spk")
+    assert code == 0, err
+    model = load_model("model.json")
+    assert model.uncertainty_.n_units == 15
+    assert f"scale {model.scale_:.6g} ± " in out
+    assert "standard errors: sandwich, by 15 units (by utt2spk); fewer than 30" in out
+    code, _, err = run("apply", "model.json", "a.csv", "-o", "llr.csv", "--interval", "--level", "0.9")
+    assert code == 0, err
+    assert "intervals of llrs: 90 %; standard errors: sandwich" in err
+    found = columns("llr.csv")
+    assert list(found) == ["enroll", "test", "score", "gender", "llr_low", "llr_high"]
+    scores = read_scores("a.csv").score
+    low, high = model.interval(scores, level=0.9)
+    np.testing.assert_array_equal(floats(found["llr_low"]), low)
+    np.testing.assert_array_equal(floats(found["llr_high"]), high)
+    np.testing.assert_array_equal(floats(found["score"]), model.transform(scores))
+
+
+def test_speakers_are_found_where_nothing_is_said_and_may_be_left_out(run):
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "found.json")
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "named.json", "--units", "utt2spk")
+    found, named = load_model("found.json"), load_model("named.json")
+    assert found.uncertainty_.noun == "speaker"
+    np.testing.assert_allclose(found.parameter_covariance_, named.parameter_covariance_, rtol=1e-9)
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "none.json", "--no-intervals")
+    assert load_model("none.json").uncertainty_ is None
+    code, _, err = run("apply", "none.json", "a.csv", "-o", "llr.csv", "--interval")
+    assert code != 0
+    assert "training was not told which units" in err
+    assert "--units" in err
+    assert not Path("llr.csv").exists()
+
+
+def test_fusions_and_pav(run):
+    code, out, err = run("fuse", "a.txt", "b.txt", "--key", "key.txt", "-o", "fusion.json")
+    assert code == 0, err
+    assert "standard error" in out
+    assert run("apply", "fusion.json", "a.txt", "b.txt", "-o", "fused.parquet", "--interval")[0] == 0
+    assert run("calibrate", "a.txt", "--key", "key.txt", "-o", "pav.json", "--method", "pav")[0] == 0
+    assert run("apply", "pav.json", "a.csv", "-o", "pav.csv", "--interval")[0] == 0
+    found = columns("pav.csv")
+    low, llr, high = (floats(found[name]) for name in ("llr_low", "score", "llr_high"))
+    assert np.all((low <= llr) & (llr <= high))
+
+
+def test_formats_without_columns_refuse(run):
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "model.json")
+    code, _, err = run("apply", "model.json", "a.txt", "-o", "llr.txt", "--interval")
+    assert code != 0
+    assert "kaldi has no room for the columns llr_low and llr_high" in err
+    assert run("apply", "model.json", "a.txt", "-o", "llr.csv", "--interval")[0] == 0
+
+
+def test_a_level_without_intervals_is_refused(run):
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "model.json")
+    code, _, err = run("apply", "model.json", "a.csv", "-o", "llr.csv", "--level", "0.9")
+    assert code == 2
+    assert "add --interval" in err
+
+
+@pytest.mark.usefixtures("files")
+def test_models_of_classes_refuse(run):
+    code, _, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json")
+    assert code == 0, err
+    code, _, err = run("apply", "model.json", "sysA.csv", "-o", "llr.csv", "--interval")
+    assert code != 0
+    assert "two classes" in err or "known up to a constant" in err
+
+
+def test_inspect_shows_parameters_with_their_errors(run):
+    run("fuse", "a.txt", "b.txt", "--key", "key.txt", "-o", "fusion.json")
+    code, out, err = run("inspect", "fusion.json", "--json")
+    assert code == 0, err
+    (found,) = json.loads(out)["inspections"]
+    properties = {one["name"]: one["value"] for one in found["properties"]}
+    model = load_model("fusion.json")
+    assert properties["model"] == "linear-fusion"
+    assert properties["a"] == f"{model.weights_[0]:.6g} ± {model.errors_in_order[0]:.2g}"
+    assert properties["trained on"].startswith("15 target")
+    assert properties["standard errors"].startswith("sandwich, by 15 speakers")
+
+
+def test_a_damaged_model_is_no_list_of_trials(run):
+    Path("broken.json").write_text('{"deciban_model": 1, "kind": "affine"')
+    code, _, err = run("inspect", "broken.json")
+    assert code != 0
+    assert "no JSON" in err
+
+
+def test_the_report_shows_them(run):
+    run("fuse", "a.txt", "b.txt", "--key", "key.txt", "-o", "fusion.json")
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "model.json")
+    assert run("report", "a.txt", "b.txt", "--key", "key.txt", "--model", "fusion.json", "-o", "fusion.html")[0] == 0
+    assert run("report", "a.txt", "--key", "key.txt", "--model", "model.json", "-o", "model.html")[0] == 0
+    fusion, model = Path("fusion.html").read_text(), Path("model.html").read_text()
+    assert "standard error</th>" in fusion
+    assert f"± {load_model('fusion.json').errors_in_order[0]:.2g}" in fusion
+    assert f"± {load_model('model.json').errors_in_order[0]:.2g}" in model
+    assert "sandwich, by 15 speakers" in model
