@@ -190,13 +190,13 @@ def test_json_and_tables(three):
     jsonschema.Draft202012Validator({**schema, "$defs": common}).validate(made["pairs"])
     text = found.table()
     assert "p-value by 99 exchanges of the systems by unit, seed 5" in text
-    assert "A − B" in text
+    assert "A \N{MINUS SIGN} B" in text
     frame = found.to_arrow().to_pylist()
     assert {row["first_system"] for row in frame} == {"A", "B"}
     assert frame[0]["name"] == "eer"
     assert frame[0]["difference"] == found.difference("eer").estimate
     assert "3 pairs" not in repr(found)
-    assert "A − B" in repr(found)
+    assert "A \N{MINUS SIGN} B" in repr(found)
 
 
 def test_training_against_test_is_of_other_units():
@@ -209,5 +209,7 @@ def test_training_against_test_is_of_other_units():
         )
     )
     found = deciban.compare(one, other)
-    assert found.notes == ("training − test: both have no unit in common; the others vary each by itself.",)
+    assert found.notes == (
+        "training \N{MINUS SIGN} test: both have no unit in common; the others vary each by itself.",
+    )
     assert found.pairs[0].n_shared == 0

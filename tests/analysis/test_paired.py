@@ -13,8 +13,8 @@ from deciban.analysis.paired import PairedUnits, SignFlips, holm, t_test
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
-from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.summary import summarize
+from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling
 
 
@@ -101,7 +101,7 @@ def test_a_real_difference_is_seen():
 def test_where_no_error_was_seen_the_rule_of_three_takes_part():
     units = np.arange(40)
     perfect = evaluate(np.full(40, 9.0), np.full(40, -9.0), tar_units=units, non_units=units)
-    other = evaluate(np.linspace(4.0, 9.0, 40), np.full(40, -8.0), tar_units=units, non_units=units)
+    other = evaluate(np.full(40, 4.0), np.full(40, -8.0), tar_units=units, non_units=units)
     found = pair(perfect, other).difference("eer", 0.95)
     share = 1.0 - 0.05 ** (1 / 40)
     assert (found.estimate, found.p_value) == (0.0, 1.0)

@@ -74,10 +74,7 @@ def test_frames_hold_several_systems():
     }
     found = deciban.compare(frame, score=["a", "b"], trial="trial", units="speaker")
     direct = deciban.compare(
-        *(
-            (np.asarray(frame[name])[truth], np.asarray(frame[name])[~truth])
-            for name in "ab"
-        ),
+        *((np.asarray(frame[name])[truth], np.asarray(frame[name])[~truth]) for name in "ab"),
         tar_units=np.asarray(frame["speaker"])[truth],
         non_units=np.asarray(frame["speaker"])[~truth],
     )

@@ -1,5 +1,4 @@
 from deciban.analysis.comparison import Comparison as Comparison
-from deciban.analysis.comparison import compare_results as compare_results
 from deciban.analysis.designs import Goal as Goal
 from deciban.analysis.fused_systems import FigureRow as FigureRow
 from deciban.analysis.fused_systems import FusedSystems as FusedSystems

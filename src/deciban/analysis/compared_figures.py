@@ -106,8 +106,8 @@ def figure_called(text: str, system: OneSystem) -> Figure:
             return name
     names = dict.fromkeys(one if isinstance(one, str) else one[0] for one in known)
     raise InputError(
-        f"figure: {text!r} is no figure of {system.name} that has an interval. There are {', '.join(names)}; of several "
-        "operating points, write min_dcf@2 for the second one."
+        f"figure: {text!r} is no figure of {system.name} that has an interval. There are {', '.join(names)}; at the "
+        "second one of several operating points, write min_dcf@2."
     )
 
 

@@ -1,4 +1,4 @@
-"""Is one system better than another? Differences of figures and curves, with intervals by the units that both share."""
+"""Whether one system is better than another: differences of figures and curves, and intervals by units."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from deciban.analysis.compared_figures import (
     figure_called,
     figures_of,
     in_words,
-    key_of,
     shown,
     with_unit,
     written,
 )
-from deciban.analysis.curve_differences import CurveDifference, curve_differences, where_in_words
+from deciban.analysis.curve_differences import curve_differences
 from deciban.analysis.paired import PairedUnits, SignFlips, holm
+from deciban.analysis.pairs import FigureDifference, Pair
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.as_json import plain
@@ -32,120 +32,6 @@ from deciban.evaluation.uncertainty import Figure, no_units
 
 Against: TypeAlias = Literal["all", "first"]
 """Which pairs are compared: all, or every system with the first one."""
-
-
-@dataclass(frozen=True, slots=True)
-class FigureDifference:
-    """One figure of two systems, first minus second.
-
-    Attributes
-    ----------
-    figure : Figure
-    words : str
-        What it is called, with its operating point.
-    values : (float, float)
-        Of the first and of the second system.
-    interval : Interval
-        Of the difference, with its p-value.
-    holm : float
-        The p-value, with all pairs of systems that were compared by this figure in mind.
-    """
-
-    figure: Figure
-    words: str
-    values: tuple[float, float]
-    interval: Interval
-    holm: float
-
-    @property
-    def name(self) -> str:
-        """What the figure is called in one word."""
-        return key_of(self.figure)
-
-    @property
-    def excludes_none(self) -> bool:
-        """Whether no difference lies outside of the interval."""
-        return not self.interval.low <= 0.0 <= self.interval.high
-
-    @property
-    def relative(self) -> tuple[float, float, float] | None:
-        """The difference and its bounds as shares of the greater of both figures; None if that is 0.
-
-        Only of figures that are the smaller the better, as costs and error rates are.
-        """
-        greater = max(self.values)
-        if shown(self.figure).larger_is_better or greater <= 0.0:
-            return None
-        one = self.interval
-        return one.estimate / greater, one.low / greater, one.high / greater
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether one is better beyond doubt: the interval says so, and the p-value among all pairs."""
-        return self.excludes_none and self.holm <= 1.0 - self.interval.level
-
-    @property
-    def better(self) -> int | None:
-        """Which of both is better beyond doubt, 0 or 1; None if that is open."""
-        if not self.is_settled:
-            return None
-        return int((self.interval.estimate > 0.0) != shown(self.figure).larger_is_better)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        one = self.interval
-        return {
-            "figure": self.name,
-            "words": self.words,
-            "first": self.values[0],
-            "second": self.values[1],
-            "difference": one.estimate,
-            **{name: getattr(one, name) for name in ("low", "high", "standard_error", "corrected", "method", "p_value")},
-            "holm": self.holm,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two systems, figure by figure and curve by curve.
-
-    Attributes
-    ----------
-    names : (str, str)
-        First and second: differences are first minus second.
-    figures : tuple of FigureDifference
-    curves : tuple of CurveDifference
-    n_shared : int
-        Units that both have.
-    """
-
-    names: tuple[str, str]
-    figures: tuple[FigureDifference, ...]
-    curves: tuple[CurveDifference, ...]
-    n_shared: int
-
-    def __str__(self) -> str:
-        """Name the difference."""
-        return " \N{MINUS SIGN} ".join(self.names)
-
-    @property
-    def sentences(self) -> list[str]:
-        """Who is better beyond doubt, in which figures and at which priors."""
-        found = []
-        for which, name in enumerate(self.names):
-            words = [one.words for one in self.figures if one.better == which]
-            found += [f"{name} is better in {', '.join(words)}"] if words else []
-        return [*(found or ["no figure in which one is better beyond doubt"]), *where_in_words(self.curves)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "first": self.names[0],
-            "second": self.names[1],
-            "shared_units": self.n_shared,
-            "figures": [one.to_dict() for one in self.figures],
-            "curves": [one.to_dict() for one in self.curves],
-        }
 
 
 @dataclass(frozen=True)
@@ -269,7 +155,8 @@ class Comparison(Shown):
         InputError
             If there is no such figure, or the margin is negative or no number.
         """
-        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0.0 <= margin < math.inf:
+        given: Any = margin
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
             raise InputError(f"margin: got {margin!r}. It is a number of at least 0, in the unit of the figure.")
         base, chosen = self.systems[0], figure_called(figure, self.systems[0])
         how, found = shown(chosen), []
@@ -301,12 +188,7 @@ class Comparison(Shown):
 
 
 def compare_results(
-    results: Results[Any],
-    *,
-    against: Against | str = "all",
-    level: float = LEVEL,
-    permutations: int = 0,
-    seed: int = 0,
+    results: Results[Any], *, against: Against | str = "all", level: float = LEVEL, permutations: int = 0, seed: int = 0
 ) -> Comparison:
     """Compare evaluations with units, pair by pair.
 
@@ -359,7 +241,7 @@ def compare_results(
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
 
 
-def _replicates(permutations: int) -> int:
+def _replicates(permutations: Any) -> int:
     if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 0:
         raise InputError(f"permutations: got {permutations!r}. It is a number of replicates, such as 10000, or 0.")
     return int(permutations)
@@ -381,7 +263,9 @@ def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
 def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Figure]) -> None:
     """Refuse to subtract figures at other operating points, or of the other kind of scores."""
     if one.kind != other.kind:
-        raise InputError(f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no figure in common.")
+        raise InputError(
+            f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no figure in common."
+        )
     for figure in figures:
         words, others = in_words(figure, one), in_words(figure, other)
         if words != others:

@@ -1,4 +1,4 @@
-"""Which system is better where: differences of curves over prior log odds, with a band that holds everywhere at once."""
+"""Which system is better where: differences of curves over prior log odds, with a band that holds at all of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.messages import counted
 from deciban.types import BoolArray, FloatArray
 
-CURVES = {
-    "act_error": "actual decisions",
-    "min_error": "decisions at the best thresholds",
-    "c_avg": "actual decisions",
-}
+CURVES = {"act_error": "actual decisions", "min_error": "decisions at the best thresholds", "c_avg": "actual decisions"}
 """What curves are about, in words."""
 
 _DRAWS = 20_000
@@ -179,7 +175,7 @@ def simultaneous_factor(influences: FloatArray, level: float, n_units: int) -> f
         return 0.0
     scaled = influences[moving] / size[moving, None]
     values, vectors = np.linalg.eigh(scaled @ scaled.T)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the symmetric one: nearly the same for nearly same
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the symmetric one changes little where they do
     draws = np.random.Generator(np.random.Philox(_SEED))
     normal = draws.standard_normal((_DRAWS, len(root))) @ root
     spread = np.sqrt(draws.chisquare(n_units - 1, _DRAWS) / (n_units - 1))

@@ -159,8 +159,9 @@ class PairedUnits:
         """First minus second, with its paired interval and p-value.
 
         The middle of the interval is the difference of the figures as they are defined. What minima promise too much
-        is nearly the same for two systems on the same trials and cancels; ``corrected`` is the difference of the
-        corrected figures.
+        is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
+        add their own noise: in simulations intervals around them held the true difference less often (see
+        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures.
         """
         one, other = self.first.estimates[figure], self.second.estimates[figure]
         influences = self.influences(figure)

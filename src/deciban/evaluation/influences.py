@@ -61,10 +61,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
-    sums, bands = (
-        Differences([one.name for one in figures], about.n_units, keep=is_kept),
-        Bands(summary, found.curves, costs, keep_every=_kept_places(found, about.n_units, resampling.keep)),
-    )
+    sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
+    bands = Bands(summary, found.curves, costs, keep_every=_kept_places(found, about.n_units, resampling.keep))
     width = stacked.shape[2] + bands.width
     for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
         influences = tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non)

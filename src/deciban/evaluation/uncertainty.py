@@ -78,10 +78,10 @@ class Uncertainty:
         Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there.
     level : float
         Of the intervals that are shown.
-    curve_influences : mapping of str to CurveInfluences
-        Of curves that comparisons show; empty where units are too many to be kept.
     bootstrap : Bootstrap or None
         Replicates, where they were asked for: intervals that are shown are theirs.
+    curve_influences : mapping of str to CurveInfluences
+        Of curves that comparisons show; empty where units are too many to be kept.
     """
 
     n_units: int
@@ -92,8 +92,8 @@ class Uncertainty:
     influences: Mapping[Figure, FloatArray] = field(default_factory=dict)
     curves: Mapping[str, FloatArray] = field(default_factory=dict)
     level: float = LEVEL
-    curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
     bootstrap: Bootstrap | None = None
+    curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure: by percentiles of the bootstrap where it has the figure, or linearised.

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from deciban.analysis.comparison import Comparison, FigureDifference
+from deciban.analysis.comparison import Comparison
+from deciban.analysis.pairs import FigureDifference
 from deciban.errors import InputError
 from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for

@@ -1,4 +1,4 @@
-"""Systems of files, data frames, arrays or evaluations compared: is one better than another?"""
+"""Systems of files, data frames, arrays or evaluations compared: which is better."""
 
 from __future__ import annotations
 
@@ -200,13 +200,15 @@ def compare_files(
     >>> str(found.pairs[0]), found.difference("cllr").n_units
     ('a − b', 5)
     """
+    from deciban.workflows.inputs import ScoreFiles
     from deciban.workflows.options import Options
     from deciban.workflows.two_files import named_scores
 
     named, options = named_scores(scores, key, options)
     chosen = Options.of("compare_files", {"missing": "drop", **options})
     how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
-    return compare_chosen(named, key, chosen, model=_loaded(model, chosen), **how)
+    loaded = _loaded(model, chosen)
+    return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=loaded, **how)
 
 
 def _loaded(model: PathLike | Model | None, options: Options) -> ScoreModel | None:
@@ -218,8 +220,7 @@ def _loaded(model: PathLike | Model | None, options: Options) -> ScoreModel | No
 
 
 def compare_chosen(
-    scores: Paths | ScoreFiles,
-    key: PathLike | None,
+    files: ScoreFiles,
     options: Options,
     *,
     model: ScoreModel | None = None,
@@ -228,13 +229,13 @@ def compare_chosen(
     permutations: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare systems by options that were sorted already; see `compare_files`."""
+    """Compare systems of files that are open already, by options that were sorted; see `compare_files`."""
     from deciban.workflows.evaluate import evaluate_model
 
     if not options.how_sure.intervals:
         raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
     options = replace(options, how_sure=replace(options.how_sure, keep=True))
-    results = evaluate_model(model, scores, key, options, quality=quality, progress=progress).results
+    results = evaluate_model(model, files, None, options, quality=quality, progress=progress).results
     if model is not None and results.before is not None:
         before, (after,) = results.before.systems, results.systems
         name = names_apart([model.row_name([one.name for one in before])], [one.name for one in before])[0]

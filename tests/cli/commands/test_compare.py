@@ -29,7 +29,7 @@ def test_who_is_better_is_said(call):
     assert code == 0
     assert "units  100 speakers, found from target trials" in err
     first, *rows = out.splitlines()
-    assert first.split() == ["figure", "sysA", "sysB", "sysA", "−", "sysB", "p"]
+    assert first.split() == ["figure", "sysA", "sysB", "sysA", "\N{MINUS SIGN}", "sysB", "p"]
     assert rows[0].startswith("EER (ROCCH) in %")
     assert "sysB is better in EER (ROCCH), minDCF at p_target 0.01" in out
     assert "actual decisions: sysB is better beyond doubt at priors from" in out
@@ -41,7 +41,7 @@ def test_csv_has_bounds_apart(call):
     rows = list(csv.DictReader(io.StringIO("".join(x for x in out.splitlines(keepends=True) if not x.startswith("#")))))
     assert code == 0
     (row,) = [row for row in rows if row["figure"] == "Cllr"]
-    difference, low, high = (float(row[f"sysA − sysB{end}"]) for end in ("", " low", " high"))
+    difference, low, high = (float(row[f"sysA \N{MINUS SIGN} sysB{end}"]) for end in ("", " low", " high"))
     assert low < difference < high
     assert float(row["sysA"]) - float(row["sysB"]) == pytest.approx(difference, abs=0.0015)
 

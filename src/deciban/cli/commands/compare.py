@@ -1,6 +1,8 @@
-"""``deciban compare``: is one system better than another?"""
+"""``deciban compare``: whether one system is better than another."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
@@ -21,12 +23,11 @@ def compare_command(
     asked: Asked,
     quiet: bool,
     shown: Shown,
-    model: str | None,
-    against: str | None,
-    permutations: int | None,
     fail_if_worse: tuple[tuple[str, float], ...],
+    model: str | None,
+    **given: Any,
 ) -> None:
-    """Compare systems on the trials that all of them scored: is one better?
+    """Compare systems on the trials that all of them scored, and say which is better.
 
     Every figure of one system is subtracted from that of another, first minus second, with an interval by the speakers
     or other units that trials share. Says at which priors one is better beyond doubt. With --model, scores are compared
@@ -46,13 +47,12 @@ def compare_command(
     about = asked.options_for(opened)
     with working() as say:
         loaded = None if model is None else trained_model(model, about.kind)
-        found = compare_chosen(
-            opened, None, about, model=loaded, against=against, permutations=permutations or 0, progress=say
-        )
+        given["permutations"] = given["permutations"] or 0
+        found = compare_chosen(opened, about, model=loaded, progress=say, **given)
         worse = [words for figure, margin in fail_if_worse or () for words in found.worse(figure, margin)]
     tell(found.results.messages, quiet=quiet)
     if shown.as_json:
-        read = {"scores": [one.path for one in opened.scores], "key": [key], "model": [model]}
+        read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [model]}
         print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
         from deciban.cli.shared.comparison_tables import print_comparison

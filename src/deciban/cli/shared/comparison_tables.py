@@ -12,7 +12,8 @@ from deciban.cli.shared.tables import TableConsole, say, table
 from deciban.evaluation.interval_words import bounds_in_words
 
 if TYPE_CHECKING:
-    from deciban.analysis.comparison import Comparison, FigureDifference, Pair
+    from deciban.analysis.comparison import Comparison
+    from deciban.analysis.pairs import FigureDifference, Pair
 
 
 def print_comparison(found: Comparison, out: TableConsole) -> None:
