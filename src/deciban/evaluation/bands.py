@@ -161,5 +161,7 @@ def _slopes(llr: FloatArray) -> FloatArray:
 
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray:
+    """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
     columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
-    return np.stack(columns, axis=2)
+    found = np.stack(columns, axis=2)
+    return found if np.isfinite(found).all() else np.zeros_like(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,11 @@ import numpy as np
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import FiguresOfEvaluation
+from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
+from deciban.evaluation.replicates import with_bootstrap
 from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
@@ -56,9 +56,9 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
-    minima = [k for k, one in enumerate(figures) if one.least is not None]
+    minima = _moving_minima(figures, stacked, costs)
     without = None
-    if resampling.optimism is not False:
+    if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
     sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
@@ -71,18 +71,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         sums.add(part, influences)
         bands.add(tar, of_tar, non, of_non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    estimates = {
-        one.name: Estimate(
-            one.value,
-            float(error),
-            n_units,
-            one.scale,
-            None if k not in shifts else min(max(one.value + shifts[k], one.limits[0]), one.limits[1]),
-            one.nothing_seen,
-            one.limits,
-        )
-        for k, (one, error) in enumerate(zip(figures, sums.standard_errors(n_units), strict=True))
-    }
+    errors = sums.standard_errors(n_units).tolist()
+    estimates = {one.name: one.estimate(errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
@@ -94,12 +84,15 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences((seen[0], seen[1])),
     )
-    if not resampling.bootstrap:
-        return known
-    from deciban.evaluation.replicates import ReplicatedFigures, bootstrap_of  # few ask for it
+    return with_bootstrap(known, summary.units, figures, (tar, non), cells, resampling)
 
-    replicated = ReplicatedFigures(figures)
-    return replace(known, bootstrap=bootstrap_of(known, summary, replicated, cells, (tar, non), resampling))
+
+def _moving_minima(figures: Sequence[LinearFigure], costs: FloatArray, of: LinearCosts) -> list[int]:
+    """Positions of minima, but for those that no unit moves, as all trials of a class cost the same."""
+    moves = np.any(
+        [np.ptp(one[seen > 0], axis=0) > 0 for one, seen in zip(costs, (of.n_tar, of.n_non), strict=True)], 0
+    )
+    return [k for k, one in enumerate(figures) if one.least is not None and moves[k]]
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

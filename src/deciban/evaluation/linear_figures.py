@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
 from deciban.evaluation.requested import PosteriorScores
@@ -58,6 +58,11 @@ class LinearFigure:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
         fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
         return np.asarray(fixed if self.least is None else fixed + self.least(best))
+
+    def estimate(self, error: float, n_units: int, shift: float | None) -> Estimate:
+        """The figure with its standard error, and with what to add for new units, if that is known."""
+        corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
+        return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits)
 
 
 class FiguresOfEvaluation:

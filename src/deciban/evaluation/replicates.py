@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,6 @@ from deciban.types import BoolArray, CountArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.linear_figures import LinearFigure
-    from deciban.evaluation.summary import Summary
     from deciban.evaluation.unit_trials import Resampling, UnitTrials
 
 
@@ -92,36 +92,33 @@ class _Draws:
         return self.figures.of(*tables), has_both
 
 
-def bootstrap_of(
+def with_bootstrap(
     known: Uncertainty,
-    summary: Summary,
-    figures: ReplicatedFigures,
-    cells: Cells,
+    trials: UnitTrials,
+    figures: Sequence[LinearFigure],
     counts: tuple[UnitCounts, UnitCounts],
+    cells: Cells,
     resampling: Resampling,
-) -> Bootstrap:
-    """Replicates of all figures of an evaluation.
+) -> Uncertainty:
+    """What is known of the figures of an evaluation, with a bootstrap if one is asked for.
 
     Parameters
     ----------
     known : Uncertainty
-        Of the same evaluation, linearised.
-    summary : Summary
-        With units.
-    figures : ReplicatedFigures
-    cells : Cells
+        Linearised.
+    trials : UnitTrials
+    figures : sequence of LinearFigure
+        All figures of the evaluation, in cells.
     counts : (UnitCounts, UnitCounts)
         Of both classes, in these cells.
+    cells : Cells
     resampling : Resampling
     """
-    trials = summary.units
-    assert trials is not None  # noqa: S101  # something is known
-    found, has_both = replicates_of(
-        _Draws(figures, trials, cells, counts),
-        trials.units[0].keys,
-        seed=resampling.seed,
-        n_replicates=resampling.bootstrap,
-    )
-    whole = figures.of(*(one.in_cells[None] for one in counts))[0]
-    replicates = dict(zip(figures.names, zip(found.T, whole.tolist(), strict=True), strict=True))
-    return Bootstrap.of(replicates, has_both, known.estimates, resampling)
+    if not resampling.bootstrap:
+        return known
+    replicated, asked = ReplicatedFigures(figures), {"seed": resampling.seed, "n_replicates": resampling.bootstrap}
+    draws = _Draws(replicated, trials, cells, counts)
+    found, has_both = replicates_of(draws, trials.units[0].keys, **asked)
+    whole = replicated.of(*(one.in_cells[None] for one in counts))[0]
+    replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
+    return replace(known, bootstrap=Bootstrap.of(replicates, has_both, known.estimates, resampling))

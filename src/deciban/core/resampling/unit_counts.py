@@ -82,7 +82,7 @@ class UnitCounts:
                 tally.add(other, cell, weight)
                 tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
                 inside.add(dealt[one], cell, weight, only=np.flatnonzero(together & ~same))
-        return cls(tally.table(), units.keys, once.table()[0], group, np.asarray(inside.table()))
+        return cls(tally.table(), units.keys, once.array()[0], group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
@@ -182,6 +182,10 @@ class _Tally:
     def table(self) -> Table:
         """Units in rows, cells in columns."""
         return self.counts.reshape(self.shape) if self.is_dense else self.counts
+
+    def array(self) -> CountArray:
+        """The same where it is small."""
+        return np.asarray(self.table() if self.is_dense else self.counts.toarray())
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
