@@ -42,7 +42,7 @@ def plan_of_pilot(
     if not sum(planner.levels.values()) > 0.0:
         raise InputError(
             f"figure: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
-            "that nothing follows for others. Take a pilot with more errors, or another figure, such as cllr."
+            "that nothing follows for others. Take a pilot with more errors, or another figure."
         )
     if goal.relative and pilot.expected == 0.0:
         raise InputError(f"relative: the figure is 0, and so is every share of it. Give {goal.wanted} as it is.")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from deciban.analysis.compared_figures import shown, written
-from deciban.cli.shared.interval_cells import WithInterval
 from deciban.cli.shared.table_writers import Table
 from deciban.cli.shared.tables import TableConsole, say, table
+from deciban.evaluation.figure_cells import WithInterval
 from deciban.evaluation.interval_words import bounds_in_words
 
 if TYPE_CHECKING:
