@@ -42,7 +42,7 @@ def test_variances_of_crossed_designs_follow_from_their_numbers(n, segments):
 
 
 def test_designs_may_have_so_many_trials_of_each_segment():
-    planner = Planner(pilot(), Goal(width=0.1), 20)
+    planner = Planner(pilot(), Goal(width=0.1, trials_per_segment=20))
     assert planner.counts(100, 2.0) == pytest.approx((200, 4000))
     pairs = math.comb(100, 2)
     share = 1 / pairs + (1 - 1 / pairs) / 4000

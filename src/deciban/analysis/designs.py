@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -38,6 +38,10 @@ class Goal:
     level : float
     power : float
         Probability of telling that difference from none.
+    segments : iterable of int, optional
+        Numbers of segments for each unit; None: that of the pilot, and some others.
+    trials_per_segment : int, "all" or None
+        Non-target trials of each segment; None: as in the pilot.
 
     Raises
     ------
@@ -50,6 +54,8 @@ class Goal:
     relative: bool = False
     level: float = LEVEL
     power: float = 0.8
+    segments: Iterable[float] | None = None
+    trials_per_segment: TrialsPerSegment = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -69,6 +75,11 @@ class Goal:
         _validate.in_range(
             self.power, "power", 0.5, 1.0 - math.ulp(0.5), "It is a share from 0.5 up to, not with, 1, such as 0.8"
         )
+        asked: Any = self.trials_per_segment
+        if asked is None or asked == "all":
+            return
+        if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 1:
+            raise InputError(f"trials_per_segment: got {asked!r}. It is a whole number from 1 on, or 'all'.")
 
     @property
     def wanted(self) -> Literal["width", "difference"]:
@@ -99,14 +110,22 @@ class Planner:
     ----------
     pilot : Pilot
     goal : Goal
-    trials_per_segment : int, "all" or None
-        Non-target trials of each segment in the design; None: as in the pilot.
+
+    Raises
+    ------
+    InputError
+        If trials of each segment are given, and nothing tells segments apart.
     """
 
-    def __init__(self, pilot: Pilot, goal: Goal, trials_per_segment: TrialsPerSegment = None) -> None:
+    def __init__(self, pilot: Pilot, goal: Goal) -> None:
         self.pilot, self.goal, self.levels = pilot, goal, pilot.levels
-        self.per_segment = None if trials_per_segment in (None, "all") else int(trials_per_segment)
-        self.is_crossed = trials_per_segment == "all" or (trials_per_segment is None and pilot.is_crossed)
+        given = goal.trials_per_segment
+        self.per_segment = None if given is None or given == "all" else int(given)
+        self.is_crossed = given == "all" or (given is None and pilot.is_crossed)
+        if self.per_segment is not None and pilot.n_segments is None:
+            raise InputError(
+                f"trials_per_segment: nothing tells segments of one {pilot.noun} apart. Leave it out, or say 'all'."
+            )
 
     @property
     def target(self) -> float:

@@ -28,9 +28,7 @@ _SEGMENTS = (1, 2, 3, 5, 10)
 _CURVE = 61
 
 
-def plan_of_pilot(
-    pilot: Pilot, goal: Goal, *, segments: Iterable[float] | None = None, trials_per_segment: TrialsPerSegment = None
-) -> Plan:
+def plan_of_pilot(pilot: Pilot, goal: Goal) -> Plan:
     """Plan from what a pilot says; see `plan`.
 
     Raises
@@ -38,7 +36,7 @@ def plan_of_pilot(
     InputError
         If no unit moves the figure, or the numbers of segments do not fit the pilot.
     """
-    planner = Planner(pilot, goal, _checked_trials(trials_per_segment, pilot))
+    planner = Planner(pilot, goal)
     if not sum(planner.levels.values()) > 0.0:
         raise InputError(
             f"figure: {pilot.words} does not vary between the {pilot.noun}s of this pilot (it is {pilot.value:g}), so "
@@ -46,7 +44,7 @@ def plan_of_pilot(
         )
     if goal.relative and pilot.expected == 0.0:
         raise InputError(f"relative: the figure is 0, and so is every share of it. Give {goal.wanted} as it is.")
-    chosen = _choices(pilot, segments)
+    chosen = _choices(pilot, goal.segments)
     designs = tuple(one for one in map(planner.design, chosen) if one is not None)
     if not designs:
         raise InputError(f"{goal.wanted}: {planner.target:g} takes more than a billion {pilot.noun}s. Ask for less.")
@@ -97,19 +95,6 @@ def _choices(pilot: Pilot, segments: Iterable[float] | None) -> list[float | Non
     if not chosen or any(one != int(one) for one in chosen):
         raise InputError(f"segments: got {chosen}. {rule}, at least one.")
     return list(dict.fromkeys(chosen))
-
-
-def _checked_trials(given: TrialsPerSegment, pilot: Pilot) -> TrialsPerSegment:
-    if given is None or given == "all":
-        return given
-    asked: Any = given
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 1:
-        raise InputError(f"trials_per_segment: got {given!r}. It is a whole number from 1 on, or 'all'.")
-    if pilot.n_segments is None:
-        raise InputError(
-            f"trials_per_segment: nothing tells segments of one {pilot.noun} apart. Leave it out, or say 'all'."
-        )
-    return int(given)
 
 
 def plan(
@@ -197,14 +182,14 @@ def plan(
     >>> found.designs[0].n_units > 40, found.designs[0].n_segments
     (True, 10.0)
     """
-    goal = Goal(width=width, difference=difference, relative=relative, level=level, power=power)
-    about: Any = {"segments": segments, "trials_per_segment": trials_per_segment}
+    designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment}
+    goal = Goal(width=width, difference=difference, relative=relative, level=level, power=power, **designs)
     if isinstance(tar, Evaluation | ClassEvaluation):
         given = {"non": non, "tar_units": tar_units, "non_units": non_units, "tar_segments": tar_segments}
         given |= {"non_segments": non_segments, "tar_weights": tar_weights, "non_weights": non_weights}
         for name in (name for name, value in given.items() if value is not None):
             raise InputError(f"{name}: is about scores, and the first argument is an evaluation. Leave it out.")
-        return plan_of_pilot(pilot_of_evaluations(tar, second, figure), goal, **about)
+        return plan_of_pilot(pilot_of_evaluations(tar, second, figure), goal)
     if non is None:
         raise InputError("non: none given. Pass the scores of targets and of non-targets, or an evaluation with units.")
     scores = [_scores(tar, non)]
@@ -223,7 +208,7 @@ def plan(
         names=("first", "second")[: len(scores)] if second is not None else ("system",),
         figures=TwoClassFigures.of(operating_points), weights=(weights[0], weights[1]),
     )  # fmt: skip
-    return plan_of_pilot(pilot, goal, **about)
+    return plan_of_pilot(pilot, goal)
 
 
 def _scores(tar: ArrayLike, non: ArrayLike) -> tuple[Any, Any]:

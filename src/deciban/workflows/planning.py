@@ -82,9 +82,9 @@ def plan_files(
     """
     named, options = named_scores(scores, key, options)
     chosen = Options.of("plan_files", options)
-    goal = Goal(width=width, difference=difference, relative=relative, level=chosen.how_sure.level, power=power)
-    how: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "progress": progress}
-    return plan_chosen(named, key, chosen, goal, figure, **how)
+    designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
+    goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
+    return plan_chosen(named, key, chosen, goal, figure, progress=progress)
 
 
 def plan_chosen(
@@ -94,8 +94,6 @@ def plan_chosen(
     goal: Goal,
     figure: Figure,
     *,
-    segments: Iterable[float] | None = None,
-    trials_per_segment: TrialsPerSegment = None,
     progress: Progress | None = None,
 ) -> Plan:
     """Plan by options that were sorted already; see `plan_files`."""
@@ -108,7 +106,7 @@ def plan_chosen(
     if progress is not None:
         progress("finding components of variance")
     pilot, messages = _pilot(joined, options, figure)
-    found = plan_of_pilot(pilot, goal, segments=segments, trials_per_segment=trials_per_segment)
+    found = plan_of_pilot(pilot, goal)
     return replace(found, messages=messages)
 
 

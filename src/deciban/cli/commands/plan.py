@@ -27,9 +27,6 @@ def plan_command(
     shown: Shown,
     figure: str,
     output: Path | None,
-    segments: list[float] | None,
-    trials_per_segment: Any,
-    power: float | None,
     **goal: Any,
 ) -> None:
     """Tell how many speakers and trials an evaluation needs, from a pilot.
@@ -53,11 +50,10 @@ def plan_command(
     about = asked.options_for(opened)
     if output is not None:
         refuse_overwriting([output], [*opened.paths, *about.files])
-    goal |= {"level": about.how_sure.level, **({} if power is None else {"power": power})}
-    wanted = Goal(**goal)
+    said = {name: value for name, value in goal.items() if value is not None}
+    wanted = Goal(level=about.how_sure.level, **said)
     with working() as progress:
-        how: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "progress": progress}
-        found = plan_chosen(opened, None, about, wanted, figure, **how)
+        found = plan_chosen(opened, None, about, wanted, figure, progress=progress)
     tell(found.messages, quiet=quiet)
     if output is not None:
         from deciban import plots
