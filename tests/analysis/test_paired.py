@@ -175,3 +175,24 @@ def test_holm_is_the_closure_of_bonferroni(p_values):
     for k, adjusted in enumerate(found):
         brute = max(min(1.0, len(s) * min(p_values[j] for j in s)) for s in sets if k in s)
         assert adjusted == pytest.approx(brute, rel=1e-12)
+
+
+def test_bootstrap_of_both_by_the_same_draws_agrees_with_influences():
+    rng = np.random.default_rng(6)
+    unit = np.repeat(np.arange(60), 3)
+    common = rng.normal(size=(2, 180))
+    how = {"tar_units": unit, "non_units": unit, "bootstrap": 400}
+    scores = [common + 0.5 * rng.normal(size=(2, 180)) + np.array([[gap], [-gap]]) for gap in (1.0, 1.2)]
+    drawn = [evaluate(*one, **how, seed=3) for one in scores]
+    plain = [evaluate(*one, tar_units=unit, non_units=unit) for one in scores]
+    for figure in ("cllr", ("act_dcf", 0), "auc"):
+        one, other = pair(*drawn).difference(figure, 0.95), pair(*plain).difference(figure, 0.95)
+        assert one.method.startswith("bootstrap")
+        assert one.estimate == other.estimate
+        assert one.standard_error == pytest.approx(other.standard_error, rel=0.2)
+        first, second = (x.uncertainty.bootstrap.values[figure] for x in drawn)
+        assert (one.low, one.high) == pytest.approx(tuple(np.quantile(first - second, [0.025, 0.975])))
+    itself = pair(drawn[0], drawn[0]).difference("cllr", 0.95)
+    assert (itself.low, itself.high, itself.p_value) == (0.0, 0.0, 1.0)
+    apart = pair(drawn[0], evaluate(*scores[1], **how, seed=4)).difference("cllr", 0.95)
+    assert apart.method == "linearised by unit"

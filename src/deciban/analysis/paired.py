@@ -155,6 +155,16 @@ class PairedUnits:
             and all(np.array_equal(kept, other.influences[name]) for name, kept in one.influences.items())
         )
 
+    def _replicates(self, figure: Figure) -> FloatArray | None:
+        """Differences of both figures in the same replicates of a bootstrap; None unless both were drawn alike."""
+        one, other = self.first.bootstrap, self.second.bootstrap
+        if one is None or other is None or figure not in one.values or figure not in other.values:
+            return None
+        drawn = [(x.seed, x.n_replicates, x.left_out) for x in (one, other)]
+        if drawn[0] != drawn[1] or self.n_shared < len(self.keys):
+            return None
+        return without_rounding(one.values[figure], other.values[figure])
+
     def difference(self, figure: Figure, level: float, flips: SignFlips | None = None) -> Interval:
         """First minus second, with its paired interval and p-value.
 
@@ -169,8 +179,11 @@ class PairedUnits:
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity")
+        drawn = self._replicates(figure)
         is_unseen = any(e.nothing_seen is not None and e.standard_error == 0.0 for e in (one, other))
-        if is_unseen and not self.are_same:
+        if drawn is not None:
+            found = _of_replicates(drawn, plain, level)
+        elif is_unseen and not self.are_same:
             found = _of_unseen(one, other, plain, level)
         else:
             found = replace(plain.interval(level), p_value=t_test(value, error, self.n_units))
@@ -209,6 +222,15 @@ def t_test(value: float, standard_error: float, n_units: int) -> float:
     if standard_error == 0.0:
         return 0.0
     return float(2.0 * special.stdtr(n_units - 1, -abs(value) / standard_error))
+
+
+def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval:
+    """Percentiles of differences, and the level at which these leave out no difference."""
+    low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
+    beyond = min(np.count_nonzero(drawn <= 0.0), np.count_nonzero(drawn >= 0.0))
+    p_value = min(2.0 * (beyond + 1) / (len(drawn) + 1), 1.0)
+    error, method = float(np.std(drawn, ddof=1)), "bootstrap, percentile, of both systems by the same draws"
+    return Interval(plain.value, low, high, error, None, level, plain.n_units, method, p_value)
 
 
 def _of_unseen(one: Estimate, other: Estimate, plain: Estimate, level: float) -> Interval:

@@ -15,7 +15,7 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
-from deciban.evaluation.uncertainty import Differences, Figure, Uncertainty, looked_up
+from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
-
-_KEPT_CURVES = 1 << 21
-"""The same of two curves at all priors."""
 
 _FEWEST_PLACES = 9
 """Of a curve: with fewer it says nothing."""
@@ -97,7 +94,7 @@ def _moving_minima(figures: Sequence[LinearFigure], costs: FloatArray, of: Linea
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
     """At which of the priors of bands influences on curves are kept: fewer of very many units; 0 for none."""
-    n_places, room = len(found.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else _KEPT_CURVES
+    n_places, room = len(found.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else KEPT_CURVES
     every = max(-(-2 * n_places * n_units // room), 1)
     return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
 

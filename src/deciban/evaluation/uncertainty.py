@@ -24,6 +24,10 @@ Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
 
 
+KEPT_CURVES = 1 << 21
+"""Influences on curves that are kept without being asked for."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveInfluences:
     """A curve over prior log odds, with what every unit does to it: what differences of curves are made of.

@@ -22,7 +22,7 @@ _SPREAD = 0.6
 """Share of the height of a row over which several pairs are spread."""
 
 _SIZE = (6.0, 4.0)
-_MOST, _LEAST = 0.6, 0.05
+_MOST, _LEAST = 0.6, 0.001
 """Half the height of a plot of curves: however large differences are, and however small."""
 
 _LETTERS = 9.0

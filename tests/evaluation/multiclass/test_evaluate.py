@@ -259,7 +259,8 @@ def test_kinds_of_files(tmp_path, monkeypatch):
 
 def test_results_of_files_are_those_of_arrays(tmp_path):
     loglik, label = write_files(tmp_path)
-    results = evaluate_class_files([tmp_path / "sysA.csv", tmp_path / "sysB.csv"], tmp_path / "key.csv")
+    systems = [tmp_path / "sysA.csv", tmp_path / "sysB.csv"]
+    results = evaluate_class_files(systems, tmp_path / "key.csv", intervals=False)
     assert [one.name for one in results.systems] == ["sysA", "sysB"]
     assert (
         results.systems[0].to_dict() == deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sysA").to_dict()
