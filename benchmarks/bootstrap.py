@@ -69,43 +69,47 @@ def by_hand(tar: np.ndarray, non: np.ndarray) -> object:
     return eer, min_dcf, cost / (2 * np.log(2))
 
 
-def seconds(job: Callable[[], object]) -> float:
-    """How long a job takes, once."""
-    start = time.perf_counter()
+def seconds(job: Callable[[], object]) -> np.ndarray:
+    """How long a job takes, once: by the clock, and of the processors."""
+    start = np.array([time.perf_counter(), time.process_time()])
     job()
-    return time.perf_counter() - start
+    return np.array([time.perf_counter(), time.process_time()]) - start
 
 
 def run(n: int, n_units: int, n_replicates: int, n_sets: int, rounds: int, target_share: float) -> None:
     """Time all of it, interleaved; the fastest of some rounds counts."""
     made, rng = trials(n, n_units, target_share), np.random.default_rng(2)
-    linearised = min(seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET])) for _ in range(rounds))
     ways = {
         "speakers drawn, deciban.evaluate": by_evaluate,
         "the same, only the three figures": by_metrics,
         "speakers drawn, scikit-learn and scipy": by_hand,
     }
-    ours, theirs = list[float](), {name: list[float]() for name in ways}
+    linearised, ours, theirs = list[np.ndarray](), list[np.ndarray](), {name: list[np.ndarray]() for name in ways}
     for _ in range(rounds):
+        linearised.append(seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET])))
         ours.append(
             seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=n_replicates, seed=1))
         )
         for name, way in ways.items():
             for _ in range(n_sets):
                 theirs[name].append(seconds(lambda way=way: way(*resampled(made, rng))))
+    once = np.min(linearised, axis=0)
+    bootstrap = np.min(ours, axis=0) - once
     tracemalloc.start()
     evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=256, seed=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    bootstrap = min(ours) - linearised
     table = Table(title=f"{n:,} trials, {n_units:,} speakers, {n_replicates:,} replicates", title_justify="left")
-    for heading in ("way", "seconds", "times as long"):
+    for heading in ("way", "s", "times as long", "processor s", "times as much"):
         table.add_column(heading, justify="left" if heading == "way" else "right")
-    table.add_row("evaluation with linearised intervals", f"{linearised:.2f}", "")
-    table.add_row("the bootstrap besides, all figures", f"{bootstrap:.2f}", "1")
+    table.add_row("evaluation with linearised intervals", f"{once[0]:.2f}", "", f"{once[1]:.2f}", "")
+    table.add_row("the bootstrap besides, all figures", f"{bootstrap[0]:.2f}", "1", f"{bootstrap[1]:.2f}", "1")
     for name, found in theirs.items():
-        total = min(found) * n_replicates
-        table.add_row(f"{name} (1 set, scaled)", f"{total:,.1f}", f"{total / bootstrap:,.0f}")
+        total = np.min(found, axis=0) * n_replicates
+        cells = [
+            text for t, ratio in zip(total, total / bootstrap, strict=True) for text in (f"{t:,.1f}", f"{ratio:,.0f}")
+        ]
+        table.add_row(f"{name} (scaled)", *cells)
     Console().print(table)
     Console().print(f"peak of new memory of the evaluation with its bootstrap: {peak / n:.0f} bytes for each trial")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -42,6 +42,8 @@ class Bootstrap:
         The figures themselves, with their linearised standard errors.
     level : float
         Of intervals.
+    found_anew : frozenset of figures
+        Minima over thresholds and maps, and what is left beside them, that were looked for in each replicate.
     """
 
     seed: int
@@ -50,6 +52,7 @@ class Bootstrap:
     values: Mapping[Figure, FloatArray]
     estimates: Mapping[Figure, Estimate]
     level: float = LEVEL
+    found_anew: frozenset[Figure] = frozenset()
 
     @classmethod
     def of(
@@ -58,6 +61,7 @@ class Bootstrap:
         has_figures: BoolArray,
         estimates: Mapping[Figure, Estimate],
         resampling: Resampling,
+        found_anew: Iterable[Figure] = (),
     ) -> Bootstrap:
         """From replicates of figures as they can be resampled.
 
@@ -71,6 +75,7 @@ class Bootstrap:
         estimates : mapping of figure to Estimate
         resampling : Resampling
             What was asked for.
+        found_anew : iterable of figures
         """
         n_left = int(np.count_nonzero(has_figures))
         values = dict[Figure, FloatArray]()
@@ -79,24 +84,24 @@ class Bootstrap:
             shift = exact - whole
             values[name] = drawn[has_figures] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
         n = resampling.bootstrap
-        return cls(resampling.seed, n, n - n_left, values, estimates, resampling.level)
+        return cls(resampling.seed, n, n - n_left, values, estimates, resampling.level, frozenset(found_anew))
 
     def has(self, figure: Figure) -> bool:
         """Whether there are replicates of a figure."""
         return figure in self.values or (figure, 0) in self.values
 
-    def interval(self, figure: Figure, *, kind: BootstrapKind = "percentile", level: float | None = None) -> Interval:
+    def interval(self, figure: Figure, *, kind: BootstrapKind | None = None, level: float | None = None) -> Interval:
         """Return the interval of a figure from its replicates.
 
         Parameters
         ----------
         figure : str, or (str, place)
             As for `deciban.evaluation.Uncertainty.interval`.
-        kind : {"percentile", "basic"}
+        kind : {"percentile", "basic"}, optional
             Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
-            far below it as replicates lie above. Minima are lower still in replicates than they are here: percentile
-            intervals of minima lie too low, basic ones do not, but may leave the range of the figure. Where all
-            replicates are alike, as without any error, the linearised interval stands: the rule of three.
+            far below it as replicates lie above. Left out, minima have basic intervals, as they are lower still in
+            replicates than they are here, and all else has percentile intervals. No bound leaves the range of the
+            figure. Where all replicates are alike, as without any error, the linearised interval stands.
         level : float, optional
             That of this object when left out.
 
@@ -118,6 +123,8 @@ class Bootstrap:
         (True, 'bootstrap, basic')
         """
         values, estimate = looked_up(self.values, figure), looked_up(self.estimates, figure)
+        if kind is None:
+            kind = "basic" if {figure, (figure, 0)} & self.found_anew else "percentile"
         level = self.level if level is None else checked_level(level)
         if kind not in get_args(BootstrapKind):
             raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
@@ -126,7 +133,7 @@ class Bootstrap:
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":
             bounds = 2.0 * estimate.value - bounds[::-1]
-        low, high = bounds.tolist()
+        low, high = np.clip(bounds, *estimate.limits).tolist()
         error, method = float(np.std(values, ddof=1)), f"bootstrap, {kind}"
         return Interval(estimate.value, low, high, error, estimate.corrected, level, estimate.n_units, method)
 

@@ -121,4 +121,5 @@ def with_bootstrap(
     found, has_both = replicates_of(draws, trials.units[0].keys, **asked)
     whole = replicated.of(*(one.in_cells[None] for one in counts))[0]
     replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
-    return replace(known, bootstrap=Bootstrap.of(replicates, has_both, known.estimates, resampling))
+    minima = [one.name for one in figures if one.least is not None]
+    return replace(known, bootstrap=Bootstrap.of(replicates, has_both, known.estimates, resampling, minima))

@@ -100,7 +100,7 @@ class Uncertainty:
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
-        """Return the interval of a figure: by percentiles of the bootstrap where it has the figure, or linearised.
+        """Return the interval of a figure: by the bootstrap where there is one with the figure, or linearised.
 
         Parameters
         ----------
