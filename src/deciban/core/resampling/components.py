@@ -95,15 +95,15 @@ def components_of(
 
     Examples
     --------
-    Three speakers with two trials each, in one class; the other one is constant. Between speakers there is all of the
-    variance, 100, and none within.
+    Three speakers with two trials each, in one class; the other one is constant. The variance between the means of
+    speakers is 100, of which half of the variance within, 2, is due to trials.
 
     >>> speaker = Factor("speaker", ((np.array([0, 0, 1, 1, 2, 2]),), (np.zeros(2, int),)), 3)
     >>> trial = Factor("trial", ((np.arange(6),), (np.arange(6, 8),)), 8)
-    >>> costs = np.array([10.0, 10.0, 20.0, 20.0, 30.0, 30.0]), np.zeros(2)
+    >>> costs = np.array([9.0, 11.0, 19.0, 21.0, 29.0, 31.0]), np.zeros(2)
     >>> found = components_of(costs, [speaker, trial])
     >>> [(one.name, one.size.__round__(6), one.variance.__round__(6)) for one in found if one.pair == (0, 0)]
-    [('speaker', 100.0, 33.333333), ('trial', 0.0, 0.0)]
+    [('speaker', 99.0, 33.0), ('trial', 2.0, 0.333333)]
     """
     sides = [_Side(costs[k], weights[k], factors, k) for k in (0, 1)]
     found = list[Component]()
