@@ -1,6 +1,7 @@
 """Plots over the prior."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -109,3 +110,46 @@ def test_curves_out_of_sight_are_told(kind):
 @pytest.mark.parametrize(("d", "scale", "low", "high"), [(1, 1, 1.0, 1.2), (1, 9, 1.0, 1.31), (5, 1, 0.03, 0.1)])
 def test_ece_shows_the_reference_or_what_lies_far_below(d, scale, low, high):
     assert low <= plots.ece(gaussian("x", d, scale=scale)).get_ylim()[1] <= high
+
+
+def with_units(level=0.95):
+    rng = np.random.default_rng(11)
+    units = {"tar_units": np.arange(200) % 40, "non_units": rng.integers(0, 40, (600, 2)), "level": level}
+    return evaluate(rng.normal(2, 2, 200), rng.normal(-2, 2, 600), **units)
+
+
+DRAWN = [plots.bayes_error, plots.ape, plots.ece, plots.det, plots.roc, plots.pav, plots.tippett]
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+def test_bands_are_shaded_and_told_once(draw):
+    one = with_units()
+    shaded = draw([one, replace(one, name="other")])
+    labels = [text.get_text() for text in shaded.get_legend().get_texts()]
+    assert labels.count("95 % band by unit") == 1
+    assert len(shaded.collections) + len(shaded.patches) >= 2
+    for bare in (draw(one, bands=False), draw(replace(one, uncertainty=None))):
+        assert not any("band" in text.get_text() for text in bare.get_legend().get_texts())
+        assert not len(bare.collections)
+        assert not len(bare.patches)
+
+
+def test_a_band_reaches_from_bound_to_bound():
+    one = with_units(level=0.8)
+    ax = plots.bayes_error(one)
+    corners = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
+    at = float(one.curves.prior_log_odds[280])
+    found = corners[np.isclose(corners[:, 0], at, atol=1e-9), 1]
+    cost = evaluate(*_again(), operating_points=[0.5], level=0.8, **_units()).interval("act_dcf")
+    assert at == 0.0
+    assert (found.min(), found.max()) == (pytest.approx(cost.low), pytest.approx(cost.high))
+
+
+def _units():
+    return {"tar_units": np.arange(200) % 40, "non_units": np.random.default_rng(11).integers(0, 40, (600, 2))}
+
+
+def _again():
+    rng = np.random.default_rng(11)
+    rng.integers(0, 40, (600, 2))
+    return rng.normal(2, 2, 200), rng.normal(-2, 2, 600)

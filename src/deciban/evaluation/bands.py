@@ -56,10 +56,11 @@ class Bands:
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
-        self.entropy = {
+        entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
         }
+        self.entropy = {name: one for name, one in entropy.items() if np.isfinite(one).all()}  # others are off the plot
         self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
         slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
@@ -122,7 +123,9 @@ class Bands:
             "min_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
             "hull": (np.arange(len(curves.hull_p_fa)), self.hull),
         }
-        wide = {name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items()}
+        wide = {
+            name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items() if name in found
+        }
         # On the hull: relative, of the cost that touches there, as both rates move with it.
         p_fa, p_miss = curves.hull_p_fa[self.hull], curves.hull_p_miss[self.hull]
         cost = (1.0 - self.support) * p_miss + self.support * p_fa

@@ -86,7 +86,7 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         float, re.search(r"objective (\S+), (\S+) times that of scores that say nothing", out).groups()
     )
     assert objective == pytest.approx(relative * math.log(2), rel=1e-3)
-    assert relative == pytest.approx(float(after[6]), abs=1e-3)
+    assert relative == pytest.approx(float(after["Cllr"].split()[0]), abs=1e-3)
     assert "has seen the trials of 'dev, calibrated', which flatters it" in out
     assert run("calibrate", "dev.txt", "--key", "dev.key", "-o", "model.json", "-q")[2] == ""
 

@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
     return write_score_files(tmp_path)
 
 
-def table(out, heading):
+def table(out, heading, *, intervals=False):
     """Rows of the table whose first line begins so, up to the next empty line, cells by two blanks."""
     lines = out.splitlines()
     first = next(k for k, line in enumerate(lines) if re.match(heading, line))
@@ -26,7 +26,8 @@ def table(out, heading):
     for line in lines[first + 1 :]:
         if not line.strip():
             break
-        rows.append(re.split(r" {2,}", line.strip()))
+        cells = re.split(r" {2,}", line.strip())
+        rows.append(cells if intervals else [re.sub(r" \[[^]]*\]$", "", cell) for cell in cells])
     return rows
 
 
@@ -45,6 +46,30 @@ def test_thresholds(run):
     assert [row[3] for row in rows if "actDCF" not in row[1]] == [f"{float(place):.4f}" for place in places]
     assert rows[0][4] == f"{100 * systems[0]['eer_p_miss']:.2f} %"
     assert [row[3] for row in rows if "actDCF" in row[1]] == [f"{math.log(4):.4f}"] * 2
+
+
+@pytest.mark.usefixtures("folder")
+def test_figures_have_their_intervals(run):
+    out, (one, _) = asked(run, "--thresholds --fnmr-at 0.3 --posteriors-at 0.1 --misleading --eer-conventions")
+    at = one["operating_points"][0]["intervals"]
+    value = table(out, "system +figure", intervals=True)[1][2]
+    cells = [
+        (value, at["min_dcf"], 1),
+        (table(out, "system +rocch", intervals=True)[0][1], one["intervals"]["eer_conventions"]["rocch"], 100),
+        (table(out, "system +FMR at most", intervals=True)[0][2], one["fnmr_at_fmr"][0]["intervals"]["fnmr"], 100),
+        (table(out, "system +prior", intervals=True)[1][3], one["posterior_scores"][0]["intervals"]["brier"], 1),
+        (
+            table(out, "system +misleading", intervals=True)[0][3],
+            one["misleading_evidence"][0]["intervals"]["p_tar"],
+            100,
+        ),
+    ]
+    for cell, interval, scale in cells:
+        low, high = map(float, re.search(r" \[(\S+), (\S+)\]$", cell).groups())
+        width = scale * (interval["high"] - interval["low"])
+        margin = max(0.05 * width, 0.5 if width > 10 else 0.0) * 1.001
+        assert low == pytest.approx(scale * interval["low"], abs=margin), cell
+        assert high == pytest.approx(scale * interval["high"], abs=margin), cell
 
 
 @pytest.mark.usefixtures("folder")

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from deciban.cli.shared.tables import console, number, percent, table
+from deciban.cli.shared.tables import captioned, console, number, percent, table
+from deciban.evaluation.figure_cells import with_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,15 +76,17 @@ def _in_unit(unit: str) -> str:
 def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
-        found = [("EER (ROCCH)", percent(one.eer), one.eer_threshold, one.eer_p_miss, one.eer_p_fa)]
-        for point in one.operating_points:
+        eer = with_interval(percent(one.eer), one, "eer")
+        found = [("EER (ROCCH)", eer, one.eer_threshold, one.eer_p_miss, one.eer_p_fa)]
+        for k, point in enumerate(one.operating_points):
             best = point.min_threshold, point.min_p_miss, point.min_p_fa
-            found.append((f"minDCF, {point}", number(point.min_dcf), *best))
+            found.append((f"minDCF, {point}", with_interval(number(point.min_dcf), one, ("min_dcf", k)), *best))
             bayes = point.threshold, point.p_miss, point.p_fa
-            found.append((f"actDCF, {point}", number(point.act_dcf), *bayes))
+            found.append((f"actDCF, {point}", with_interval(number(point.act_dcf), one, ("act_dcf", k)), *bayes))
         for what, value, place, p_miss, p_fa in found:
             rows.append((one.name, what, value, threshold(place, unit), rate(p_miss), rate(p_fa)))
-    caption = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
+    words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
+    caption = captioned(words, systems)
     headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]
     return table(headings, rows, n_left=2, caption=caption)
 
@@ -94,9 +97,12 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
         return ()
     from deciban.metrics import EER_CONVENTIONS
 
-    rows = [(one.name, *map(percent, one.requested.eer_conventions.values())) for one in systems]
+    rows = [
+        (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
+        for one, found in ((one, one.requested.eer_conventions) for one in systems)
+    ]
     meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
-    figures = table(["system", *EER_CONVENTIONS], rows, caption="EER by convention")
+    figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
     return figures, table(["EER", "read off where", "as in"], meanings, prose=(1, 2))
 
 
@@ -108,15 +114,21 @@ def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
 def _rates_at(systems: Sequence[Evaluation], limited: str) -> Any:
     unit = _unit(systems)
     rows = [
-        (one.name, f"{100 * found.limit:.6g} %", rate(found.rate), *_errors(found.errors, unit))
+        (
+            one.name,
+            f"{100 * found.limit:.6g} %",
+            with_interval(rate(found.rate), one, ("rates_at", k)),
+            *_errors(found.errors, unit),
+        )
         for one in systems
-        for found in one.requested.rates_at
+        for k, found in enumerate(one.requested.rates_at)
         if found.limited == limited
     ]
     if not rows:
         return None
     names = ("FMR at most", "FNMR") if limited == "fmr" else ("FNMR at most", "FMR")
-    caption = f"on the steppy ROC, nothing interpolated; thresholds{_in_unit(unit)}: accept at and above"
+    words = f"on the steppy ROC, nothing interpolated; thresholds{_in_unit(unit)}: accept at and above"
+    caption = captioned(words, systems)
     return table(["system", *names, "threshold", "misses", "false alarms"], rows, caption=caption)
 
 
@@ -127,43 +139,64 @@ def _at_thresholds(systems: Sequence[Evaluation]) -> Any:
             one.name,
             found.name,
             threshold(found.errors.threshold, unit),
-            rate(found.errors.p_miss),
-            rate(found.errors.p_fa),
-            percent(found.errors.hter),
+            with_interval(rate(found.errors.p_miss), one, ("at_thresholds_p_miss", k)),
+            with_interval(rate(found.errors.p_fa), one, ("at_thresholds_p_fa", k)),
+            with_interval(percent(found.errors.hter), one, ("at_thresholds_hter", k)),
         )
         for one in systems
-        for found in one.requested.at_thresholds
+        for k, found in enumerate(one.requested.at_thresholds)
     ]
     if not rows:
         return None
-    caption = f"thresholds{_in_unit(unit)} that were chosen on other trials; HTER = (FNMR + FMR) / 2"
+    caption = captioned(
+        f"thresholds{_in_unit(unit)} that were chosen on other trials; HTER = (FNMR + FMR) / 2", systems
+    )
     return table(["system", "best there for", "threshold", "FNMR", "FMR", "HTER"], rows, n_left=2, caption=caption)
 
 
 def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
     rows = [
-        (one.name, f"{found.p_target:g}", what, *(number(parts[name], 4) for name in _PARTS))
+        (
+            one.name,
+            f"{found.p_target:g}",
+            what,
+            *(with_interval(number(parts[name], 4), one, (figure.format(rule), k)) for name, figure in _PARTS.items()),
+        )
         for one in systems
-        for found in one.requested.posterior_scores
-        for what, parts in (("log-loss", found.log_loss.to_dict()), ("Brier", found.brier.to_dict()))
+        for k, found in enumerate(one.requested.posterior_scores)
+        for what, rule, parts in (
+            ("log-loss", "log_loss", found.log_loss.to_dict()),
+            ("Brier", "brier", found.brier.to_dict()),
+        )
     ]
     if not rows:
         return None
-    caption = "log-loss in nats; value = calibration loss + discrimination loss (by PAV), without scores: of the prior"
+    words = "log-loss in nats; value = calibration loss + discrimination loss (by PAV), without scores: of the prior"
+    caption = captioned(words, systems)
     headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
     return table(headings, rows, n_left=3, caption=caption)
 
 
-_PARTS = ("total", "calibration_loss", "discrimination_loss", "uncertainty")
+_PARTS = {
+    "total": "{}",
+    "calibration_loss": "{}_calibration_loss",
+    "discrimination_loss": "{}_discrimination_loss",
+    "uncertainty": "",
+}
+"""Columns, and what their figures are called where they have intervals."""
 
 
 def _misleading(systems: Sequence[Evaluation]) -> Any:
     rows = []
     for one in systems:
-        for found in one.misleading:
+        for k, found in enumerate(one.misleading):
             tar, non = f"{found.n_tar:,.6g} of {one.n_tar:,.6g}", f"{found.n_non:,.6g} of {one.n_non:,.6g}"
             strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
-            rows.append((one.name, strength, tar, rate(found.p_tar), non, rate(found.p_non)))
+            p_tar = with_interval(rate(found.p_tar), one, ("misleading_tar", k))
+            rows.append(
+                (one.name, strength, tar, p_tar, non, with_interval(rate(found.p_non), one, ("misleading_non", k)))
+            )
     headings = ["system", "misleading evidence", "targets", "p_tar", "non-targets", "p_non"]
-    caption = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
+    words = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
+    caption = captioned(words, systems)
     return table(headings, rows, n_left=2, caption=caption)
