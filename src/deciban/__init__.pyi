@@ -12,6 +12,7 @@ from deciban import report as report
 from deciban import trials as trials
 from deciban import workflows as workflows
 from deciban._version import __version__ as __version__
+from deciban.analysis import plan as plan
 from deciban.core.ranks.operating import OperatingPoint as OperatingPoint
 from deciban.errors import DecibanError as DecibanError
 from deciban.errors import DecibanWarning as DecibanWarning
@@ -39,6 +40,7 @@ from deciban.trials import align as align
 from deciban.workflows import apply_files as apply_files
 from deciban.workflows import compare_files as compare_files
 from deciban.workflows import evaluate_files as evaluate_files
+from deciban.workflows import plan_files as plan_files
 from deciban.workflows import train_files as train_files
 from deciban.workflows.comparing import compare as compare
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files

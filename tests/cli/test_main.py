@@ -33,6 +33,7 @@ def scores(tmp_path):
         "report scores.txt --key key.txt -o -",
         "plot det scores.txt --key key.txt -o det.svg",
         "validate scores.txt --trials key.txt",
+        "plan scores.txt --key key.txt --width 0.5 --units trials",
         "design --dcf 0.01",
         "demo new",
         "--help",

@@ -1,9 +1,14 @@
 from deciban.analysis.comparison import Comparison as Comparison
+from deciban.analysis.designs import Goal as Goal
 from deciban.analysis.fused_systems import FigureRow as FigureRow
 from deciban.analysis.fused_systems import FusedSystems as FusedSystems
 from deciban.analysis.fused_systems import FusionAnalysis as FusionAnalysis
 from deciban.analysis.fused_systems import FusionFigures as FusionFigures
 from deciban.analysis.fusion import analyse_fusion as analyse_fusion
+from deciban.analysis.pilots import Pilot as Pilot
+from deciban.analysis.planning import plan as plan
+from deciban.analysis.plans import Design as Design
+from deciban.analysis.plans import Plan as Plan
 from deciban.analysis.selection import Selection as Selection
 from deciban.analysis.selection import SelectionStep as SelectionStep
 from deciban.analysis.selection import Untrained as Untrained

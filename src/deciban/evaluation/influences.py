@@ -15,7 +15,7 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
-from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -109,3 +109,29 @@ def _wanted(summary: Summary, found: Evaluation) -> FloatArray:
     levels = found.curves.levels[:: Bands.LEVEL_STEP]
     wanted = np.concatenate((-bounds, beyond(bounds), at, points, [found.eer_threshold], -log_odds, levels))
     return wanted[np.isfinite(wanted)]
+
+
+def costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> tuple[FloatArray, FloatArray]:
+    """What every trial adds to a figure, what is best held fixed, for trials in the order of the units of the summary.
+
+    Parameters
+    ----------
+    summary : Summary
+        With units.
+    found : Evaluation
+        Of this summary.
+    figure : str, or (str, place)
+
+    Raises
+    ------
+    InputError
+        If there is no such figure, or it is infinite.
+    """
+    assert summary.units is not None  # noqa: S101  # as it says above
+    n_units = summary.units.units[1].n_units
+    cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
+    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
+    known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
+    tar, non = looked_up(known, figure).costs_by(costs.best)[:, 0]
+    of_tar, of_non = (cells.of(scores) for scores in summary.units.scores)
+    return tar[of_tar], non[of_non]

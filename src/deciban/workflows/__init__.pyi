@@ -9,5 +9,6 @@ from deciban.workflows.kinds import kind_of_scores as kind_of_scores
 from deciban.workflows.options import Figures as Figures
 from deciban.workflows.options import Options as Options
 from deciban.workflows.options import Reading as Reading
+from deciban.workflows.planning import plan_files as plan_files
 from deciban.workflows.train import train_files as train_files
 from deciban.workflows.trained import Trained as Trained

@@ -64,6 +64,8 @@ CALLS = [
     "formats",
     "presets",
     "presets lre09-open",
+    "plan a.txt --key key.txt --width 0.1 --segments 3,10 -o plan.svg",
+    f"plan a.txt {LONG} --key key.txt --figure cllr --difference 0.1 --power 0.9 --units trials",
     "design --range 0.001 0.01",
     "design --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
     "demo demo --force",

@@ -57,6 +57,26 @@ def parse_rates(given: Sequence[str]) -> list[float]:
         raise click.BadParameter(f"{','.join(given)!r}: write fractions, for example 0.001,0.0001.") from None
 
 
+def parse_segments(text: str) -> list[float]:
+    """Turn ``N,N,...`` into whole numbers.
+
+    >>> parse_segments("1,3,10")
+    [1.0, 3.0, 10.0]
+    """
+    try:
+        return [float(int(part)) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: write whole numbers, for example 1,3,10.") from None
+
+
+def parse_trials_per_segment(text: str) -> Any:
+    """Turn a number, or ``all``, into what plans take."""
+    try:
+        return text if text == "all" else int(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: write a whole number, or all.") from None
+
+
 def parse_missing(text: str, more: Sequence[str] = ()) -> Any:
     """Turn ``error``, ``drop``, ``fill=VALUE`` and what else a command takes into a policy; the latter stays a text."""
     known = ("error", "drop", *(one for one in more if "=" not in one))
@@ -235,6 +255,8 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     "points": parse_points,
     "rates": parse_rates,
     "margins": parse_margins,
+    "segments": parse_segments,
+    "trials per segment": parse_trials_per_segment,
     "missing": parse_missing,
     "missing or subset": partial(parse_missing, more=("subset", "subset=N")),
     "where": parse_where,

@@ -69,6 +69,8 @@ class Kind(ABC, Generic[S, K, A]):
     """Whether systems of a fusion can be calibrated alone, to be compared with it and to choose among them."""
     has_thresholds: ClassVar[bool] = False
     """Whether one threshold decides on all trials of a system."""
+    has_trial_costs: ClassVar[bool] = False
+    """Whether a figure is a sum over trials, so that plans tell segments from speakers."""
     output: ClassVar[str]
     """What models make of the scores."""
 

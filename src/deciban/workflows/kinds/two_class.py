@@ -50,7 +50,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     need = "scores"
     log10_of_files = True
     need_of_key = "key"
-    has_ties = compares_systems = has_thresholds = True
+    has_ties = compares_systems = has_thresholds = has_trial_costs = True
     output = "llrs"
     about, other = "two classes", "many classes"
     way_out = (

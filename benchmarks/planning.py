@@ -1,0 +1,89 @@
+"""Standard errors that plans predict, against those of simulated evaluations of that size.
+
+Pilots of 30 speakers with 3 segments each, all against all, are drawn again and again; each predicts the standard error
+of every figure for other numbers of speakers and segments (`deciban.analysis.designs.Planner`). Evaluations of that
+size are drawn, too, and the standard deviation of their figures is what should have come out.
+
+    python benchmarks/planning.py --draws 300 --pilots 60
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from deciban.analysis.designs import Goal, Planner
+from deciban.analysis.pilots import pilot_of_trials
+from deciban.core.resampling.units import together
+from deciban.evaluation import TwoClassFigures, evaluate
+
+PILOT = (30, 3)
+SIZES = ((30, 3), (30, 1), (30, 10), (100, 3), (100, 1), (400, 3))
+FIGURES = ("eer", "act_dcf", "min_dcf", "cllr", "min_cllr")
+POINTS = [0.05]
+
+
+def drawn(rng: np.random.Generator, n: int, n_segments: int) -> tuple:
+    """Scores of all models against all segments, with effects of speakers on both sides, of segments and of pairs."""
+    own, first, second = rng.normal(0, 1.0, n), rng.normal(0, 0.7, n), rng.normal(0, 0.7, n)
+    segment = rng.normal(0, 0.8, (n, n_segments))
+    pair = rng.normal(0, 0.4, (n, n))
+    model, test, at = (one.ravel() for one in np.indices((n, n, n_segments)))
+    noise = rng.normal(0, 1.0, len(model))
+    non = -2.5 + first[model] + second[test] + pair[model, test] + pair[test, model] + segment[test, at] + noise
+    same = model == test
+    scores = np.where(same, 2.8 + own[model] + segment[test, at] + noise, non)
+    units, names = np.stack((model, test), axis=1), np.stack((model, n + test * n_segments + at), axis=1)
+    return scores, same, units, names
+
+
+def figures_of(scores: np.ndarray, same: np.ndarray) -> list[float]:
+    """The figures of one draw."""
+    found = evaluate(scores[same], scores[~same], operating_points=POINTS)
+    point = found.operating_points[0]
+    return [found.eer, point.act_dcf, point.min_dcf, found.cllr, found.min_cllr]
+
+
+def predicted(rng: np.random.Generator, figure: str) -> list[float]:
+    """Variances that one pilot predicts for all sizes."""
+    scores, same, units, names = drawn(rng, *PILOT)
+    of_units = together([(units[same], "tar"), (units[~same], "non")], noun="speaker")
+    of_names = together([(names[same], "tar"), (names[~same], "non")], noun="segment")
+    pilot = pilot_of_trials(
+        [(scores[same], scores[~same])],
+        (of_units[0], of_units[1]),
+        (of_names[0], of_names[1]),
+        figure=figure,
+        names=["pilot"],
+        figures=TwoClassFigures(POINTS),
+    )
+    planner = Planner(pilot, Goal(width=1.0))
+    return [planner.variance(n, float(n_segments)) for n, n_segments in SIZES]
+
+
+def main() -> None:
+    """Print a table in markdown."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--pilots", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    rng = np.random.default_rng(asked.seed)
+    measured = []
+    for n, n_segments in SIZES:
+        n_draws = max(asked.draws * 30_000 // max(n * n * n_segments, 30_000), 40)
+        found = [figures_of(*drawn(rng, n, n_segments)[:2]) for _ in range(n_draws)]
+        measured.append(np.std(found, axis=0, ddof=1))
+    print("| speakers, segments | " + " | ".join(FIGURES) + " |")
+    print("|---" * (len(FIGURES) + 1) + "|")
+    variances = np.array([[predicted(rng, figure) for figure in FIGURES] for _ in range(asked.pilots)])
+    ratios = np.sqrt(variances.mean(axis=0)).T / np.array(measured)
+    spread = np.std(np.sqrt(variances), axis=0).T / np.sqrt(variances.mean(axis=0)).T
+    for size, row, wide in zip(SIZES, ratios, spread, strict=True):
+        cells = [f"{ratio:.2f} ± {of:.2f}" for ratio, of in zip(row, wide, strict=True)]
+        print(f"| {size[0]}, {size[1]} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

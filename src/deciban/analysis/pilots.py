@@ -1,0 +1,341 @@
+"""What a pilot says of a figure: its value, and how much of its variance comes from units, segments and trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deciban.analysis.compared_figures import figure_called, in_words, shown
+from deciban.core.resampling.components import Component, Factor, components_of, sums_of_levels
+from deciban.core.resampling.intervals import Estimate
+from deciban.core.resampling.scales import Scale
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import InputError
+from deciban.evaluation import ClassEvaluation, Evaluation
+from deciban.evaluation.influences import costs_of_trials
+from deciban.evaluation.summary import TwoClassFigures, summarize
+from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.uncertainty import Figure, Uncertainty, looked_up
+from deciban.evaluation.unit_trials import Resampling
+from deciban.messages import counted
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+
+OfClasses: TypeAlias = tuple[TrialUnits, TrialUnits]
+"""Of targets, and of non-targets."""
+
+LEVEL_OF = {
+    "unit": "unit",
+    "unit of the first side": "unit",
+    "unit of the second side": "unit",
+    "enrolment": "unit",
+    "segment": "segment",
+    "pair of units": "pair",
+    "trial": "trial",
+}
+"""Which number of a design each factor goes with. Units keep as many enrolments as in the pilot."""
+
+_CROSSED = 0.45
+"""From this share of all possible non-target trials on, a pilot is one of all against all, maybe by gender."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """A figure on the trials of a pilot, with its components of variance.
+
+    Attributes
+    ----------
+    figure : str, or (str, place)
+    words : str
+        What it is called.
+    in_percent : bool
+        Whether people read it so.
+    names : tuple of str
+        The system, or the two whose difference the figure is.
+    value : float
+    expected : float
+        The value on new units: without the optimism of minima.
+    scale : {"log", "logit", "identity"}
+        On which it is nearly normal.
+    noun : str
+        What a unit is called.
+    source : str
+        How units were found.
+    n_units : int
+    n_tar, n_non : int or None
+        Trials of two classes.
+    n_segments : float or None
+        Segments for each unit, on average; None where they are not known, or every unit has but one.
+    both_sides : bool
+        Whether the same segments are on both sides of trials.
+    is_crossed : bool
+        Whether the pilot is all against all: with more units, each segment meets more of them.
+    components : tuple of Component
+    growth : float
+        How much larger standard errors are than by costs of trials for which what is best was chosen.
+    spread : float or None
+        Relative standard error of the variance, which itself rests on few units.
+    """
+
+    figure: Figure
+    words: str
+    in_percent: bool
+    names: tuple[str, ...]
+    value: float
+    expected: float
+    scale: Scale
+    noun: str
+    source: str
+    n_units: int
+    n_tar: int | None
+    n_non: int | None
+    n_segments: float | None
+    both_sides: bool
+    is_crossed: bool
+    components: tuple[Component, ...]
+    spread: float | None
+    growth: float = 1.0
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """Variance of the figure from units, segments, pairs and trials of each class, none of them below 0.
+
+        Minima vary as by decisions that were chosen without each unit.
+        """
+        found = {"unit": 0.0}
+        for one in self.components:
+            level = LEVEL_OF[one.name]
+            level += (" of targets" if one.pair == (0, 0) else " of non-targets") if level == "trial" else ""
+            found[level] = found.get(level, 0.0) + one.variance
+        return {level: self.growth**2 * max(variance, 0.0) for level, variance in found.items()}
+
+
+def pilot_of_evaluations(
+    first: Evaluation | ClassEvaluation, second: Evaluation | ClassEvaluation | None, figure: Figure
+) -> Pilot:
+    """A pilot of which the influences of units are known, and nothing finer: all of the variance is between units.
+
+    Raises
+    ------
+    InputError
+        If units or influences are not known, or the systems do not have the same units.
+    """
+    systems = [one for one in (first, second) if one is not None]
+    known = [_uncertainty(one) for one in systems]
+    about, name = known[0], figure_of(figure, first)
+    estimates = [looked_up(one.estimates, name) for one in known]
+    influence = about.influences.get(name, np.empty(0))
+    value, expected, scale = estimates[0].value, _expected(estimates[0]), estimates[0].scale
+    if second is not None:
+        if not np.array_equal(about.keys, known[1].keys) or not all(name in one.influences for one in known):
+            raise InputError("second: has other units than the first system. Evaluate both on the same trials.")
+        influence, scale = influence - known[1].influences[name], "identity"
+        value, expected = value - estimates[1].value, expected - _expected(estimates[1])
+    n = about.n_units
+    variance = float(influence @ influence) * n / (n - 1) if len(influence) else estimates[0].standard_error ** 2
+    n_tar, n_non = (int(getattr(first, one)) if hasattr(first, one) else None for one in ("n_tar", "n_non"))
+    return Pilot(
+        figure=name,
+        words=in_words(name, first),
+        in_percent=shown(name).in_percent,
+        names=tuple(one.name for one in systems),
+        value=value,
+        expected=expected,
+        scale=scale,
+        noun=about.noun,
+        source=about.source,
+        n_units=n,
+        n_tar=n_tar,
+        n_non=n_non,
+        n_segments=None,
+        both_sides=False,
+        is_crossed=False,
+        components=(Component("unit", (0, 0), variance * n, 1.0 / n),),
+        spread=_spread(influence),
+    )
+
+
+def _expected(one: Estimate) -> float:
+    """A figure on new units."""
+    return one.value if one.corrected is None or one.corrected <= 0.0 else one.corrected
+
+
+def figure_of(figure: Figure, system: Evaluation | ClassEvaluation) -> Figure:
+    """A figure that a system has, as it was asked for: ``"min_dcf"`` and ``"min_dcf@2"``, or ``("min_dcf", 1)``.
+
+    Raises
+    ------
+    InputError
+        If there is no such figure, or it is infinite.
+    """
+    if isinstance(figure, str):
+        return figure_called(figure, system)
+    looked_up(_uncertainty(system).estimates, figure)
+    return figure
+
+
+def pilot_of_trials(
+    scores: Sequence[tuple[AnyArray, AnyArray]],
+    units: OfClasses,
+    segments: OfClasses | None,
+    *,
+    figure: Figure,
+    names: Sequence[str],
+    figures: TwoClassFigures,
+    weights: tuple[CountArray | None, CountArray | None] = (None, None),
+) -> Pilot:
+    """A pilot from the trials of one system, or of two on the same trials.
+
+    Parameters
+    ----------
+    scores : sequence of pairs of arrays
+        Of targets and of non-targets, for each system.
+    units, segments : pairs of TrialUnits
+        Of targets and of non-targets. Segments of one side, or of both: where the sides have segments in common, these
+        have the same codes.
+    figure : str, or (str, place)
+    names : sequence of str
+    figures : TwoClassFigures
+    weights : pair of arrays, optional
+
+    Raises
+    ------
+    InputError
+        If the figure is none, or there are fewer than two units.
+    """
+    how: Any = {"tar_units": units[0], "non_units": units[1], "tar_weights": weights[0], "non_weights": weights[1]}
+    costs, found = list[tuple[FloatArray, FloatArray]](), list[Evaluation]()
+    for (tar, non), name in zip(scores, names, strict=True):
+        summary = summarize(tar, non, figures=figures, **how)
+        found.append(evaluation_of(summary, name=name, resampling=Resampling(optimism=True, keep=True)))
+        _uncertainty(found[-1])
+        costs.append(costs_of_trials(summary, found[-1], figure_of(figure, found[-1])))
+    whole = pilot_of_evaluations(found[0], found[1] if len(found) > 1 else None, figure)
+    linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
+    layout = _Layout.of(units, segments)
+    components = components_of(linear, layout.factors, weights)
+    told = layout.n_segments is not None and any(one.name == "segment" for one in components)
+    return replace(
+        whole,
+        n_segments=(layout.n_segments or 0) / whole.n_units if told else None,
+        both_sides=layout.both_sides,
+        is_crossed=layout.is_crossed,
+        n_tar=len(linear[0]),
+        n_non=len(linear[1]),
+        components=components,
+        growth=_growth(whole, sums_of_levels(linear, layout.factors[0], weights)),
+    )
+
+
+def _growth(whole: Pilot, fixed: FloatArray) -> float:
+    """How much larger the standard error is than what is best for all trials, held fixed, would have it."""
+    n, squares = whole.n_units, float(fixed @ fixed)
+    return math.sqrt(whole.components[0].variance / (squares * n / (n - 1))) if squares > 0.0 else 1.0
+
+
+def _uncertainty(one: Evaluation | ClassEvaluation) -> Uncertainty:
+    if one.uncertainty is None:
+        raise InputError(
+            f"{one.name}: which units the trials share is not known, or there are fewer than two, and so nobody knows "
+            "how sure figures are. Name them (tar_units and non_units of arrays, units= of files, --units)."
+        )
+    return one.uncertainty
+
+
+def _spread(influence: FloatArray) -> float | None:
+    """Relative standard error of the sum of squares of the influences of units."""
+    squares = np.square(influence)
+    total = float(squares.sum())
+    if len(squares) < 2 or total == 0.0:
+        return None
+    return math.sqrt(float(np.square(squares - squares.mean()).sum()) * len(squares) / (len(squares) - 1)) / total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """What trials share, and how many segments there are."""
+
+    factors: tuple[Factor, ...]
+    n_segments: int | None
+    both_sides: bool
+    is_crossed: bool
+
+    @classmethod
+    def of(cls, units: OfClasses, segments: OfClasses | None) -> _Layout:
+        sizes = [len(one.codes[0]) for one in units]
+        n_units, two_sided = units[0].n_units, max(len(one.codes) for one in units) == 2
+        factors = [Factor("unit", (units[0].codes, units[1].codes), n_units)]
+        if two_sided:
+            factors += [
+                Factor(f"unit of the {word} side", (_side(units[0], k), _side(units[1], k)), n_units)
+                for k, word in enumerate(("first", "second"))
+            ]
+        n_segments, both, crossed = None, False, False
+        if segments is None and not two_sided:  # every trial is a segment of its unit
+            n_segments = sum(sizes)
+        elif segments is not None:
+            named, n_segments, both, crossed = _segments(segments, sizes[1], n_units if two_sided else 0)
+            factors += named
+        if two_sided:
+            pairs = [_pairs(one) for one in units]
+            factors.append(_numbered("pair of units", pairs[0], pairs[1]))
+            if segments is None:
+                crossed = len(np.unique(pairs[1])) >= _CROSSED * math.comb(n_units, 2)
+        trials = np.arange(sizes[0]), np.arange(sizes[0], sum(sizes))
+        name = "segment" if segments is None and not two_sided else "trial"
+        factors.append(Factor(name, ((trials[0],), (trials[1],)), sum(sizes)))
+        return cls(tuple(factors), n_segments, both, crossed)
+
+
+def _segments(segments: OfClasses, n_non: int, n_opposite: int) -> tuple[list[Factor], int, bool, bool]:
+    """Factors of segments, how many there are, whether they are the same on both sides, and meet all others.
+
+    Segments of one side meet units of the other, of which there are ``n_opposite``; 0 where trials have one side.
+    """
+    n_names = segments[0].n_units
+    if max(len(one.codes) for one in segments) == 1:
+        used = len(np.unique(np.concatenate([one.codes[0] for one in segments])))
+        return (
+            [Factor("segment", (segments[0].codes, segments[1].codes), n_names)],
+            used,
+            False,
+            (n_opposite > 0 and n_non >= _CROSSED * used * n_opposite),
+        )
+    sides = [(_side(segments[0], k), _side(segments[1], k)) for k in (0, 1)]
+    used_on = [np.unique(np.concatenate([one[0] for one in side])) for side in sides]
+    if len(np.intersect1d(used_on[0], used_on[1])):
+        used = len(np.union1d(used_on[0], used_on[1]))
+        crossed = n_non >= _CROSSED * math.comb(used, 2)
+        return [Factor("segment", (segments[0].codes, segments[1].codes), n_names)], used, True, crossed
+    crossed = n_non >= _CROSSED * len(used_on[0]) * len(used_on[1])
+    named = [Factor(name, side, n_names) for name, side in zip(("enrolment", "segment"), sides, strict=True)]
+    return named, len(used_on[1]), False, crossed
+
+
+def _side(units: TrialUnits, k: int) -> tuple[IntArray]:
+    return (units.codes[min(k, len(units.codes) - 1)],)
+
+
+def _pairs(units: TrialUnits) -> IntArray:
+    """A number for each unordered pair of units."""
+    one, other = (side[0].astype(np.int64) for side in (_side(units, 0), _side(units, 1)))
+    return np.minimum(one, other) * units.n_units + np.maximum(one, other)
+
+
+def _numbered(name: str, tar: IntArray, non: IntArray) -> Factor:
+    """A factor whose levels are numbered without gaps."""
+    levels, codes = np.unique(np.concatenate((tar, non)), return_inverse=True)
+    return Factor(name, ((codes[: len(tar)],), (codes[len(tar) :],)), len(levels))
+
+
+def pilot_in_words(pilot: Pilot) -> str:
+    """What the pilot has: ``60 speakers with 3 segments each, 180 target and 10,620 non-target trials``."""
+    words = counted(pilot.n_units, pilot.noun)
+    if pilot.n_segments is not None:
+        words += f" with {pilot.n_segments:.3g} {'segment' if pilot.n_segments == 1 else 'segments'} each"
+    if pilot.n_tar is not None and pilot.n_non is not None:
+        words += f", {pilot.n_tar:,} target and {counted(pilot.n_non, 'non-target trial')}"
+    return words

@@ -1,0 +1,114 @@
+"""What a pilot says: standard errors against those of evaluations, and what tells segments and crossed designs."""
+
+import numpy as np
+import pytest
+
+from deciban.analysis.pilots import pilot_in_words, pilot_of_evaluations, pilot_of_trials
+from deciban.core.resampling.units import together
+from deciban.errors import InputError
+from deciban.evaluation import TwoClassFigures, evaluate
+
+
+def crossed(seed, n=40, n_segments=3):
+    """All models against all segments: scores, truth, units and names of both sides."""
+    rng = np.random.default_rng(seed)
+    model, test, at = (one.ravel() for one in np.indices((n, n, n_segments)))
+    same = model == test
+    effects = rng.normal(0, 0.7, (3, n))
+    segment = rng.normal(0, 0.7, (n, n_segments))
+    score = np.where(same, 2.5 + effects[0][model], -2.5 + effects[1][model] + effects[2][test])
+    score += segment[test, at] + rng.normal(size=len(model))
+    return score, same, np.stack((model, test), 1), np.stack((model, 10_000 + test * n_segments + at), 1)
+
+
+def pilot(score, same, units, names=None, figure="cllr", **more):
+    of_units = together([(units[same], "tar"), (units[~same], "non")])
+    of_names = None if names is None else together([(names[same], "tar"), (names[~same], "non")])
+    scores = [(one[same], one[~same]) for one in np.atleast_2d(score)]
+    how = {"figures": TwoClassFigures([0.05]), "names": ["a", "b"][: len(scores)], "figure": figure}
+    return pilot_of_trials(scores, tuple(of_units), None if names is None else tuple(of_names), **how | more)
+
+
+@pytest.mark.parametrize("figure", ["eer", "cllr", "act_dcf", "min_dcf", "min_cllr", "auc"])
+def test_the_standard_error_is_that_of_the_evaluation_but_for_what_is_counted_twice(figure):
+    score, same, units, names = crossed(1)
+    found = pilot(score, same, units, names, figure)
+    whole = evaluate(
+        score[same], score[~same], operating_points=[0.05], tar_units=units[same], non_units=units[~same]
+    ).interval(figure)
+    error = np.sqrt(sum(one.variance for one in found.components))
+    # The jackknife counts what pairs and single trials add twice; here this is little. Minima vary as decisions do that
+    # were made without a unit.
+    assert found.growth * error == pytest.approx(whole.standard_error, rel=0.1)
+    if whole.corrected is None:
+        assert found.growth == pytest.approx(1.0, abs=1e-9)
+    assert found.value == whole.estimate
+    assert found.expected == (whole.corrected if whole.corrected is not None else whole.estimate)
+
+
+def test_segments_and_crosses_are_found():
+    score, same, units, names = crossed(2)
+    found = pilot(score, same, units, names)
+    assert (found.n_units, found.n_segments, found.both_sides, found.is_crossed) == (40, 3.0, False, True)
+    assert set(found.levels) == {"unit", "segment", "pair", "trial of non-targets"}
+    some = same | (np.random.default_rng(0).random(len(same)) < 0.2)
+    found = pilot(score[some], same[some], units[some], names[some])
+    assert (found.n_segments, found.is_crossed) == (3.0, False)
+    found = pilot(score, same, units)  # nothing tells segments
+    assert (found.n_segments, found.is_crossed) == (None, True)
+    assert "segment" not in found.levels
+    one_sided = pilot(score, same, units, names[:, 1])
+    assert (one_sided.n_segments, one_sided.is_crossed) == (3.0, True)
+
+
+def test_the_same_segments_may_be_on_both_sides():
+    rng = np.random.default_rng(3)
+    owner = np.repeat(np.arange(20), 4)
+    first, second = np.triu_indices(80, 1)
+    units, names = np.stack((owner[first], owner[second]), 1), np.stack((first, second), 1)
+    same = units[:, 0] == units[:, 1]
+    score = 4.0 * same - 2 + rng.normal(0, 0.7, 80)[first] + rng.normal(0, 0.7, 80)[second] + rng.normal(size=len(same))
+    found = pilot(score, same, units, names)
+    assert (found.n_units, found.n_segments, found.both_sides, found.is_crossed) == (20, 4.0, True, True)
+    assert pilot_in_words(found) == "20 units with 4 segments each, 120 target and 3,040 non-target trials"
+
+
+def test_units_of_one_trial_have_no_segments():
+    rng = np.random.default_rng(4)
+    score, same = rng.normal(size=200) + 2 * (np.arange(200) < 100), np.arange(200) < 100
+    found = pilot(score, same, np.arange(200))
+    assert found.n_segments is None
+    assert list(found.levels) == ["unit"]
+    # Independent trials: the variance of a mean of each class.
+    costs = [np.logaddexp(0, -score[same]), np.logaddexp(0, score[~same])]
+    expected = sum(one.var(ddof=1) / 100 for one in costs) / (2 * np.log(2)) ** 2
+    assert found.levels["unit"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_system_does_not_differ_from_itself():
+    score, same, units, names = crossed(5)
+    found = pilot(np.stack((score, score)), same, units, names)
+    assert (found.value, found.scale, found.names) == (0.0, "identity", ("a", "b"))
+    assert all(one.variance == 0.0 for one in found.components)
+    assert found.spread is None
+
+
+def test_pilots_of_evaluations_have_one_component():
+    score, same, units, _ = crossed(6)
+    found = [
+        evaluate(one[same], one[~same], name=name, tar_units=units[same], non_units=units[~same])
+        for name, one in (("a", score), ("b", score + 0.5 * np.random.default_rng(1).normal(size=len(score))))
+    ]
+    alone = pilot_of_evaluations(found[0], None, "cllr")
+    assert alone.levels["unit"] == pytest.approx(found[0].interval("cllr").standard_error ** 2)
+    assert (alone.n_tar, alone.n_non) == (120, 4680)
+    both = pilot_of_evaluations(*found, "act_dcf@1")
+    influence = np.subtract(*(one.uncertainty.influences["act_dcf", 0] for one in found))
+    assert both.levels["unit"] == pytest.approx(np.square(influence).sum() * 40 / 39)
+    other = evaluate([1.0, 2.0], [0.0, 1.5], tar_units=["x", "y"], non_units=["x", "y"])
+    with pytest.raises(InputError, match="other units"):
+        pilot_of_evaluations(found[0], other, "cllr")
+    with pytest.raises(InputError, match="no figure of a"):
+        pilot_of_evaluations(found[0], None, "loss")
+    with pytest.raises(InputError, match="not known"):
+        pilot_of_evaluations(evaluate([1.0], [0.0]), None, "cllr")
