@@ -79,6 +79,19 @@ def population(n_tar: int, n_non: int, noise: float) -> Evaluation:
     return evaluate(grid, grid, operating_points=FIGURES, tar_weights=weights[0], non_weights=weights[1])
 
 
+def truth_of(population: Evaluation, found: Evaluation, figure: Figure) -> float:
+    """A figure of the population; rates at a threshold that was found in the trials are its rates at that threshold."""
+    name = figure if isinstance(figure, str) else figure[0]
+    places = {"eer_p": found.eer_threshold}
+    if name.startswith("min_p") and not isinstance(figure, str):
+        places["min_p"] = found.operating_points[int(figure[1])].min_threshold
+    for start, threshold in places.items():
+        if name.startswith(start):
+            below = [float(norm.cdf(threshold, m, s)) for m, s in zip(MEANS, SPREADS, strict=True)]
+            return below[0] if name.endswith("miss") else 1.0 - below[1]
+    return value(population, figure)
+
+
 def value(found: Evaluation, figure: Figure) -> float:
     """A figure by its name."""
     if isinstance(figure, str):
@@ -131,9 +144,13 @@ def coverage(design: str, n_speakers: int, draws: int, seed: int) -> dict[str, t
         truth = truth or [population(int(first.n_tar), int(first.n_non), noise) for noise in (0.0, NOISE)]
         assert first.uncertainty is not None  # noqa: S101  # units are known
         for figure in first.uncertainty.estimates:
-            true, found = value(truth[0], figure), first.interval(figure)
+            true, found = truth_of(truth[0], first, figure), first.interval(figure)
             middle = found.estimate if found.corrected is None else found.corrected
-            row = (float(found.low <= true <= found.high), found.estimate / true, middle / true)
+            row = (
+                float(found.low <= true <= found.high),
+                found.estimate / true if true else 1.0,
+                middle / true if true else 1.0,
+            )
             held.setdefault(_name(figure), []).append(row)
         for figure in DIFFERENCES:
             gap = value(truth[0], figure) - value(truth[1], figure)

@@ -37,8 +37,10 @@ from deciban.trials import Key as Key
 from deciban.trials import Scores as Scores
 from deciban.trials import align as align
 from deciban.workflows import apply_files as apply_files
+from deciban.workflows import compare_files as compare_files
 from deciban.workflows import evaluate_files as evaluate_files
 from deciban.workflows import train_files as train_files
+from deciban.workflows.comparing import compare as compare
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files
 from deciban.workflows.in_memory import evaluate as evaluate
 from deciban.workflows.in_memory import evaluate_classes as evaluate_classes

@@ -87,7 +87,7 @@ def test_cells_of_many_scores_round_next_to_nothing():
         single = evaluate(made["tar"], made["non"], tar_weights=weights[0], non_weights=weights[1])
         for name in ("eer", "auc", "cllr", "min_cllr", "min_dcf", "act_dcf"):
             value = found[name if name in found else (name, 0)][replicate]
-            assert value == pytest.approx(getattr(single, name), rel=1e-3), name
+            assert value == pytest.approx(getattr(single, name), rel=2e-3), name
 
 
 @pytest.mark.parametrize("kind", ["percentile", "basic"])

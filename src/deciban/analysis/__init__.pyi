@@ -1,3 +1,4 @@
+from deciban.analysis.comparison import Comparison as Comparison
 from deciban.analysis.fused_systems import FigureRow as FigureRow
 from deciban.analysis.fused_systems import FusedSystems as FusedSystems
 from deciban.analysis.fused_systems import FusionAnalysis as FusionAnalysis

@@ -26,6 +26,7 @@ from deciban.messages import lines, one_line
 COMMANDS = {
     "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
+    "compare": ("deciban.cli.commands.compare", "Tell whether one system is better than another."),
     "report": ("deciban.cli.commands.report", "Evaluate score files into one HTML page with plots."),
     "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),

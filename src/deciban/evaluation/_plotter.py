@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-PLOTS = {"two-class": "KINDS", "classes": "CLASS_KINDS"}
+PLOTS = {"two-class": "KINDS", "classes": "CLASS_KINDS", "comparison": "COMPARISON_KINDS"}
 """Under which name `deciban.plots` lists the plots of each kind of results."""
 
 
@@ -18,8 +18,8 @@ class Plotter:
 
     Parameters
     ----------
-    result : Evaluation, ClassEvaluation or Results
-    kind : {"two-class", "classes"}
+    result : Evaluation, ClassEvaluation, Results or Comparison
+    kind : {"two-class", "classes", "comparison"}
     """
 
     def __init__(self, result: Any, kind: str) -> None:

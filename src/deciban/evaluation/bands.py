@@ -10,6 +10,7 @@ import numpy as np
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Bands:
         Of this summary.
     costs : LinearCosts
         In cells with borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
+    keep_every : int
+        At which of these priors the influences on Bayes errors are kept, for comparisons; 0 for none.
     """
 
     STEP: ClassVar[int] = 7
@@ -34,8 +37,10 @@ class Bands:
     ENTROPY_STEP: ClassVar[int] = 10
     MOST_BLOCKS: ClassVar[int] = 2000
 
-    def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts) -> None:
+    def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts, *, keep_every: int = 0) -> None:
         self.curves, self.costs, cells = curves, costs, costs.cells
+        self.keep_every = keep_every
+        self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
         self.log_odds = curves.prior_log_odds[:: self.STEP]
         self.levels = curves.levels[:: self.LEVEL_STEP]
         self.entropy_log_odds = curves.entropy_log_odds[:: self.ENTROPY_STEP]
@@ -82,6 +87,27 @@ class Bands:
     def _add(self, name: str, influences: FloatArray) -> None:
         squares = np.einsum("ug,ug->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
+        if name in self.kept:
+            self.kept[name].append(influences[:, :: self.keep_every].T.copy())
+
+    def influences(self, n_seen: tuple[int, int]) -> dict[str, CurveInfluences]:
+        """What was kept, of all units that were added; ``n_seen`` are those with trials of each class."""
+        at = slice(None, None, self.keep_every or None)
+        found = {}
+        for name, parts in self.kept.items():
+            value, ceiling = getattr(self.curves, name)[:: self.STEP][at], 1.0 if name == "min_error" else math.inf
+            kept = np.hstack(parts), self._unseen(name)[:, at]
+            found[name] = CurveInfluences(self.log_odds[at], value, *kept, n_seen, ceiling)
+        return found
+
+    def _unseen(self, name: str) -> FloatArray:
+        """What errors weigh of which there is none, and such that all trials are; (2, n_places, 2)."""
+        at, n_cells = self.at[name], self.costs.cells.n_cells
+        below = [np.append(0, np.cumsum(one))[at] / one.sum() for one in (self.costs.n_tar, self.costs.n_non)]
+        rates = np.stack((below[0], 1.0 - below[1]), axis=1)
+        weights = np.stack(self.weights, axis=1)
+        by_choice = ((at == 0) | (at == n_cells))[:, None]  # a threshold beyond all scores of any trials
+        return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])
 
     def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""
@@ -135,5 +161,7 @@ def _slopes(llr: FloatArray) -> FloatArray:
 
 
 def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray:
+    """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
     columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
-    return np.stack(columns, axis=2)
+    found = np.stack(columns, axis=2)
+    return found if np.isfinite(found).all() else np.zeros_like(found)

@@ -55,7 +55,10 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     errors = None if known is None else known.curves.get(name)
     if known is None or errors is None or len(errors) != len(values):
         return None
-    return bounds_on_scale(values, values, reach_of(known) * errors, _SCALES.get(name, "log"))
+    scale = _SCALES.get(name, "log")
+    at_end = (values == 0.0) | ((values == 1.0) & (scale == "logit"))  # of the scale: nothing was seen that moves it
+    reach = np.where(at_end & (scale != "identity"), 0.0, reach_of(known) * errors)
+    return bounds_on_scale(values, values, reach, scale)
 
 
 def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,9 @@ from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import FiguresOfEvaluation
+from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
-from deciban.evaluation.uncertainty import Differences, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
+
+_FEWEST_PLACES = 9
+"""Of a curve: with fewer it says nothing."""
 
 
 def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) -> Uncertainty | None:
@@ -50,15 +54,13 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
-    minima = [k for k, one in enumerate(figures) if one.least is not None]
+    minima = _moving_minima(figures, stacked, costs)
     without = None
-    if resampling.optimism is not False:
+    if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
-    sums, bands = (
-        Differences([one.name for one in figures], about.n_units, keep=is_kept),
-        Bands(summary, found.curves, costs),
-    )
+    sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
+    bands = Bands(summary, found.curves, costs, keep_every=_kept_places(found, about.n_units, resampling.keep))
     width = stacked.shape[2] + bands.width
     for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
         influences = tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non)
@@ -67,18 +69,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         sums.add(part, influences)
         bands.add(tar, of_tar, non, of_non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    estimates = {
-        one.name: Estimate(
-            one.value,
-            float(error),
-            n_units,
-            one.scale,
-            None if k not in shifts else min(max(one.value + shifts[k], one.limits[0]), one.limits[1]),
-            one.nothing_seen,
-            one.limits,
-        )
-        for k, (one, error) in enumerate(zip(figures, sums.standard_errors(n_units), strict=True))
-    }
+    errors = sums.standard_errors(n_units).tolist()
+    estimates = {one.name: _estimate(one, errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
@@ -88,6 +80,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences=sums.influences,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
+        curve_influences=bands.influences((seen[0], seen[1])),
     )
     if not resampling.bootstrap:
         return known
@@ -95,6 +88,26 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
 
     replicated = ReplicatedFigures(figures)
     return replace(known, bootstrap=bootstrap_of(known, summary, replicated, cells, (tar, non), resampling))
+
+
+def _estimate(one: LinearFigure, error: float, n_units: int, shift: float | None) -> Estimate:
+    corrected = None if shift is None else min(max(one.value + shift, one.limits[0]), one.limits[1])
+    return Estimate(one.value, error, n_units, one.scale, corrected, one.nothing_seen, one.limits)
+
+
+def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
+    """At which of the priors of bands influences on curves are kept: fewer of very many units; 0 for none."""
+    n_places, room = len(found.curves.prior_log_odds[:: Bands.STEP]), _KEPT if keep else KEPT_CURVES
+    every = max(-(-2 * n_places * n_units // room), 1)
+    return every if keep is not False and n_places // every >= _FEWEST_PLACES else 0
+
+
+def _moving_minima(figures: Sequence[LinearFigure], costs: FloatArray, of: LinearCosts) -> list[int]:
+    """Positions of minima, but for those that no unit moves, as all trials of a class cost the same."""
+    moves = np.any(
+        [np.ptp(one[seen > 0], axis=0) > 0 for one, seen in zip(costs, (of.n_tar, of.n_non), strict=True)], 0
+    )
+    return [k for k, one in enumerate(figures) if one.least is not None and moves[k]]
 
 
 def _wanted(summary: Summary, found: Evaluation) -> FloatArray:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
 
+OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
+"""Rates at which optimism falls: see `deciban.evaluation.optimism`."""
+
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]
 """Costs (2, n_tables, n_cells) of decisions that are the best for some trials."""
 
@@ -44,6 +47,8 @@ class LinearFigure:
         What is found as a minimum over thresholds or maps, from `BestDecisions`.
     limits : (float, float)
         What the figure cannot leave.
+    rate : float
+        Its optimism is taken to fall with the number of units n as ``n ** -rate``.
     """
 
     name: Figure
@@ -53,6 +58,7 @@ class LinearFigure:
     nothing_seen: NothingSeen | None = None
     least: Least | None = None
     limits: tuple[float, float] = (0.0, math.inf)
+    rate: float = OF_THRESHOLDS
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
@@ -102,9 +108,11 @@ class FiguresOfEvaluation:
         found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
         yield LinearFigure("cllr", found.cllr, bits, "log", infinite)
         entropy = NothingSeen(min(self.n_units), is_entropy=True)
-        yield LinearFigure("min_cllr", found.min_cllr, 0.0, "log", entropy, _least_bits, (0.0, 1.0))
+        yield LinearFigure("min_cllr", found.min_cllr, 0.0, "log", entropy, _least_bits, (0.0, 1.0), OF_MAPS)
         loss = found.calibration_loss
-        yield LinearFigure("calibration_loss", loss, bits, "identity", infinite, lambda best: -_least_bits(best))
+        yield LinearFigure(
+            "calibration_loss", loss, bits, "identity", infinite, lambda best: -_least_bits(best), rate=OF_MAPS
+        )
 
     def _points(self) -> Iterator[LinearFigure]:
         act, points = [], self.found.operating_points
@@ -179,9 +187,9 @@ class FiguresOfEvaluation:
             total, least = cost(log_odds), partial(rule, log_odds=log_odds)
             less, loss = parts.discrimination_loss, parts.calibration_loss
             yield LinearFigure((name, k), parts.total, total, "log", nothing)
-            yield LinearFigure((f"{name}_discrimination_loss", k), less, 0.0, "log", nothing, least)
+            yield LinearFigure((f"{name}_discrimination_loss", k), less, 0.0, "log", nothing, least, rate=OF_MAPS)
             yield LinearFigure(
-                (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least)
+                (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least), rate=OF_MAPS
             )
 
 

@@ -37,6 +37,11 @@ class OneSystem(ByValue, Shown):
     uncertainty: Uncertainty | None
 
     @property
+    def point_names(self) -> tuple[str, ...]:
+        """What the operating points are called, in their order."""
+        raise NotImplementedError
+
+    @property
     def minima(self) -> Sequence[tuple[str, Figure, bool]]:
         """Figures that tables show and that were found as minima: their names there and here, whether in percent."""
         return ()

@@ -1,10 +1,11 @@
 """Optimism of minima: a threshold or map that is best for these trials does less well on new units.
 
-The least cost lies below that of the population by an amount that falls with the number of units n as ``n^(-2/3)``:
-that is the rate of the best threshold (Kim and Pollard 1990, Annals of Statistics 18) and of the best monotone map
-(van de Geer 2000, Empirical Processes in M-Estimation). Leaving out groups of units in turn shows how much it grows
-from all to fewer, and so how much of it is left (jackknife for a bias of any known rate: Schucany, Gray and Owen 1971,
-Journal of the American Statistical Association 66; by groups: Kott 2001, Journal of Official Statistics 17).
+The least cost lies below that of the population by an amount that falls with the number of units n. Leaving out
+groups of units in turn shows how much it grows from all to fewer, and so how much of it is left, if the rate is known
+(jackknife for a bias of any rate: Schucany, Gray and Owen 1971, Journal of the American Statistical Association 66; by
+groups: Kott 2001, Journal of Official Statistics 17). Of the best monotone map the rate is ``n^(-2/3)`` (van de Geer
+2000, Empirical Processes in M-Estimation). So it is of the best threshold in the limit (Kim and Pollard 1990, Annals of
+Statistics 18); there the rate of smooth estimates, 1/n, takes out two thirds of the optimism, and less noise comes in.
 
 What a unit does to a minimum is seen where the best threshold or map was chosen without it: trials that take part in a
 choice cost less than others, and look more alike than they are.
@@ -22,9 +23,6 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.evaluation.linear_figures import LinearFigure
 from deciban.types import CountArray, FloatArray, IntArray
-
-RATE = 2.0 / 3.0
-"""The optimism of n units is in proportion to ``n ** -RATE``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,23 +121,24 @@ def chosen_without(
     """
     best = BestDecisions.of(*left)
     all_of_them = _minima(figures, costs.best, whole)
-    shifts = shifts_of(all_of_them[0], _minima(figures, best, left))
+    rates = np.array([one.rate for one in figures])
+    shifts = shifts_of(all_of_them[0], _minima(figures, best, left), rates)
     best = best.bounded(*costs.one_trial)
     return shifts, np.stack([one.costs_by(best) for one in figures], axis=-1)
 
 
-def shifts_of(whole: FloatArray, parts: FloatArray) -> FloatArray:
+def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -> FloatArray:
     """What to add to minima (n_figures,), or differences from minima, from those without each group, (n_groups, ...).
 
     A minimum is never too high, and what remains when one is taken away is never too low.
 
     Examples
     --------
-    >>> shifts_of(np.array([0.1, -0.1]), np.array([[0.09, -0.09], [0.08, -0.08]])).round(4)
+    >>> shifts_of(np.array([0.1, -0.1]), np.array([[0.09, -0.09], [0.08, -0.08]]), 2 / 3).round(4)
     array([ 0.0255, -0.0255])
     """
     n_groups = len(parts)
-    shifts: FloatArray = (whole - parts).mean(axis=0) / ((n_groups / (n_groups - 1)) ** RATE - 1.0)
+    shifts: FloatArray = (whole - parts).mean(axis=0) / ((n_groups / (n_groups - 1)) ** rates - 1.0)
     return np.where(whole >= 0.0, np.maximum(shifts, 0.0), np.minimum(shifts, 0.0))
 
 

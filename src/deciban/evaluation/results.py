@@ -216,6 +216,11 @@ class Evaluation(OneSystem):
         return f"Evaluation({self.name!r}: {figures}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
 
     @property
+    def point_names(self) -> tuple[str, ...]:
+        """What the operating points are called, in their order."""
+        return tuple(map(str, self.operating_points))
+
+    @property
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
+from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
 from deciban.core.resampling.units import FEW_UNITS, Keys
 from deciban.errors import InputError
 from deciban.messages import counted
@@ -21,6 +22,44 @@ Known = TypeVar("Known")
 
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
+
+
+KEPT_CURVES = 1 << 21
+"""Influences on curves that are kept without being asked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveInfluences:
+    """A curve over prior log odds, with what every unit does to it: what differences of curves are made of.
+
+    Attributes
+    ----------
+    log_odds : (n_places,) array
+        In nats.
+    values : (n_places,) array
+    influences : (n_places, n_units) array
+        Derivatives in the weight of each unit.
+    unseen : (2, n_places, 2) array
+        How far the curve would rise, and how far it would fall, if all units showed an error of a class that none
+        shows, or none showed what all show.
+    n_seen : (int, int)
+        Units with trials of each class.
+    ceiling : float
+        What the curve cannot exceed.
+    """
+
+    log_odds: FloatArray
+    values: FloatArray
+    influences: FloatArray
+    unseen: FloatArray
+    n_seen: tuple[int, int]
+    ceiling: float = math.inf
+
+    def reach(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """How far the curve may rise and fall by what no unit shows: the rule of three, see `NothingSeen`."""
+        shares = [NothingSeen(n).share(level) for n in self.n_seen]
+        rise, fall = self.unseen @ np.array(shares)
+        return np.minimum(rise, np.maximum(self.ceiling - self.values, 0.0)), fall
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +84,8 @@ class Uncertainty:
         Of the intervals that are shown.
     bootstrap : Bootstrap or None
         Replicates, where they were asked for: intervals that are shown are theirs.
+    curve_influences : mapping of str to CurveInfluences
+        Of curves that comparisons show; empty where units are too many to be kept.
     """
 
     n_units: int
@@ -56,6 +97,7 @@ class Uncertainty:
     curves: Mapping[str, FloatArray] = field(default_factory=dict)
     level: float = LEVEL
     bootstrap: Bootstrap | None = None
+    curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure: by percentiles of the bootstrap where it has the figure, or linearised.

@@ -12,6 +12,8 @@ from deciban.metrics.decomposition import brier as brier
 from deciban.metrics.decomposition import score_parts as score_parts
 from deciban.metrics.evidence import MisleadingEvidence as MisleadingEvidence
 from deciban.metrics.evidence import misleading_evidence as misleading_evidence
+from deciban.metrics.intervals import influences as influences
+from deciban.metrics.intervals import interval as interval
 from deciban.metrics.mixtures import c_primary as c_primary
 from deciban.metrics.mixtures import min_c_primary as min_c_primary
 from deciban.metrics.mixtures import min_point_mass_cost as min_point_mass_cost

@@ -36,3 +36,6 @@ CLASS_KINDS: tuple[str, ...] = (
 )
 """The same for results of many classes. Confusions, pairs, APE curves and the simplex show one system, the last one of
 three classes."""
+
+COMPARISON_KINDS: tuple[str, ...] = ("forest", "difference_curve")
+"""The same for comparisons of systems."""

@@ -1,6 +1,8 @@
 from deciban.plots.axes import system_colors as system_colors
 from deciban.plots.calibration import calibration_map as calibration_map
 from deciban.plots.calibration import omega as omega
+from deciban.plots.comparison import difference_curve as difference_curve
+from deciban.plots.comparison import forest as forest
 from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
 from deciban.plots.files import FORMATS as FORMATS
@@ -22,3 +24,4 @@ from deciban.plots.score_plots import tippett as tippett
 
 KINDS: tuple[str, ...]
 CLASS_KINDS: tuple[str, ...]
+COMPARISON_KINDS: tuple[str, ...]

@@ -15,6 +15,7 @@ from deciban.evaluation import Results
 from deciban.evaluation.results import shared_notes
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
+from deciban.report.differences import Differences
 from deciban.report.rendering import Page
 from deciban.report.tables import compare, matched
 from deciban.report.text import TEXTS, TWO_CLASS, about_intervals, count, number, percent, scarce_errors, sure, typeset
@@ -71,7 +72,11 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
     results, train, model = page.results, page.train, page.model
     if model is not None:
         from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
+    differences = Differences.of(results, page.before)
+    drawn = [] if differences is None else differences.drawings()
     return environment.get_template(template).render(
+        differences=differences,
+        drawn_differences=[picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn],
         title=page.title or _title(results),
         message_lines=page.message_lines or _join(results),
         train_message_lines=() if train is None else train.message_lines or _join(train),

@@ -113,6 +113,8 @@ class HowSure:
     units_required : bool
         Whether trials that lack what ``units`` names are refused. If not, they have no intervals, and a message says
         so.
+    keep : bool, optional
+        Whether the influences of units are kept, as comparisons need them; left out, unless they are very many.
 
     Raises
     ------
@@ -132,6 +134,7 @@ class HowSure:
     seed: int = 0
     optimism: bool | None = None
     units_required: bool = True
+    keep: bool | None = None
 
     def __post_init__(self) -> None:
         _ = self.naming
@@ -158,7 +161,7 @@ class HowSure:
         if units is None or not self.intervals:
             return None
         drawn = Resampling(units=units, bootstrap=self.bootstrap, seed=self.seed)
-        return replace(drawn, level=self.level, optimism=self.optimism)
+        return replace(drawn, level=self.level, optimism=self.optimism, keep=self.keep)
 
     @property
     def files(self) -> list[PathLike]:

@@ -15,6 +15,7 @@ from deciban import calibration, read_scores
 from deciban.calibration import AffineCalibrator
 from deciban.cli.commands.train import METHODS
 from deciban.models import load_model
+from support.commands import printed_table
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "calibration.json").read_text())["calibration"]
 CASE = GOLDEN["gauss_50_200"]
@@ -67,17 +68,17 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         "wrote model.json",
     ]
     lines = out.splitlines()
-    before, after = lines[1].split(), lines[2].split()
+    before, after = (printed_table(out)[name] for name in ("dev", "dev, calibrated"))
     assert lines[0].split() == [
         *("system", "EER", "(ROCCH)", "minDCF", "actDCF", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
     ]
-    assert (before[0], after[:2]) == ("dev", ["dev,", "calibrated"])
-    # An increasing map moves neither the EER nor any minimum, and this one lowers Cllr.
-    assert before[1:4] == after[2:5]
-    assert before[6] == after[7]
-    assert float(after[6]) < float(before[5])
+    # An increasing map moves neither the EER nor any minimum nor their intervals, and this one lowers Cllr.
+    for name in ("EER (ROCCH)", "minDCF", "min Cllr", "AUC"):
+        assert before[name] == after[name]
+        assert before[name].endswith("]")
+    assert float(after["Cllr"].split()[0]) < float(before["Cllr"].split()[0])
     assert "normalized DCF at p_target 0.1" in out
-    shown = re.search(r"^scale (\S+), offset (\S+)$", out, flags=re.MULTILINE).groups()
+    shown = re.search(r"^scale (\S+) ± \S+, offset (\S+) ± \S+$", out, flags=re.MULTILINE).groups()
     np.testing.assert_allclose([float(x) for x in shown], CASE["scale_offset"]["log(1,1)"][0], atol=1e-4)
     assert "training: converged in" in out
     # The objective of the logarithmic rule at prior 0.5 is Cllr times ln 2, and Cllr is 1 at llr 0.

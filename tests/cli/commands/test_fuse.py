@@ -401,7 +401,7 @@ def test_weights_of_measures_are_told_in_the_units_of_the_penalty(run):
     (line,) = [line for line in out.splitlines() if line.startswith("q1 of test ")]
     assert float(line.split()[-1]) == pytest.approx(model.standardized_quality_weights_[-1, 0], rel=1e-3)
     (line,) = [line for line in out.splitlines() if line.startswith("without quality: offset ")]
-    assert len(line.split()) == 4  # an offset has no unit
+    assert len(line.split()) == 6  # a value and its standard error: an offset has no unit
 
 
 def test_the_fusion_without_quality_is_told(run):

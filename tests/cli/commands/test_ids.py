@@ -22,10 +22,11 @@ def test_the_way_out_works_as_it_is_printed(run):
     assert "all 40 would match without '.wav' and by the last part of their names" in err
     assert "ids=" not in err
     option = err[err.index("--ids") :].strip().removesuffix(".")
-    code, out, err = run(f"eval scores.txt --key key.txt {option} --json")
+    # Groups of the jackknife follow from names of speakers, which differ.
+    code, out, err = run(f"eval scores.txt --key key.txt {option} --json --no-optimism")
     assert code == 0, err
     assert "ids   strip-ending,basename changed 42 names of key.txt · 0 names of scores.txt" in err
-    plain = json.loads(run("eval scores.txt --key plain.txt --json")[1])
+    plain = json.loads(run("eval scores.txt --key plain.txt --json --no-optimism")[1])
     assert json.loads(out)["systems"] == plain["systems"]
 
 

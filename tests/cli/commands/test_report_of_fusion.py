@@ -12,6 +12,7 @@ from deciban.cli.commands.report import report_command
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
 from deciban.models import Training
+from support.commands import printed_table
 
 pytestmark = pytest.mark.usefixtures("sketches")  # of pages, the words are tested here
 
@@ -53,7 +54,7 @@ def train(*names):
 
 def cells(page, name):
     row = re.search(rf'<tr>\s*<th scope="row">{re.escape(name)}</th>(.*?)</tr>', page, flags=re.DOTALL)[1]
-    return re.findall(r"<td>(.*?)</td>", row)
+    return re.findall(r"<td>(.*?)(?:<small class=\"interval\">\[.*?\]</small>)?</td>", row)
 
 
 def test_systems_and_fusion_are_shown(files):
@@ -66,8 +67,8 @@ def test_systems_and_fusion_are_shown(files):
     assert float(cells(page, "system 1")[0]) == pytest.approx(model.weights_[1], abs=1e-4)
     assert float(cells(page, "offset")[0].replace("\N{MINUS SIGN}", "-")) == pytest.approx(model.offset_, abs=1e-4)
     llr = model.transform(SCORES["eval"])
-    shown = re.search(r"^fusion +.* ([\d.]+) +[\d.]+ +[\d.]+ +[\d.]+$", done.stdout, flags=re.MULTILINE)[1]
-    assert float(shown) == pytest.approx(metrics.cllr(llr[TRUTH], llr[~TRUTH]), abs=1e-3)
+    shown = printed_table(done.stdout)["fusion"]["Cllr"]
+    assert float(shown.split()[0]) == pytest.approx(metrics.cllr(llr[TRUTH], llr[~TRUTH]), abs=1e-3)
 
 
 def test_with_training_the_worth_of_each_system_is_shown(files):

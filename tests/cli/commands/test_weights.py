@@ -44,7 +44,7 @@ def files(tmp_path, monkeypatch):
 
 def told(run, command):
     """What a command prints as JSON on weighted trials, and on repeated ones."""
-    found, units = [], "" if command.startswith("eval") else " --units speaker"
+    found, units = [], " --units speaker"
     for folder, words in (("weighted", f"--weights w{units}"), ("repeated", units)):
         code, out, err = run(re.sub(r"(\w+\.(txt|csv))", rf"{folder}/\1", command) + f" {words} --json")
         assert code == 0, err

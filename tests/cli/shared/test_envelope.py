@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,7 @@ import pytest
 import deciban
 from deciban.cli.main import COMMANDS
 from deciban.messages import Message
+from support.commands import printed_table
 
 N = 240
 
@@ -45,7 +47,9 @@ CALLS = [
     "eval c.npy d.npy --key label.npy --p-target 0.1 --p-target 0.5",
     "eval c.npy --key label.npy --no-pairs --no-subsets",
     "eval c.npy --key label.npy --out-of-set 0.2",
+    f"compare a.txt {LONG} --key key.txt --dcf 0.1 --dcf 0.5 --permutations 99 --units trials",
     f"report a.txt {LONG} --key key.txt -o page.html --train a.txt --train {LONG} --train-key key.txt",
+    "compare c.npy d.npy --key label.npy --against first --no-optimism",
     "report c.npy --key label.npy -o page.html",
     "plot det a.txt --key key.txt -o det.svg",
     "plot confusion c.npy --key label.npy -o confusion.svg",
@@ -184,7 +188,9 @@ def test_tables_fit_the_window(call, width, run, monkeypatch):
 @pytest.mark.parametrize("style", ["csv", "markdown", "latex"])
 def test_styles_have_the_figures_of_the_plain_table(style, run):
     call = "eval a.txt --key key.txt --dcf 0.5 -q"
-    figures = run(call)[1].splitlines()[1].replace(" %", "").split()
+    cells = list(printed_table(run(call)[1])["a"].values())
+    figures = [figure for cell in cells for figure in re.findall(r"[\d.]+", cell)]
+    assert len(figures) == 3 * len(cells) == 3 * 7  # each with both bounds
     row = next(line for line in run(f"{call} --table {style}")[1].splitlines() if figures[3] in line)
     for figure in figures:
         assert figure in row

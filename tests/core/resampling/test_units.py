@@ -78,3 +78,50 @@ def test_what_names_no_units(values, message):
 def test_words_and_numbers_do_not_mix():
     with pytest.raises(InputError, match="tar_units, non_units: some are words, some numbers"):
         together([(["a"], "tar_units"), ([1], "non_units")])
+
+
+@given(st.lists(st.integers(-(2**53), 2**53), max_size=20))
+def test_numbers_and_the_words_that_spell_them_are_the_same_units(numbers):
+    words = [str(number) for number in numbers]
+    short = [k for k, word in enumerate(words) if len(word.removeprefix("-")) < 17]
+    assert keys_of(np.array(numbers, np.int64))[short].tolist() == keys_of(np.array(words, np.str_))[short].tolist()
+
+
+def test_words_that_look_like_numbers_but_are_spelt_otherwise_are_other_units():
+    words = ["7", "07", "7.0", " 7", "-7", "+7", "\N{ARABIC-INDIC DIGIT SEVEN}", "7" * 30, "", "-"]
+    assert len(set(keys_of(words).tolist())) == len(words)
+
+
+def test_one_column_and_bytes_and_whole_floats_are_what_they_say():
+    plain = TrialUnits.of([3, 5, 3])
+    for same in ([[3], [5], [3]], [3.0, 5.0, 3.0], np.array([3, 5, 3], np.uint8)):
+        assert TrialUnits.of(same).keys.tolist() == plain.keys.tolist()
+        assert [side.tolist() for side in TrialUnits.of(same).codes] == [[0, 1, 0]]
+    accents = np.array(["é".encode(), b"b"])
+    assert TrialUnits.of(accents).keys.tolist() == TrialUnits.of(["é", "b"]).keys.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.5, 2.0], "whole numbers"),
+        ([np.nan, 1.0], "whole numbers"),
+        ([np.inf, 1.0], "whole numbers"),
+        (np.array([2**63 + 1, 1], np.uint64), "whole numbers"),
+        (["ann", None], "no unit at index 1"),
+        (np.array([["ann", "bob"], ["cid", np.nan]], object), "no unit at index 1"),
+        (np.zeros((2, 3), int), "shape"),
+        (np.zeros((1, 2, 2), int), "shape"),
+        (np.array(["2020-01-01"], "datetime64[D]"), "datetime64"),
+        (np.array([1j]), "complex"),
+    ],
+)
+def test_what_names_no_unit_is_refused(values, words):
+    with pytest.raises(InputError, match=words) as found:
+        TrialUnits.of(values, "tar_units")
+    assert str(found.value).startswith("tar_units: ")
+
+
+def test_an_empty_class_goes_with_either():
+    tar, non = together([([], "tar_units"), (["ann"], "non_units")])
+    assert (tar.n_trials, non.n_units) == (0, 1)

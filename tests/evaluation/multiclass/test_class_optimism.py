@@ -7,7 +7,7 @@ from deciban import multiclass
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.optimism import RATE
+from deciban.evaluation.linear_figures import OF_MAPS, OF_THRESHOLDS
 
 
 def drawn(n_units=60, n_classes=3, seed=0):
@@ -45,10 +45,11 @@ def test_minima_of_detectors_are_corrected_by_pooling_without_each_group():
         return multiclass.detection_analysis(*trials, p_target=0.3)
 
     for name in ("eer", "min_cllr", "min_cost"):
-        expected = without_groups(loglik, label, units, lambda *some, name=name: getattr(analysed(*some), name), RATE)
+        rate = OF_MAPS if name == "min_cllr" else OF_THRESHOLDS
+        expected = without_groups(loglik, label, units, lambda *some, name=name: getattr(analysed(*some), name), rate)
         told = [found.interval(("detectors", str(k), name)).corrected for k in range(3)]
         np.testing.assert_allclose(told, expected, rtol=1e-9)
-    expected = np.mean(without_groups(loglik, label, units, lambda *some: analysed(*some).min_cost, RATE))
+    expected = np.mean(without_groups(loglik, label, units, lambda *some: analysed(*some).min_cost, OF_THRESHOLDS))
     assert found.interval("min_c_avg").corrected == pytest.approx(expected)
 
 
@@ -57,7 +58,7 @@ def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight):
     loglik, label, units = drawn()
     weights = None if weight is None else np.full(len(label), weight)
     found = evaluate_classes(loglik, label, units=units, sample_weight=weights)
-    expected = without_groups(loglik, label, units, lambda *some: multiclass.pairwise_analysis(*some).min_cllr, RATE)
+    expected = without_groups(loglik, label, units, lambda *some: multiclass.pairwise_analysis(*some).min_cllr, OF_MAPS)
     for i, j in ((0, 1), (2, 0), (1, 2)):
         assert found.interval(("pairwise_min_cllr", str(i), str(j))).corrected == pytest.approx(expected[i, j])
         loss, one = (found.interval((f"pairwise_{what}", str(i), str(j))) for what in ("calibration_loss", "min_cllr"))

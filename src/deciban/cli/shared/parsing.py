@@ -26,6 +26,24 @@ def parse_points(dcf: Sequence[str]) -> list[tuple[float, ...]]:
     return points
 
 
+def parse_margins(given: Sequence[str]) -> list[tuple[str, float]]:
+    """Turn ``FIGURE[:MARGIN]`` into names of figures, and how much worse they may be.
+
+    >>> parse_margins(["eer:0.002", "min_dcf@2"])
+    [('eer', 0.002), ('min_dcf@2', 0.0)]
+    """
+    found = []
+    for text in given:
+        figure, colon, margin = text.partition(":")
+        try:
+            found.append((figure, _finite(margin) if colon else 0.0))
+        except ValueError:
+            figure = ""
+        if not figure or found[-1][1] < 0.0:
+            raise click.BadParameter(f"{text!r}: write FIGURE or FIGURE:MARGIN, for example eer:0.002.")
+    return found
+
+
 def parse_rates(given: Sequence[str]) -> list[float]:
     """Turn ``P,P,...``, maybe several times, into numbers; percent signs are no part of them.
 
@@ -216,6 +234,7 @@ def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> No
 PARSERS: dict[str, Callable[[Any], Any]] = {
     "points": parse_points,
     "rates": parse_rates,
+    "margins": parse_margins,
     "missing": parse_missing,
     "missing or subset": partial(parse_missing, more=("subset", "subset=N")),
     "where": parse_where,

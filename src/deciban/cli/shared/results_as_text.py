@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from deciban.analysis.comparison import Comparison
 from deciban.cli.shared.table_writers import STYLES, UNLIMITED, WRITERS
 from deciban.cli.shared.tables import TableConsole, print_results
 from deciban.errors import InputError
@@ -16,7 +17,7 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
 
     Parameters
     ----------
-    result : Results, Evaluation, ClassEvaluation or Trained
+    result : Results, Evaluation, ClassEvaluation, Comparison or Trained
     style : str
         One of those that the command line knows, or ``"html"``.
     width : int, optional
@@ -39,7 +40,11 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
         raise InputError(f"width: got {width!r}. It is a whole number of letters, {_LEAST} or more.")
     written = io.StringIO()
     out = TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
-    if isinstance(result, Results) or not hasattr(result, "rows"):
+    if isinstance(result, Comparison):
+        from deciban.cli.shared.comparison_tables import print_comparison
+
+        print_comparison(result, out)
+    elif isinstance(result, Results) or not hasattr(result, "rows"):
         shown = result if isinstance(result, Results) else Results((result,))
         if shown.systems:
             print_results(shown, out, all_classes=all_classes)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
-from deciban.core.ranks.counts import CountTable, SortedClass, corners
+from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -92,7 +92,7 @@ class Cells:
 
 
 def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
-    """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along the ROC between.
+    """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
 
     Where there are few scores, every one has a cell of its own and nothing is rounded.
 
@@ -110,22 +110,18 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> C
     if sum(map(len, distinct)) <= room:
         borders = np.concatenate([one.astype(np.float64) for one in distinct])
     else:
-        borders = _along_roc(table, room)
+        borders = np.concatenate([_quantiles(one, room // 2) for one in (table.tar, table.non)])
     ends = [-_LARGEST, _LARGEST] if any(len(one) and np.isinf(one[[0, -1]]).any() for one in distinct) else []
     borders = np.concatenate((borders, wanted, pav.low, ends))
     borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
     return Cells(np.unique(borders))
 
 
-def _along_roc(table: CountTable, n_places: int) -> FloatArray:
-    """Scores at corners of the ROC that are evenly spaced on either axis of a DET plot."""
-    n_fa, n_miss = corners(table.n_tar, table.n_non)
-    scores = table.corner_scores()
-    lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places // 2, 2)))
-    at = np.concatenate(
-        (np.searchsorted(n_miss, lines * n_miss[-1]), len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]))
-    )
-    return np.asarray(scores[np.unique(np.clip(at, 0, len(scores) - 1))])
+def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
+    """Scores of a class that are evenly spaced on an axis of a DET plot."""
+    lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * trials.total
+    at = lines.astype(np.int64) if trials.cumulated is None else np.searchsorted(trials.cumulated[1:], lines)
+    return trials.scores[np.clip(at, 0, len(trials.scores) - 1)].astype(np.float64)
 
 
 def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]:

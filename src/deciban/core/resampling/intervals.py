@@ -72,9 +72,13 @@ class NothingSeen:
     ceiling: float = math.inf
     is_entropy: bool = False
 
-    def bounds(self, value: float, level: float) -> tuple[float, float]:
+    def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
-        share = -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+        return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
+
+    def bounds(self, value: float, level: float) -> tuple[float, float]:
+        """The figure, and what it rises to or falls to with that `share`."""
+        share = self.share(level)
         rise = min(share, 0.5)
         if self.is_entropy:
             rise = float(special.entr(rise) + special.entr(1.0 - rise)) / math.log(2)

@@ -18,7 +18,7 @@ Table: TypeAlias = Any
 _DENSE = 1 << 22
 """Entries up to which a table is an array."""
 
-_SLAB = 1 << 20
+_SLAB = 1 << 18
 _BLOCK = 1 << 18
 """Entries of a table that are handled at once."""
 
@@ -82,7 +82,7 @@ class UnitCounts:
                 tally.add(other, cell, weight)
                 tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
                 inside.add(dealt[one], cell, weight, only=np.flatnonzero(together & ~same))
-        return cls(tally.table(), units.keys, once.table()[0], group, np.asarray(inside.table()))
+        return cls(tally.table(), units.keys, once.array()[0], group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
@@ -169,6 +169,9 @@ class _Tally:
                 index = unit.astype(np.int64)
                 index *= self.n_cells
                 index += cell
+            if len(index) < len(self.counts) // 4:  # a pass over the table would cost more
+                np.add.at(self.counts, index, sign if weight is None else sign * weight)
+                return
             found = np.bincount(index, weight, minlength=len(self.counts))
             found = found if found.dtype == self.kind else np.rint(found).astype(self.kind)
             self.counts += found if sign > 0 else -found
@@ -182,6 +185,10 @@ class _Tally:
     def table(self) -> Table:
         """Units in rows, cells in columns."""
         return self.counts.reshape(self.shape) if self.is_dense else self.counts
+
+    def array(self) -> CountArray:
+        """The same where it is small."""
+        return np.asarray(self.table() if self.is_dense else self.counts.toarray())
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:

@@ -19,9 +19,10 @@ from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.linear_figures import LinearFigure
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.optimism import chosen_without
+from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
 from deciban.types import FloatArray, IntArray
@@ -67,6 +68,12 @@ class DetectorInfluences:
         self.actual, self.least = np.zeros((2, len(self.p_target), n))
         self.least_shift = np.zeros(len(self.p_target))
         self.squares = np.zeros(0)
+        self.keeps_curve, self.kept_curve = False, np.zeros((0, 0))
+
+    @property
+    def n_places(self) -> int:
+        """At so many priors of the curve there is an influence of every unit."""
+        return len(self._axis)
 
     @property
     def n_points(self) -> int:
@@ -100,8 +107,12 @@ class DetectorInfluences:
         for k in places:
             self.actual[k] = self._c_avg(detectors, float(self.p_target[k]))
         if places[0] == 0 and not self.is_open:
-            rows = (self._c_avg(detectors, float(p)) for p in expit(self._axis))
-            self.squares = np.array([self.means.squares(self.means.centred(row[None]))[0] for row in rows])
+            rows = (self.means.centred(self._c_avg(detectors, float(p))[None]) for p in expit(self._axis))
+            if self.keeps_curve:
+                self.kept_curve = np.concatenate([self.means.by_unit(row) for row in rows])
+                self.squares = np.einsum("pu,pu->p", self.kept_curve, self.kept_curve)
+            else:
+                self.squares = np.array([self.means.squares(row)[0] for row in rows])
 
     @property
     def _axis(self) -> FloatArray:
@@ -185,6 +196,15 @@ class DetectorInfluences:
         errors = np.sqrt(self.squares * n_units / (n_units - 1))
         return {"c_avg": np.interp(self.summary.places, self._axis, errors)}
 
+    @property
+    def curve_influences(self) -> dict[str, CurveInfluences]:
+        """C_avg at places of its curve with the influences of units, if they were to be kept."""
+        if not len(self.kept_curve):
+            return {}
+        none = np.zeros((2, self.n_places, 2))
+        value = np.asarray(self.found.curves.c_avg[::STEP])
+        return {"c_avg": CurveInfluences(self._axis, value, self.kept_curve, none, (1, 1))}
+
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
 """What each trial adds to a minimum, and what to add to that for new units if it is known."""
@@ -241,7 +261,9 @@ class OneDetector:
         Trials that take part in the choice of a threshold or map cost less than others.
         """
         figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0))]
-        figures.append(LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2)))
+        figures.append(
+            LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2), rate=OF_MAPS)
+        )
         figures += [LinearFigure("min_cost", 0.0, 0.0, least=partial(_least_cost, float(x))) for x in self.log_odds]
         if left_out is None:
             return [(self.of_trials(one.costs_by(self.linear.best)[:, 0]), None) for one in figures]

@@ -20,7 +20,7 @@ from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.types import FloatArray, IntArray
 
@@ -149,6 +149,8 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
         for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
     )
+    room = _KEPT if resampling.keep else KEPT_CURVES
+    detectors.keeps_curve = resampling.keep is not False and detectors.n_places * trials.units.n_units <= room
     collected.add([*costs.rules(), *costs.decisions()], keep=of_all)
     collected.add_squares(*zip(*costs.rates(means), strict=True))
     for some in detectors:
@@ -168,4 +170,5 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         curves=detectors.curves(n_units),
         level=resampling.level,
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
+        curve_influences=detectors.curve_influences,
     )

@@ -15,6 +15,7 @@ from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.core.resampling.scales import Scale
 from deciban.core.rules.proper import softplus
+from deciban.evaluation.linear_figures import OF_MAPS
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
 from deciban.evaluation.optimism import shifts_of
 from deciban.evaluation.uncertainty import Figure
@@ -86,7 +87,7 @@ def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: 
             counts = [None if leads.weights is None else weights[some] for some in (own, theirs)]
             both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
             parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
-    return shifts_of(whole, np.array(parts))
+    return shifts_of(whole, np.array(parts), OF_MAPS)
 
 
 def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:

@@ -179,6 +179,11 @@ class ClassEvaluation(OneSystem):
         return f"ClassEvaluation({self.name!r}: {figures}; {size})"
 
     @property
+    def point_names(self) -> tuple[str, ...]:
+        """What the operating points are called, in their order."""
+        return tuple(str(OperatingPoint(point.p_target)) for point in self.points)
+
+    @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.classes)

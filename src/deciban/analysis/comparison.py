@@ -1,0 +1,295 @@
+"""Whether one system is better than another: differences of figures and curves, and intervals by units."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from deciban.analysis.compared_figures import (
+    estimates_of,
+    figure_called,
+    figures_of,
+    in_words,
+    shown,
+    with_unit,
+    written,
+)
+from deciban.analysis.curve_differences import curve_differences
+from deciban.analysis.paired import PairedUnits, SignFlips, holm
+from deciban.analysis.pairs import FigureDifference, Pair
+from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
+from deciban.errors import InputError
+from deciban.evaluation.as_json import plain
+from deciban.evaluation.interval_words import bounds_in_words
+from deciban.evaluation.one_system import OneSystem, Shown
+from deciban.evaluation.results import Results
+from deciban.evaluation.uncertainty import Figure, no_units
+
+Against: TypeAlias = Literal["all", "first"]
+"""Which pairs are compared: all, or every system with the first one."""
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """Systems compared in pairs, by the speakers or other units of their trials.
+
+    Attributes
+    ----------
+    results : Results
+        The evaluations, how trials met, and what was read and assumed.
+    pairs : tuple of Pair
+    level : float
+        Of the intervals, for each difference alone; bands of curves hold over all priors at once.
+    flips : SignFlips, optional
+        Where p-values are those of a permutation test.
+    notes : tuple of str
+        What a reader must know before quoting the differences.
+    """
+
+    results: Results[Any]
+    pairs: tuple[Pair, ...]
+    level: float = LEVEL
+    flips: SignFlips | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    kind = "comparison"
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(map(str, self.pairs))}; {self.units_in_words})"
+
+    @property
+    def systems(self) -> tuple[Any, ...]:
+        """The evaluations."""
+        return self.results.systems
+
+    @property
+    def units_in_words(self) -> str:
+        """How many units there are."""
+        return str(self.systems[0].uncertainty.units_in_words)
+
+    @property
+    def message_lines(self) -> tuple[str, ...]:
+        """What was read and assumed, a line each."""
+        return self.results.message_lines
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Every difference, with the names of its systems: the rows of data frames."""
+        sides = ("first_system", "second_system")
+        return [(dict(zip(sides, pair.names, strict=True)), one) for pair in self.pairs for one in pair.figures]
+
+    def difference(
+        self, figure: Figure, first: str | None = None, second: str | None = None, *, level: float | None = None
+    ) -> Interval:
+        """Return the difference of a figure, first minus second, with its paired interval.
+
+        Parameters
+        ----------
+        figure : str, or (str, place)
+            As in `deciban.Evaluation.interval`: any figure that has an interval, also those that tables do not show.
+        first, second : str, optional
+            Names of systems; the first two when left out.
+        level : float, optional
+            That of the comparison when left out.
+
+        Returns
+        -------
+        Interval
+            ``estimate`` is the difference of the figures as they are defined, and the middle of the interval;
+            ``p_value`` is two-sided, and of this difference alone.
+
+        Raises
+        ------
+        InputError
+            If there is no such figure or system, or the level is not inside (0, 1).
+
+        Examples
+        --------
+        >>> import deciban
+        >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["ann", "bob", "cid"]}
+        >>> systems = [deciban.evaluation.evaluate(tar, [0.0, 1.0, -1.0], **units) for tar in ([3, 2, 4], [0.5, 2, -1])]
+        >>> found = deciban.compare(*systems).difference("cllr")
+        >>> round(found.estimate, 3), found.n_units
+        (-0.414, 3)
+        """
+        names = [one.name for one in self.systems]
+        for name in (first, second):
+            if name is not None and name not in names:
+                raise InputError(f"{name!r} is none of the systems, which are {', '.join(names)}.")
+        one = self.systems[0 if first is None else names.index(first)]
+        other = self.systems[1 if second is None else names.index(second)]
+        found = figure
+        if isinstance(figure, str) and figure not in estimates_of(one):
+            found = figure_called(figure, one)
+        for system in (one, other):
+            if found not in estimates_of(system):
+                raise InputError(
+                    f"figure: {system.name} has no interval of {figure!r}: there is no such figure, or it is infinite."
+                )
+        _require_same_meaning(one, other, [found])
+        chosen = self.level if level is None else checked_level(level)
+        return PairedUnits.of(one.uncertainty, other.uncertainty).difference(found, chosen, self.flips)
+
+    def worse(self, figure: str, margin: float = 0.0) -> tuple[str, ...]:
+        """Say which systems are worse than the first one: in the estimate by more than a margin, and beyond doubt.
+
+        Parameters
+        ----------
+        figure : str
+            Such as ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
+        margin : float
+            How much worse a system may be, in the unit of the figure: 0.005 is half a percent of an error rate.
+
+        Returns
+        -------
+        tuple of str
+            A sentence for each system that is worse than the first one by more than the margin, if its interval leaves
+            out no difference.
+
+        Raises
+        ------
+        InputError
+            If there is no such figure, or the margin is negative or no number.
+        """
+        given: Any = margin
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
+            raise InputError(f"margin: got {margin!r}. It is a number of at least 0, in the unit of the figure.")
+        base, chosen = self.systems[0], figure_called(figure, self.systems[0])
+        how, found = shown(chosen), []
+        for other in self.systems[1:]:
+            one = self.difference(chosen, other.name, base.name)
+            loss = -one.estimate if how.larger_is_better else one.estimate
+            if loss > margin and not one.low <= 0.0 <= one.high:
+                more = f", by more than {with_unit(written(margin, how), how)}" if margin else ""
+                amount = with_unit(written(one.estimate, how, sign=True), how)
+                bounds = ", ".join(bounds_in_words(one, in_percent=how.in_percent))
+                words = f"{in_words(chosen, base)} {amount} [{bounds}]"
+                found.append(f"{other.name} is worse than {base.name}{more}: difference of {words}")
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``deciban compare --json`` prints."""
+        about = self.systems[0].uncertainty
+        found: dict[str, Any] = plain(
+            {
+                "units": {"n": about.n_units, "noun": about.noun, "source": about.source},
+                "level": self.level,
+                "permutations": None if self.flips is None else self.flips.n_replicates,
+                "seed": None if self.flips is None else self.flips.seed,
+                "pairs": [pair.to_dict() for pair in self.pairs],
+                "notes": list(self.notes),
+            }
+        )
+        return {**self.results.to_dict(), **found}
+
+
+def compare_results(
+    results: Results[Any], *, against: Against | str = "all", level: float = LEVEL, permutations: int = 0, seed: int = 0
+) -> Comparison:
+    """Compare evaluations with units, pair by pair.
+
+    Parameters
+    ----------
+    results : Results
+        Of two systems at least, of which every two have other names.
+    against : {"all", "first"} or str
+        Whether all pairs are compared, or every system with the first one, or with the one of this name.
+    level : float
+    permutations : int
+        Replicates of a permutation test by units, from which p-values are taken; 0 for t tests.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, one has no units or other operating points, or an argument is out of range.
+    """
+    systems, level = results.systems, checked_level(level)
+    if len(systems) < 2:
+        raise InputError(f"compare: got {len(systems)} system. A comparison needs two at least.")
+    for one in systems:
+        if one.uncertainty is None:
+            raise no_units(one.name)
+    flips = SignFlips(permutations, seed) if _replicates(permutations) else None
+    figures = figures_of(systems)
+    for other in systems[1:]:
+        _require_same_meaning(systems[0], other, figures)
+    chosen = _pairs(systems, against)
+    paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
+    found = [[one.difference(figure, level, flips) for figure in figures] for one in paired]
+    adjusted = np.array([[one.p_value for one in row] for row in found], np.float64).reshape(len(chosen), len(figures))
+    adjusted = np.apply_along_axis(holm, 0, adjusted) if adjusted.size else adjusted
+    pairs = []
+    for (i, j), units, row, among in zip(chosen, paired, found, adjusted.tolist(), strict=True):
+        one, other = systems[i], systems[j]
+        rows = [
+            FigureDifference(
+                figure,
+                in_words(figure, one),
+                (estimates_of(one)[figure].value, estimates_of(other)[figure].value),
+                interval,
+                share,
+            )
+            for figure, interval, share in zip(figures, row, among, strict=True)
+        ]
+        names = (one.name, other.name)
+        pairs.append(Pair(names, tuple(rows), curve_differences(units, names, level), units.n_shared))
+    return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+
+
+def _replicates(permutations: Any) -> int:
+    if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 0:
+        raise InputError(f"permutations: got {permutations!r}. It is a number of replicates, such as 10000, or 0.")
+    return int(permutations)
+
+
+def _pairs(systems: Sequence[OneSystem], against: str) -> list[tuple[int, int]]:
+    """Positions of the systems that are compared."""
+    names = [one.name for one in systems]
+    if len(set(names)) < len(names):
+        raise InputError(f"compare: systems {', '.join(names)} do not all have other names. Name them (name=, --name).")
+    if against == "all":
+        return list(itertools.combinations(range(len(systems)), 2))
+    if against != "first" and against not in names:
+        raise InputError(f"against: got {against!r}. It is 'all', 'first' or one of {', '.join(names)}.")
+    base = 0 if against == "first" else names.index(against)
+    return [(base, k) for k in range(len(systems)) if k != base]
+
+
+def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Figure]) -> None:
+    """Refuse to subtract figures at other operating points, or of the other kind of scores."""
+    if one.kind != other.kind:
+        raise InputError(
+            f"{one.name}, {other.name}: scores of {one.kind} and of {other.kind} have no figure in common."
+        )
+    for figure in figures:
+        words, others = in_words(figure, one), in_words(figure, other)
+        if words != others:
+            raise InputError(
+                f"{one.name} has {words}, {other.name} {others}: these are not the same figure. Evaluate both at the "
+                "same operating points."
+            )
+
+
+def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
+    """What a reader must know."""
+    found = list(dict.fromkeys(note for one in systems for note in one.uncertainty.notes))
+    infinite = [
+        f"{what} of {one.name}"
+        for one in systems
+        for name, what in (("cllr", "Cllr"), ("calibration_loss", "calibration loss"))
+        if math.isinf(getattr(one, name, 0.0))
+    ]
+    if infinite:
+        found.append(f"{', '.join(infinite)}: infinite, so that there is no difference.")
+    n_units = max(one.uncertainty.n_units for one in systems)
+    noun = systems[0].uncertainty.noun
+    for pair in pairs:
+        if pair.n_shared < n_units:
+            words = f"no {noun}" if not pair.n_shared else f"{pair.n_shared:,} of {n_units:,} {noun}s"
+            found.append(f"{pair}: both have {words} in common; the others vary each by itself.")
+    return found

@@ -1,0 +1,294 @@
+"""Two systems unit by unit: the interval of a difference, and how likely one so great is where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+from scipy.optimize import brentq
+
+from deciban.core.resampling.intervals import LINEARISED, Estimate, Interval
+from deciban.core.resampling.units import Keys, mixed_bits
+from deciban.errors import InputError
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.types import FloatArray, IntArray
+
+_CELLS = 1 << 22
+"""Signs that are drawn at once."""
+
+_ROUNDING = 1e-13
+"""Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
+
+_ALIKE = 1e-9
+"""Statistics that differ by no more than this share of them are the same: rounding must not decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignFlips:
+    """A permutation test by units: in every replicate, some units exchange the two systems.
+
+    Attributes
+    ----------
+    n_replicates : int
+    seed : int
+    """
+
+    n_replicates: int
+    seed: int = 0
+
+    @property
+    def words(self) -> str:
+        """What stands beside p-values."""
+        return f"p-value by {self.n_replicates:,} exchanges of the systems by unit, seed {self.seed}"
+
+    def p_value(self, difference: float, influences: FloatArray, keys: Keys) -> float:
+        """Share of replicates with a t statistic that is as great, those of the data among them; two-sided.
+
+        To first order a difference is the sum of what each unit adds, ``d_k + difference / n``; exchanging the systems
+        of a unit turns its sign. Studentized, as in Janssen (1997), Studentized permutation tests.
+
+        Parameters
+        ----------
+        difference : float
+        influences : (n,) array
+        keys : (n,) uint64 array
+            Signs of a unit follow from its key, the seed and the number of the replicate alone.
+        """
+        adds = influences + difference / len(influences)
+        if not adds.any():
+            return 1.0
+        observed, at_least = _t_statistic(np.ones((1, len(adds))), adds)[0], 0
+        step = max(_CELLS // len(adds), 1)
+        for first in range(0, self.n_replicates, step):
+            numbers = np.arange(first, min(first + step, self.n_replicates), dtype=np.uint64)
+            stream = mixed_bits(numbers ^ mixed_bits(np.array([self.seed], np.uint64)))
+            bits = mixed_bits(stream[:, None] ^ keys[None, :]) >> np.uint64(63)
+            signs = 1.0 - 2.0 * bits.astype(np.float64)
+            at_least += int(np.count_nonzero(_t_statistic(signs, adds) >= observed * (1.0 - _ALIKE)))
+        return (at_least + 1) / (self.n_replicates + 1)
+
+
+def _t_statistic(signs: FloatArray, adds: FloatArray) -> FloatArray:
+    """Size of the mean over its standard error, up to a factor that is the same for all."""
+    total, squares = np.abs(signs @ adds), float(adds @ adds)
+    spread = np.maximum(squares - total**2 / len(adds), 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(total / np.sqrt(spread))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedUnits:
+    """The units of two systems: the same ones where they were evaluated on the same trials.
+
+    Attributes
+    ----------
+    first, second : Uncertainty
+        With influences.
+    keys : (n,) uint64 array
+        Of all units that either has.
+    places : pair of int arrays
+        Where the units of each stand among these.
+    n_shared : int
+        Units that both have.
+    """
+
+    first: Uncertainty
+    second: Uncertainty
+    keys: Keys
+    places: tuple[IntArray, IntArray]
+    n_shared: int
+
+    @classmethod
+    def of(cls, first: Uncertainty, second: Uncertainty) -> PairedUnits:
+        """Find units with the same key."""
+        keys, places = np.unique(np.concatenate((first.keys, second.keys)), return_inverse=True)
+        n = len(first.keys)
+        return cls(first, second, keys, (places[:n], places[n:]), n + len(second.keys) - len(keys))
+
+    @property
+    def n_units(self) -> int:
+        """Units of that system which has fewer: all of them, where both have the same ones."""
+        return min(self.first.n_units, self.second.n_units)
+
+    def subtracted(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Influences of all units on a difference, (..., n): those that a system lacks have none on its figure.
+
+        What rounding leaves where both are the same is none.
+        """
+        found = np.zeros((*first.shape[:-1], len(self.keys)))
+        found[..., self.places[0]] = first
+        largest = np.max(np.abs(found), axis=-1, keepdims=True, initial=0.0)
+        found[..., self.places[1]] -= second
+        found[np.abs(found) <= _ROUNDING * largest] = 0.0
+        return found
+
+    def standard_error(self, influences: FloatArray) -> FloatArray:
+        """Infinitesimal jackknife, ``n / (n - 1)`` times the sum of squares."""
+        squares = np.einsum("...u,...u->...", influences, influences)
+        return np.asarray(np.sqrt(squares * self.n_units / (self.n_units - 1)))
+
+    def influences(self, figure: Figure) -> FloatArray:
+        """Influences of all units on the difference of a figure.
+
+        Raises
+        ------
+        InputError
+            If they were not kept.
+        """
+        for one in (self.first, self.second):
+            if figure not in one.influences:
+                raise InputError(
+                    f"figure: influences of {one.units_in_words} on {figure!r} were not kept, and a difference needs "
+                    "them. Name units of which there are fewer, such as speakers."
+                )
+        return self.subtracted(self.first.influences[figure], self.second.influences[figure])
+
+    @property
+    def are_same(self) -> bool:
+        """Whether both systems have the same scores, as far as any figure or unit tells."""
+        one, other = self.first, self.second
+        return (
+            np.array_equal(one.keys, other.keys)
+            and one.influences.keys() == other.influences.keys()
+            and all(one.estimates[name].value == other.estimates[name].value for name in one.influences)
+            and all(np.array_equal(kept, other.influences[name]) for name, kept in one.influences.items())
+        )
+
+    def _replicates(self, figure: Figure) -> FloatArray | None:
+        """Differences of both figures in the same replicates of a bootstrap; None unless both were drawn alike."""
+        one, other = self.first.bootstrap, self.second.bootstrap
+        if one is None or other is None or figure not in one.values or figure not in other.values:
+            return None
+        drawn = [(x.seed, x.n_replicates, x.left_out) for x in (one, other)]
+        if drawn[0] != drawn[1] or self.n_shared < len(self.keys):
+            return None
+        return without_rounding(one.values[figure], other.values[figure])
+
+    def difference(self, figure: Figure, level: float, flips: SignFlips | None = None) -> Interval:
+        """First minus second, with its paired interval and p-value.
+
+        The middle of the interval is the difference of the figures as they are defined. What minima promise too much
+        is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
+        add their own noise: in simulations intervals around them held the true difference less often (see
+        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures.
+        """
+        one, other = (_settled(x.estimates[figure]) for x in (self.first, self.second))
+        influences = self.influences(figure)
+        influences[np.abs(influences) <= _ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
+        error = float(self.standard_error(influences))
+        value = float(without_rounding(one.value, other.value))
+        corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
+        plain = Estimate(value, error, self.n_units, "identity")
+        drawn = self._replicates(figure)
+        is_unseen = any(e.nothing_seen is not None and e.standard_error == 0.0 for e in (one, other))
+        if drawn is not None:
+            found = _of_replicates(drawn, plain, level)
+        elif is_unseen and not self.are_same:
+            found = _of_unseen(one, other, plain, level)
+        else:
+            found = replace(plain.interval(level), p_value=t_test(value, error, self.n_units))
+        if flips is not None:
+            p_value = flips.p_value(value, influences, self.keys)
+            found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
+        return replace(found, corrected=corrected)
+
+
+def _settled(one: Estimate) -> Estimate:
+    """An estimate that no unit moves, whatever rounding left of its standard error."""
+    return replace(one, standard_error=0.0) if one.standard_error <= _ROUNDING * abs(one.value) else one
+
+
+def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
+    """First minus second; 0 where rounding alone tells them apart.
+
+    Examples
+    --------
+    >>> without_rounding(np.array([0.1 + 0.2, 1.0]), np.array([0.3, 0.5])).tolist()
+    [0.0, 0.5]
+    """
+    found = np.subtract(first, second)
+    return np.where(np.abs(found) <= _ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, found)
+
+
+def _less(one: float | None, other: float | None) -> float:
+    return (one or 0.0) - (other or 0.0)
+
+
+def t_test(value: float, standard_error: float, n_units: int) -> float:
+    """Two-sided p-value of no difference, with ``n_units - 1`` degrees of freedom.
+
+    Examples
+    --------
+    >>> round(t_test(2.0, 1.0, 31), 4), t_test(0.0, 0.0, 31)
+    (0.0546, 1.0)
+    """
+    if value == 0.0:
+        return 1.0
+    if standard_error == 0.0:
+        return 0.0
+    return float(2.0 * special.stdtr(n_units - 1, -abs(value) / standard_error))
+
+
+def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval:
+    """Percentiles of differences, and the level at which these leave out no difference."""
+    low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
+    beyond = min(np.count_nonzero(drawn <= 0.0), np.count_nonzero(drawn >= 0.0))
+    p_value = min(2.0 * (beyond + 1) / (len(drawn) + 1), 1.0)
+    error, method = float(np.std(drawn, ddof=1)), "bootstrap, percentile, of both systems by the same draws"
+    return Interval(plain.value, low, high, error, None, level, plain.n_units, method, p_value)
+
+
+def _of_unseen(one: Estimate, other: Estimate, plain: Estimate, level: float) -> Interval:
+    """Where a system shows no errors: bounds of both figures by the rule of three, and what they leave of a difference.
+
+    The distances of bounds from their figures are added in squares (Zou and Donner 2008, MOVER); the p-value is that
+    of the widest level at which no difference is outside.
+    """
+
+    def bounds(at: float) -> tuple[float, float]:
+        (low, high), (under, over) = ((e.low, e.high) for e in (one.interval(at), other.interval(at)))
+        below = np.hypot(_reach(one.value, low), _reach(over, other.value))
+        above = np.hypot(_reach(high, one.value), _reach(other.value, under))
+        return plain.value - float(below), plain.value + float(above)
+
+    def excess(at: float) -> float:
+        low, high = bounds(at)
+        return low if plain.value > 0 else -high
+
+    least, most = 1e-12, 1.0 - 1e-12
+    p_value = 1.0
+    if plain.value != 0.0 and excess(least) > 0.0:
+        p_value = 1.0 - (most if excess(most) > 0.0 else float(brentq(excess, least, most)))
+    low, high = bounds(level)
+    error, n_units = plain.standard_error, plain.n_units
+    method = f"{LINEARISED}, and the rule of three where no error was seen"
+    return Interval(plain.value, low, high, error, None, level, n_units, method, p_value)
+
+
+def _reach(high: float, low: float) -> float:
+    return max(high - low, 0.0)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """P-values for several hypotheses at once: below a level for any true one with no more than this probability.
+
+    Parameters
+    ----------
+    p_values : (n,) array
+
+    References
+    ----------
+    S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = np.arange(len(p_values), 0, -1)
+    adjusted = np.minimum(np.maximum.accumulate(steps * p_values[order]), 1.0)
+    found = np.empty(len(p_values))
+    found[order] = adjusted
+    return found

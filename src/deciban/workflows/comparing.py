@@ -1,0 +1,249 @@
+"""Systems of files, data frames, arrays or evaluations compared: which is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from deciban.analysis.comparison import Against, Comparison, compare_results
+from deciban.core.resampling.intervals import LEVEL
+from deciban.errors import InputError
+from deciban.evaluation.one_system import OneSystem
+from deciban.evaluation.results import Results, names_apart
+
+if TYPE_CHECKING:
+    from deciban.io.source import PathLike
+    from deciban.models import Model
+    from deciban.models.score_model import ScoreModel
+    from deciban.types import Progress
+    from deciban.workflows.inputs import Paths, ScoreFiles
+    from deciban.workflows.options import Options
+
+
+def compare(
+    first: Any,
+    second: Any = None,
+    *others: Any,
+    names: Sequence[str] | None = None,
+    against: Against | str = "all",
+    level: float = LEVEL,
+    permutations: int = 0,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Compare systems on the same trials: differences of figures with paired intervals and p-values.
+
+    Parameters
+    ----------
+    first, second, *others : Evaluation, ClassEvaluation, or pair of arrays
+        Evaluations that were made with units; or the scores of targets and of non-targets of each system, whose units
+        are ``tar_units`` and ``non_units``, the same for all. In place of ``first``, and with no other: a data frame,
+        of which ``score`` names the columns of all systems and ``units`` that of the units; or the `Results` of
+        several systems.
+    names : sequence of str, optional
+        What the systems are called.
+    against : {"all", "first"} or str
+        Whether all pairs are compared, or every system with the first one, or with the one of this name.
+    level : float
+        Of the intervals.
+    permutations : int
+        Number of replicates of a permutation test, in which the two systems are exchanged by units; p-values are those
+        of a t test when 0.
+    seed : int
+        From which these exchanges are drawn.
+    **options
+        Of arrays and data frames, as in `deciban.evaluate`.
+
+    Returns
+    -------
+    Comparison
+        Differences are first minus second.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, units are unknown, figures are those of other operating points, or as in
+        `deciban.evaluate`.
+
+    Notes
+    -----
+    Influences of units on the figures of two systems subtract: with ``d_k`` the difference of both for unit k, the
+    variance of the difference is ``n / (n - 1) sum d_k^2``, its interval has the t quantile of ``n - 1`` degrees of
+    freedom. Evaluations of other trials are compared in the same way: units that only one of them has vary by
+    themselves, and n is the smaller number of units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> speaker = np.repeat(np.arange(50), 4)
+    >>> easy, hard = rng.normal(2.0, 1.0, (2, 200))
+    >>> non = rng.normal(-2.0, 1.0, 200)
+    >>> found = compare((easy, non), (hard - 1.0, non), names=["A", "B"], tar_units=speaker, non_units=speaker)
+    >>> difference = found.difference("cllr")
+    >>> difference.high < 0.0, difference.p_value < 0.01
+    (True, True)
+    """
+    given = (first, *(() if second is None else (second, *others)))
+    if len(given) == 1:
+        results = _together(first, options)
+    else:
+        results = Results(tuple(_evaluated(one, at, options) for at, one in enumerate(given)))
+    systems = results.systems
+    called = [one.name for one in systems]
+    if names is not None:
+        if isinstance(names, str) or len(names) != len(systems):
+            raise InputError(f"names: got {names!r} for {len(systems)} systems. Give one name for each.")
+        called = list(map(str, names))
+    elif len(set(called)) == 1:
+        called = [f"system {k + 1}" for k in range(len(systems))]
+    results = replace(results, systems=_renamed(systems, names_apart(called, ()) if names is None else called))
+    return compare_results(results, against=against, level=level, permutations=permutations, seed=seed)
+
+
+def _renamed(systems: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(one if one.name == name else replace(one, name=name) for one, name in zip(systems, names, strict=True))
+
+
+def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
+    """Results of several systems: those that there are, or those of a data frame."""
+    if isinstance(given, Results):
+        _refuse(options)
+        return given
+    if isinstance(given, OneSystem):
+        raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
+    from deciban.workflows.in_memory import evaluate
+
+    found: Any = evaluate(given, **options)
+    if not isinstance(found, Results):
+        raise InputError("score: name the columns of all systems: score=['a', 'b'].")
+    return found
+
+
+def _evaluated(given: Any, at: int, options: dict[str, Any]) -> Any:
+    """An evaluation, which is there already or made of scores of both classes."""
+    if isinstance(given, OneSystem):
+        _refuse(options)
+        return given
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InputError(
+            f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
+            "scores of targets and those of non-targets. A data frame is passed alone."
+        )
+    from deciban.evaluation import evaluate
+
+    return evaluate(*given, name=f"system {at + 1}", **options)
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    if options:
+        raise InputError(f"{', '.join(options)}: is about scores, and these are evaluated already. Leave it out.")
+
+
+def compare_files(
+    scores: Paths | None = None,
+    key: PathLike | None = None,
+    *,
+    model: PathLike | Model | None = None,
+    quality: Any = None,
+    against: Against | str | None = None,
+    permutations: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare the systems of score files on the trials of one key that all of them scored.
+
+    Parameters
+    ----------
+    scores : sequence of paths
+        Score files of two systems or more; of one with a model.
+    key : path, optional
+        As in `deciban.evaluate_files`.
+    model : path or Model, optional
+        What it makes of the scores is compared with these: before against after calibration, a fusion against each of
+        its systems.
+    quality : path, or mapping of side to path, optional
+        Quality measures, for a fusion that was trained with some.
+    against : {"all", "first"} or str, optional
+        Which pairs are compared, as in `deciban.compare`: all; with a model, what it makes of the scores with each
+        system as it is.
+    permutations : int
+        As in `deciban.compare`.
+    progress : function, optional
+        Called with a few words at every step.
+    **options
+        As in `deciban.evaluate_files`; ``missing`` is ``"drop"`` when left out: systems are compared on the trials that
+        all have scores of, and how many were dropped is in ``messages``.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `deciban.evaluate_files`, or as in `deciban.compare`.
+    TypeError
+        If an option is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> trials = [(f"m{i}", f"s{j}", int(i == j)) for i in range(5) for j in range(5)]
+    >>> _ = (folder / "key.txt").write_text("".join(f"{m} {s} {'non' * (1 - t)}target\\n" for m, s, t in trials))
+    >>> for name, slope in (("a", 3), ("b", 1)):
+    ...     lines = [f"{m} {s} {slope * t - 1 + 0.1 * k % 1.3:.1f}\\n" for k, (m, s, t) in enumerate(trials)]
+    ...     _ = (folder / f"{name}.txt").write_text("".join(lines))
+    >>> found = compare_files([folder / "a.txt", folder / "b.txt"], folder / "key.txt")
+    >>> str(found.pairs[0]), found.difference("cllr").n_units
+    ('a − b', 5)
+    """
+    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.options import Options
+    from deciban.workflows.two_files import named_scores
+
+    named, options = named_scores(scores, key, options)
+    chosen = Options.of("compare_files", {"missing": "drop", **options})
+    how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
+    loaded = _loaded(model, chosen)
+    return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=loaded, **how)
+
+
+def _loaded(model: PathLike | Model | None, options: Options) -> ScoreModel | None:
+    if model is None:
+        return None
+    from deciban.workflows.model_files import trained_model
+
+    return trained_model(model, options.kind)
+
+
+def compare_chosen(
+    files: ScoreFiles,
+    options: Options,
+    *,
+    model: ScoreModel | None = None,
+    quality: Any = None,
+    against: Against | str | None = None,
+    permutations: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare systems of files that are open already, by options that were sorted; see `compare_files`."""
+    from deciban.workflows.evaluate import evaluate_model
+
+    if not options.how_sure.intervals:
+        raise InputError("intervals: a comparison is made of them. Leave intervals=False (--no-intervals) out.")
+    options = replace(options, how_sure=replace(options.how_sure, keep=True))
+    results = evaluate_model(model, files, None, options, quality=quality, progress=progress).results
+    if model is not None and results.before is not None:
+        before, (after,) = results.before.systems, results.systems
+        name = names_apart([model.row_name([one.name for one in before])], [one.name for one in before])[0]
+        systems = (*before, replace(after, name=name))
+        against = against or (name if len(before) > 1 else "all")
+        results = Results(systems, results.join, results.messages)
+    seed = options.how_sure.seed
+    how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
+    if progress is not None:
+        progress("comparing")
+    return compare_results(results, against=against or "all", **how)

@@ -1,0 +1,247 @@
+"""Comparisons of several systems: pairs, Holm's correction, regression gates, JSON and tables."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+
+import deciban
+from deciban.analysis.comparison import compare_results
+from deciban.analysis.paired import holm
+from deciban.errors import InputError
+from deciban.evaluation import Results
+
+SPEAKERS = 50
+
+
+def evaluation(name, slope, offset=0.0, seed=1, **options):
+    """A system of trials that are the same for all."""
+    rng = np.random.default_rng(seed)
+    unit = np.repeat(np.arange(SPEAKERS), 4)
+    common = rng.normal(size=(2, len(unit)))
+    own = np.random.default_rng([seed, *name.encode()]).normal(size=(2, len(unit)))
+    tar, non = slope * (common + 0.5 * own + np.array([[2.0], [-2.0]])) + offset
+    options = {"tar_units": unit, "non_units": unit, **options}
+    return deciban.evaluation.evaluate(tar, non, name=name, **options)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return [evaluation("A", 1.0), evaluation("B", 1.0, 3.0), evaluation("C", 1.0)]
+
+
+def test_all_pairs_or_all_against_one(three):
+    results = Results(tuple(three))
+    pairs = {
+        against: [pair.names for pair in compare_results(results, against=against).pairs]
+        for against in ("all", "first", "B")
+    }
+    assert pairs == {
+        "all": [("A", "B"), ("A", "C"), ("B", "C")],
+        "first": [("A", "B"), ("A", "C")],
+        "B": [("B", "A"), ("B", "C")],
+    }
+
+
+def test_p_values_are_corrected_for_all_pairs_of_a_figure(three):
+    found = compare_results(Results(tuple(three)))
+    for k, one in enumerate(found.pairs[0].figures):
+        rows = [pair.figures[k] for pair in found.pairs]
+        assert {row.figure for row in rows} == {one.figure}
+        p_values = np.array([row.interval.p_value for row in rows])
+        assert [row.holm for row in rows] == pytest.approx(holm(p_values).tolist())
+    alone = compare_results(Results(tuple(three[:2]))).pairs[0].figures
+    assert all(row.holm == row.interval.p_value for row in alone)
+
+
+def test_differences_are_first_minus_second(three):
+    found = deciban.compare(*three)
+    for figure, of in (("eer", "eer"), ("cllr", "cllr"), ("min_dcf", "min_dcf"), ("auc", "auc")):
+        assert found.difference(figure).estimate == getattr(three[0], of) - getattr(three[1], of)
+        back = found.difference(figure, "B", "A")
+        assert back.estimate == -found.difference(figure).estimate
+        assert (back.low, back.high) == pytest.approx((-found.difference(figure).high, -found.difference(figure).low))
+    assert found.difference("cllr", "A", "C", level=0.5).level == 0.5
+    wide, narrow = (found.difference("cllr", level=level) for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_corrected_is_told_but_not_the_middle(three):
+    found = deciban.compare(*three)
+    one = found.difference("min_cllr")
+    a, b = (system.uncertainty.estimates["min_cllr"] for system in three[:2])
+    assert one.corrected == a.corrected - b.corrected
+    assert (one.low + one.high) / 2 == pytest.approx(one.estimate)
+
+
+def test_pairing_makes_intervals_narrower(three):
+    apart = evaluation("D", 1.0, seed=2)
+    paired, single = deciban.compare(three[0], three[2]), deciban.compare(three[0], apart)
+    assert paired.difference("cllr").standard_error < 0.7 * np.hypot(
+        *(one.uncertainty.estimates["cllr"].standard_error for one in (three[0], apart))
+    )
+    assert not single.notes  # the same speakers, of other trials
+
+
+def test_worse_is_beyond_the_margin_and_beyond_doubt(three):
+    found = deciban.compare(*three)
+    loss = found.difference("cllr", "B", "A").estimate
+    assert loss > 0.2
+    (said,) = found.worse("cllr")
+    assert said.startswith("B is worse than A: difference of Cllr +")
+    (said,) = found.worse("cllr", loss - 1e-6)
+    assert "by more than" in said
+    assert found.worse("cllr", loss + 1e-6) == ()
+    assert deciban.compare(three[1], three[0]).worse("cllr") == ()
+    close = deciban.compare(three[0], evaluation("A2", 1.0, 0.01))
+    assert not close.difference("eer").low > 0
+    assert close.worse("eer") == ()
+
+
+def test_larger_auc_is_better():
+    good = evaluation("good", 1.0)
+    rng = np.random.default_rng(0)
+    unit = np.repeat(np.arange(SPEAKERS), 4)
+    bad = deciban.evaluation.evaluate(*rng.normal(size=(2, 200)), name="bad", tar_units=unit, non_units=unit)
+    assert deciban.compare(good, bad).worse("auc")
+    assert deciban.compare(bad, good).worse("auc") == ()
+    assert deciban.compare(bad, good).worse("eer") == ()
+    (pair,) = deciban.compare(good, bad).pairs
+    assert {one.better for one in pair.figures if one.figure in ("auc", "eer", "min_cllr")} == {0}
+    assert pair.sentences[0].startswith("good is better in EER")
+
+
+@pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf"), "0.1", True])
+def test_margins_that_are_none(three, margin):
+    with pytest.raises(InputError, match="margin"):
+        deciban.compare(*three).worse("eer", margin)
+
+
+def test_points_are_told_apart():
+    points = {"operating_points": [0.01, (0.05, 10, 1)]}
+    found = deciban.compare(evaluation("A", 1.0, **points), evaluation("B", 0.5, **points))
+    words = [one.words for one in found.pairs[0].figures]
+    assert "minDCF at p_target 0.05, costs 10:1" in words
+    assert "mean minDCF" in words
+    assert found.difference("act_dcf@2") == found.difference(("act_dcf", 1))
+    assert found.difference("act_dcf") == found.difference(("act_dcf", 0)) != found.difference(("act_dcf", 1))
+    for wrong in ("act_dcf@3", "act_dcf@0", "nothing", "eer@2"):
+        with pytest.raises(InputError, match="no figure of A"):
+            found.difference(wrong)
+
+
+def test_other_points_are_other_figures(three):
+    other = evaluation("D", 1.0, operating_points=[0.1])
+    with pytest.raises(InputError, match=r"p_target 0\.01.*p_target 0\.1.*same operating points"):
+        deciban.compare(three[0], other)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_infinite_figures_have_no_difference(three):
+    unit = np.repeat(np.arange(SPEAKERS), 4)
+    rng = np.random.default_rng(0)
+    tar = rng.normal(2.0, 1.0, 200)
+    tar[0] = -np.inf
+    one = deciban.evaluation.evaluate(tar, rng.normal(-2, 1, 200), name="inf", tar_units=unit, non_units=unit)
+    found = deciban.compare(three[0], one)
+    assert "cllr" not in {row.figure for row in found.pairs[0].figures}
+    assert "min_cllr" in {row.figure for row in found.pairs[0].figures}
+    assert any("Cllr of inf, calibration loss of inf: infinite" in note for note in found.notes)
+    with pytest.raises(InputError, match="infinite"):
+        found.difference("cllr")
+
+
+def test_what_cannot_be_compared(three):
+    no_units = deciban.evaluate([1.0, 2.0], [0.0, 1.5])
+    many = deciban.evaluate_classes([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    for given, words in (
+        ((three[0],), "needs two systems"),
+        ((three[0], no_units), "which speakers or other units the trials share is not known"),
+        ((no_units, many), "not known"),
+        ((three[0], 3), "system 2: got int"),
+        ((Results((three[0],)),), "got 1 system"),
+        ((np.zeros(3),), "data frame"),
+    ):
+        with pytest.raises(InputError, match=words):
+            deciban.compare(*given)
+    with pytest.raises(InputError, match="names"):
+        deciban.compare(*three, names=["one"])
+    with pytest.raises(InputError, match="do not all have other names"):
+        deciban.compare(*three, names=["one", "one", "two"])
+    with pytest.raises(InputError, match="against: got 'D'"):
+        deciban.compare(*three, against="D")
+    with pytest.raises(InputError, match="permutations"):
+        deciban.compare(*three, permutations=-1)
+    with pytest.raises(InputError, match="evaluated already"):
+        deciban.compare(*three, operating_points=[0.1])
+    with pytest.raises(InputError, match="none of the systems"):
+        deciban.compare(*three).difference("eer", "A", "Z")
+
+
+def test_json_and_tables(three):
+    found = deciban.compare(*three, permutations=99, seed=5)
+    made = json.loads(found.to_json())
+    assert (made["permutations"], made["seed"], made["units"]["n"]) == (99, 5, SPEAKERS)
+    rows = made["pairs"][0]["figures"]
+    assert [row["figure"] for row in rows][:2] == ["eer", "min_dcf@1"]
+    schema = deciban.json_schemas()["compare"]["properties"]["pairs"]
+    common = deciban.json_schemas()["compare"]["$defs"]
+    jsonschema.Draft202012Validator({**schema, "$defs": common}).validate(made["pairs"])
+    text = found.table()
+    assert "p-value by 99 exchanges of the systems by unit, seed 5" in text
+    assert "A \N{MINUS SIGN} B" in text
+    frame = found.to_arrow().to_pylist()
+    assert {row["first_system"] for row in frame} == {"A", "B"}
+    assert frame[0]["name"] == "eer"
+    assert frame[0]["difference"] == found.difference("eer").estimate
+    assert "3 pairs" not in repr(found)
+    assert "A \N{MINUS SIGN} B" in repr(found)
+
+
+def test_training_against_test_is_of_other_units():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(2, 2, 200)) + np.array([[[2.0], [-2.0]]])
+    one, other = (
+        deciban.evaluation.evaluate(*part, name=name, tar_units=units, non_units=units)
+        for part, name, units in zip(
+            scores, ("training", "test"), (np.arange(200) // 4, 1000 + np.arange(200) // 4), strict=True
+        )
+    )
+    found = deciban.compare(one, other)
+    assert found.notes == (
+        "training \N{MINUS SIGN} test: both have no unit in common; the others vary each by itself.",
+    )
+    assert found.pairs[0].n_shared == 0
+
+
+def test_many_classes_are_compared_by_the_same_names_and_curves():
+    """C_avg of the curve differs like C_avg at a point, and an error rate like two rates of discordant segments."""
+    rng = np.random.default_rng(3)
+    label = np.arange(240) % 3
+    unit = np.arange(240) // 4
+    common = rng.normal(size=(240, 3)) + 2.0 * np.eye(3)[label]
+    scores = [common + 0.5 * rng.normal(size=(240, 3)), common + rng.normal(size=(240, 3))]
+    how = {"units": unit, "optimism": False}
+    plain = [
+        deciban.evaluation.evaluate_classes(one, label, name=n, **how) for one, n in zip(scores, "AB", strict=True)
+    ]
+    (curve,) = deciban.compare(*plain).pairs[0].curves
+    k = 8
+    p_target = 1.0 / (1.0 + np.exp(-curve.log_odds[k]))
+    at = [
+        deciban.evaluation.evaluate_classes(x, label, name=n, p_target=p_target, **how)
+        for x, n in zip(scores, "AB", strict=True)
+    ]
+    found = deciban.compare(*at)
+    one = found.difference("c_avg")
+    assert curve.curve == "c_avg"
+    assert curve.difference[k] == pytest.approx(one.estimate, abs=1e-12)
+    assert curve.standard_error[k] == pytest.approx(one.standard_error, rel=1e-9)
+    wrong = [x.argmax(axis=1) != label for x in scores]
+    differs = wrong[0].astype(float) - wrong[1]
+    centred = differs - np.array([differs[label == c].mean() for c in range(3)])[label]
+    by_unit = np.bincount(unit, centred) / 240
+    error = found.difference("error_rate")
+    assert error.estimate == pytest.approx(differs.mean())
+    assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)))

@@ -1,0 +1,109 @@
+"""``deciban compare`` as users run it: tables, JSON, exit codes of regression gates."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from deciban.io import write_demo
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(folder)
+    return folder
+
+
+@pytest.fixture
+def call(demo, run):
+    """Run a comparison of the two systems of the demo."""
+    return lambda more="", systems="AB": run(
+        f"compare {' '.join(f'{demo}/sys{one}.txt' for one in systems)} --key {demo}/key.txt {more}"
+    )
+
+
+def test_who_is_better_is_said(call):
+    code, out, err = call()
+    assert code == 0
+    assert "units  100 speakers, found from target trials" in err
+    first, *rows = out.splitlines()
+    assert first.split() == ["figure", "sysA", "sysB", "sysA", "\N{MINUS SIGN}", "sysB", "p"]
+    assert rows[0].startswith("EER (ROCCH) in %")
+    assert "sysB is better in EER (ROCCH), minDCF at p_target 0.01" in out
+    assert "actual decisions: sysB is better beyond doubt at priors from" in out
+    assert "by 100 speakers" in out
+
+
+def test_csv_has_bounds_apart(call):
+    code, out, _ = call("--table csv -q")
+    rows = list(csv.DictReader(io.StringIO("".join(x for x in out.splitlines(keepends=True) if not x.startswith("#")))))
+    assert code == 0
+    (row,) = [row for row in rows if row["figure"] == "Cllr"]
+    difference, low, high = (float(row[f"sysA \N{MINUS SIGN} sysB{end}"]) for end in ("", " low", " high"))
+    assert low < difference < high
+    assert float(row["sysA"]) - float(row["sysB"]) == pytest.approx(difference, abs=0.0015)
+
+
+def test_regression_gates(call):
+    code, out, err = call("--fail-if-worse eer --fail-if-worse cllr:0.1 -q", systems="BA")
+    assert code == 1
+    assert out
+    lines = err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("worse: sysA is worse than sysB: difference of EER (ROCCH) +2.35 % [")
+    assert lines[1].startswith("worse: sysA is worse than sysB, by more than 0.100: difference of Cllr +0.312 [")
+    assert call("--fail-if-worse eer:0.03 --fail-if-worse cllr:0.5 -q", systems="BA")[0] == 0
+    assert call("--fail-if-worse eer --fail-if-worse auc --fail-if-worse min_dcf@1 -q")[::2] == (0, "")
+    found = json.loads(call("--fail-if-worse eer --json -q", systems="BA")[1])
+    assert len(found["worse"]) == 1
+    assert [pair["first"] for pair in found["pairs"]] == ["sysB"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("--fail-if-worse eer:x", "write FIGURE or FIGURE:MARGIN"),
+        ("--fail-if-worse eer:-1", "write FIGURE or FIGURE:MARGIN"),
+        ("--fail-if-worse :1", "write FIGURE or FIGURE:MARGIN"),
+        ("--fail-if-worse speed", "'speed' is no figure of sysA"),
+        ("--no-intervals", "Leave --no-intervals out"),
+        ("--against sysC", "against: got 'sysC'"),
+        ("--permutations -1", "permutations: got -1"),
+        ("--units nowhere", "nowhere"),
+    ],
+)
+def test_what_is_refused(call, more, words):
+    code, out, err = call(more)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_models_and_permutations(call, demo, run):
+    assert run(f"calibrate {demo}/sysA.txt --key {demo}/key.txt -o {demo}/m.json -q")[0] == 0
+    code, out, _ = call(f"--model {demo}/m.json --permutations 99 --seed 3 --json -q", systems="A")
+    found = json.loads(out)
+    assert (code, found["permutations"], found["seed"]) == (0, 99, 3)
+    (pair,) = found["pairs"]
+    assert (pair["first"], pair["second"]) == ("sysA", "sysA, calibrated")
+    by_figure = {row["figure"]: row for row in pair["figures"]}
+    assert (by_figure["min_cllr"]["difference"], by_figure["min_cllr"]["p_value"]) == (0, 1)
+    assert by_figure["cllr"]["p_value"] == 0.01  # no exchange of speakers makes so great a difference
+    assert {one["role"] for one in found["files"]} == {"scores", "key", "model"}
+
+
+def test_trials_of_one_name(real_data, run):
+    """Spoofing countermeasures: trials have one name, and speakers are not in the file."""
+    folder = real_data / "asvspoof19_la_dev_cm2"
+    scores = f"{folder}/system_a.txt {folder}/system_b.txt"
+    code, _, err = run(f"compare {scores}")
+    assert code == 2
+    assert "which speakers or other units the trials share is not known" in err
+    code, out, _ = run(f"compare {scores} --units attack --json -q")
+    found = json.loads(out)
+    assert (code, found["units"]["n"]) == (0, 7)
+    eer = found["pairs"][0]["figures"][0]
+    assert eer["difference"] == pytest.approx(found["systems"][0]["eer"] - found["systems"][1]["eer"])
+    assert eer["low"] < 0 < eer["high"]
+    assert any("7 units" in note for note in found["notes"])

@@ -1,0 +1,79 @@
+"""Intervals against scipy's distributions; what is known where nothing was seen; bounds that figures cannot leave."""
+
+import math
+
+import pytest
+from scipy import special, stats
+
+from deciban import InputError
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("n_units", [2, 30, 1000])
+def test_bounds_are_quantiles_of_t_on_the_scale_of_the_figure(level, n_units):
+    t = stats.t(n_units - 1)
+    reach = t.ppf((1 + level) / 2)
+    plain = Estimate(0.2, 0.03, n_units, "identity").interval(level)
+    assert (plain.low, plain.high) == pytest.approx(stats.t.interval(level, n_units - 1, 0.2, 0.03))
+    log = Estimate(0.2, 0.03, n_units, "log").interval(level)
+    assert (math.log(log.low), math.log(log.high)) == pytest.approx(
+        (math.log(0.2) - reach * 0.15, math.log(0.2) + reach * 0.15)
+    )
+    logit = Estimate(0.2, 0.03, n_units, "logit").interval(level)
+    expected = special.expit(special.logit(0.2) + reach * 0.03 / 0.16)
+    assert (logit.high, logit.level, logit.method) == (pytest.approx(expected), level, "linearised by unit")
+
+
+@pytest.mark.parametrize("n_units", [2, 10, 300])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_without_an_error_the_bound_is_the_exact_binomial_one(n_units, level):
+    found = Estimate(0.0, 0.0, n_units, "logit", nothing_seen=NothingSeen(n_units, above=1.0)).interval(level)
+    exact = stats.binomtest(0, n_units, alternative="less").proportion_ci(level).high
+    assert (found.low, found.high, found.method) == (0.0, pytest.approx(exact), "rule of three")
+    found = Estimate(1.0, 0.0, n_units, "logit", nothing_seen=NothingSeen(n_units, below=1.0)).interval(level)
+    exact = stats.binomtest(n_units, n_units, alternative="greater").proportion_ci(level).low
+    assert (found.low, found.high) == (pytest.approx(exact), 1.0)
+
+
+def test_rule_of_three():
+    assert NothingSeen(1000, 1.0).bounds(0.0, 0.95)[1] == pytest.approx(3 / 1000, rel=0.01)
+
+
+def test_of_an_entropy_the_bound_is_the_entropy_of_that_share():
+    share = 1 - 0.05 ** (1 / 50)
+    expected = stats.entropy([share, 1 - share], base=2)
+    assert NothingSeen(50, is_entropy=True).bounds(0.0, 0.95) == (0.0, pytest.approx(expected))
+
+
+def test_a_ceiling_holds():
+    assert NothingSeen(3, above=99.0, ceiling=1.0).bounds(0.0, 0.95)[1] == 1.0
+
+
+def test_the_middle_is_the_corrected_value():
+    found = Estimate(0.1, 0.01, 100, "log", corrected=0.12).interval()
+    assert math.sqrt(found.low * found.high) == pytest.approx(0.12)
+    assert (found.estimate, found.corrected) == (0.1, 0.12)
+    found = Estimate(0.1, 0.01, 100, "logit", corrected=0.12).interval()
+    assert special.logit(found.low) + special.logit(found.high) == pytest.approx(2 * special.logit(0.12))
+
+
+@pytest.mark.parametrize("scale", ["identity", "log", "logit"])
+def test_bounds_stay_inside_what_a_figure_can_be(scale):
+    found = Estimate(0.4, 0.3, 5, scale, limits=(0.0, 0.5)).interval()
+    assert 0.0 <= found.low < 0.4
+    assert found.high == 0.5
+    found = Estimate(0.4, 0.3, 5, scale, corrected=0.0, limits=(0.0, 0.5)).interval()
+    assert found.low == 0.0 < found.high
+
+
+def test_a_wide_interval_is_no_overflow():
+    found = Estimate(1e-300, 1.0, 2, "log").interval(0.999999)
+    assert found.low == pytest.approx(0.0)
+    assert math.isfinite(found.high)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95, float("nan")])
+def test_a_level_is_a_share(level):
+    with pytest.raises(InputError, match="level"):
+        Estimate(0.1, 0.01, 10).interval(level)

@@ -1,0 +1,86 @@
+"""Mean costs of cells are the figures, from metrics on the scores."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import metrics
+from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.linearised import LinearCosts
+from deciban.metrics import SortedScores
+from support.strategies import classes, coarse
+
+
+def linear(sets, thresholds=(), **weights):
+    ranks = SortedScores(*sets, **weights)
+    cells = cells_of(ranks.table, ranks.pav, np.array(thresholds, np.float64), 5)
+    return LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+
+
+def mean(costs, of):
+    return sum(float(own @ one) / own.sum() for one, own in zip(costs, (of.n_tar, of.n_non), strict=True))
+
+
+@given(classes(st.one_of(coarse, st.floats(-20, 20))), st.sampled_from([0.1, 0.5, 0.9]))
+def test_mean_costs_are_the_metrics(sets, prior):
+    log_odds = math.log(prior / (1 - prior))
+    found = linear(sets, [-log_odds, 0.5])
+    at, close = {"p_target": prior}, {"rel": 1e-12, "abs": 1e-12}
+    assert mean(found.dcf(log_odds, -log_odds), found) == pytest.approx(metrics.act_dcf(*sets, **at), **close)
+    assert mean(found.crossing(2.0), found) == pytest.approx(metrics.uer(*sets, ratio=2.0), **close)
+    assert mean(found.log_cost(log_odds), found) == pytest.approx(metrics.cross_entropy(*sets, **at), **close)
+    least = metrics.min_cross_entropy(*sets, **at)
+    assert mean(found.log_cost(log_odds, best=True), found) == pytest.approx(least, **close)
+    for best, of_scores in ((False, metrics.scoring_rule_cost), (True, metrics.min_scoring_rule_cost)):
+        expected = of_scores(*sets, alpha=2, beta=1, **at)
+        assert mean(found.beta_cost(2, 1, log_odds, best=best), found) == pytest.approx(expected, **close)
+    assert mean(found.brier(log_odds), found) == pytest.approx(metrics.brier(*sets, p_target=prior), **close)
+    rejected = np.mean(np.array(sets[0]) < 0.5)
+    assert mean(found.rates(0.5, 1.0, 0.0), found) == pytest.approx(rejected, **close)
+
+
+@given(classes(coarse))
+def test_each_class_alone_gives_the_whole_area(sets):
+    found = linear(sets)
+    below, above = (
+        float(own @ one) / own.sum() for one, own in zip(found.auc(), (found.n_tar, found.n_non), strict=True)
+    )
+    assert below == pytest.approx(metrics.auc(*sets), abs=1e-12)
+    assert above == pytest.approx(metrics.auc(*sets), abs=1e-12)
+
+
+def test_where_a_rate_is_limited_the_other_moves_along_a_chord():
+    rng = np.random.default_rng(2)
+    tar, non = rng.normal(2, 1, 100_000), rng.normal(0, 1, 100_000)
+    threshold = float(np.sort(non)[-5000])  # false-alarm rate 5 %
+    found = linear((tar, non), [threshold])
+    # Of normal classes of equal spread the slope is the likelihood ratio: exp(d t - d^2 / 2).
+    slope = math.exp(2 * threshold - 2)
+    miss, false_alarm = found.limited_miss(threshold, 0.01)
+    assert miss.max() == 1.0
+    assert false_alarm.max() == pytest.approx(slope, rel=0.1)
+    miss, false_alarm = found.limited_false_alarm(threshold, 0.01)
+    assert false_alarm.max() == 1.0
+    assert miss.max() == pytest.approx(1 / slope, rel=0.1)
+
+
+@pytest.mark.parametrize("kind", ["limited_miss", "limited_false_alarm"])
+@pytest.mark.parametrize("threshold", [-np.inf, 0.5, np.inf])
+def test_limits_of_separate_classes_are_finite(kind, threshold):
+    assert np.all(np.isfinite(getattr(linear(([1.0, 2.0], [0.0]), [0.5]), kind)(threshold, 0.1)))
+
+
+def test_infinite_scores_cost_what_they_are():
+    found = linear(([-np.inf, 1.0], [0.0, -np.inf]))
+    assert mean(found.log_cost(0.0), found) == math.inf
+    assert mean(linear(([np.inf], [-np.inf])).log_cost(0.0), linear(([np.inf], [-np.inf]))) == 0.0
+    assert math.isfinite(mean(found.log_cost(0.0, best=True), found))
+
+
+def test_a_trial_counts_its_weight():
+    sets = ([1.0, 2.0, 0.0], [0.0, 1.5])
+    assert linear(sets, tar_weights=[2, 1, 3]).one_trial == (1.0, 1.0)
+    assert linear(sets, tar_weights=[0.5, 0.25, 0.75], non_weights=[0.1, 0.1]).one_trial == pytest.approx((0.5, 0.1))

@@ -1,0 +1,105 @@
+"""Counts by unit and cell against loops over trials; what is left without a group against leaving it out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.core.resampling import unit_counts
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, merged_units
+from deciban.core.resampling.units import TrialUnits, keys_of
+
+BORDERS = Cells(np.array([-0.5, 0.25, 1.0]))
+
+
+def dense(table):
+    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+
+
+def counted(scores, units, weights=None, n_groups=3):
+    group = groups_of_units(units.keys, n_groups)
+    return UnitCounts.of(np.asarray(scores), units, BORDERS, group, None if weights is None else np.asarray(weights))
+
+
+trials = st.lists(st.tuples(st.floats(-2, 2), st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), min_size=1)
+
+
+@pytest.fixture(params=["array", "sparse"])
+def table_kind(request, monkeypatch):
+    monkeypatch.setattr(unit_counts, "_DENSE", 0 if request.param == "sparse" else 1 << 22)
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+@pytest.mark.usefixtures("table_kind")
+@given(rows=trials)
+def test_a_trial_counts_once_for_each_of_its_units(rows, fractional):
+    scores, first, second, weights = map(np.array, zip(*rows, strict=True))
+    weights = weights / 4 if fractional else weights
+    units = TrialUnits((first, second), keys_of(np.arange(6)))
+    found = counted(scores, units, weights)
+    table, once = np.zeros((6, BORDERS.n_cells)), np.zeros(BORDERS.n_cells)
+    left = [np.zeros(BORDERS.n_cells) for _ in range(3)]
+    for score, one, other, weight in zip(scores, first, second, weights, strict=True):
+        cell = np.searchsorted(BORDERS.borders, score, side="right")
+        once[cell] += weight
+        for unit in {int(one), int(other)}:
+            table[unit, cell] += weight
+        for number, own in enumerate(left):
+            if found.group[one] != number and found.group[other] != number:
+                own[cell] += weight
+    np.testing.assert_allclose(dense(found.counts), table, rtol=1e-12)
+    np.testing.assert_allclose(found.in_cells, once, rtol=1e-12)
+    np.testing.assert_allclose(found.without_groups(found.by_group()), left, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.totals, table.sum(axis=1), rtol=1e-12)
+
+
+@given(trials, st.integers(0, 10))
+def test_counts_of_parts_add_up(rows, cut):
+    scores, first, second, weights = map(np.array, zip(*rows, strict=True))
+    units, cut = TrialUnits((first, second), keys_of(np.arange(6))), min(cut, len(rows))
+    whole = counted(scores, units, weights)
+    parts = [counted(scores[s], units.take(s), weights[s]) for s in (slice(None, cut), slice(cut, None))]
+    both = parts[0] + parts[1]
+    assert dense(both.counts).tolist() == dense(whole.counts).tolist()
+    assert both.in_cells.tolist() == whole.in_cells.tolist()
+    assert both.without_groups(both.by_group()).tolist() == whole.without_groups(whole.by_group()).tolist()
+
+
+@pytest.mark.usefixtures("table_kind")
+def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
+    rng = np.random.default_rng(1)
+    units = TrialUnits(tuple(rng.integers(0, 40, (2, 500))), keys_of(np.arange(40)))
+    scores, costs = rng.normal(size=500), rng.normal(size=(BORDERS.n_cells, 2))
+    found = counted(scores, units)
+    parts = list(found.blocks(1 << 15))
+    assert len(parts) > 3
+    assert np.array_equal(np.vstack([part for _, part in parts]), dense(found.counts))
+    influences = np.vstack([found.influence(costs, part) for _, part in parts])
+    of_trials = costs[BORDERS.of(scores)]
+    for unit in (0, 7, 39):
+        has = (units.codes[0] == unit) | (units.codes[1] == unit)
+        means = [np.average(of_trials, axis=0, weights=np.where(has, 1 + h, 1)) for h in (1e-6, -1e-6)]
+        np.testing.assert_allclose(influences[unit], (means[0] - means[1]) / 2e-6, atol=1e-9)
+
+
+@given(st.lists(st.integers(0, 1000), unique=True, min_size=1), st.integers(1, 12))
+def test_groups_are_of_equal_size_and_names_alone_decide(names, n_groups):
+    keys = keys_of(names)
+    group = groups_of_units(keys, n_groups)
+    sizes = np.bincount(group)
+    assert len(sizes) == min(n_groups, len(names))
+    assert sizes.max() - sizes.min() <= 1
+    order = np.random.default_rng(0).permutation(len(names))
+    assert groups_of_units(keys[order], n_groups).tolist() == group[order].tolist()
+
+
+def test_units_of_parts_meet_by_name():
+    one, other = TrialUnits.of(["ann", "bob"]), TrialUnits.of([["cid", "bob"], ["dan", "cid"]])
+    first, second = merged_units([one, other])
+    assert first.keys.tolist() == second.keys.tolist() == sorted(keys_of(["ann", "bob", "cid", "dan"]).tolist())
+    assert first.keys[first.codes[0]].tolist() == keys_of(["ann", "bob"]).tolist()
+    assert [second.keys[side].tolist() for side in second.codes] == [
+        keys_of(["cid", "dan"]).tolist(),
+        keys_of(["bob", "cid"]).tolist(),
+    ]

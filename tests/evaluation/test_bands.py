@@ -1,0 +1,69 @@
+"""Standard errors of curves are those of the figures at their places, and of closed forms."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from deciban import metrics
+from deciban.evaluation import evaluate
+from deciban.evaluation.bands import Bands
+from support.speakers import crossed, one_sided
+
+
+@pytest.mark.parametrize("trials", [crossed(25), one_sided(25)], ids=["crossed", "one"])
+@pytest.mark.parametrize("place", [140, 280, 350])
+def test_bayes_errors_vary_as_normalized_costs_do(trials, place):
+    assert place % Bands.STEP == 0  # between them errors are interpolated
+    plain = evaluate(trials.tar, trials.non)
+    prior = float(expit(plain.curves.prior_log_odds[place]))
+    found = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=False, **trials.arguments)
+    for curve, figure in (("act_error", "act_dcf"), ("min_error", "min_dcf")):
+        expected = found.interval(figure).standard_error
+        assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("place", [20, 50, 80])
+def test_cross_entropy_varies_as_the_metric_does(place):
+    trials = one_sided(25)
+    found = evaluate(trials.tar, trials.non, **trials.arguments)
+    prior = float(expit(found.curves.entropy_log_odds[place]))
+    for curve, figure in (("act_cross_entropy", "cross_entropy"), ("min_cross_entropy", "min_cross_entropy")):
+        by_unit = metrics.influences(figure, trials.tar, trials.non, p_target=prior, **trials.arguments)
+        expected = np.sqrt(25 / 24 * by_unit @ by_unit) / np.log(2)
+        assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-6)
+
+
+def test_shares_above_a_level_of_independent_trials_are_binomial():
+    rng = np.random.default_rng(0)
+    tar, non = rng.normal(1, 1, 300), rng.normal(-1, 1, 300)
+    found = evaluate(tar, non, tar_units=np.arange(300), non_units=300 + np.arange(300))
+    for curve, scores in (("tar_above", tar), ("non_above", non)):
+        for place in (300, 500, 700):
+            share = np.mean(scores >= found.curves.levels[place])
+            expected = np.sqrt(share * (1 - share) / 300 * 600 / 599)
+            assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_llrs_of_blocks_of_independent_trials_have_the_errors_of_log_shares():
+    rng = np.random.default_rng(0)
+    tar, non = rng.integers(0, 4, 400) * 1.0, rng.integers(-2, 2, 400) * 1.0
+    found = evaluate(tar, non, tar_units=np.arange(400), non_units=400 + np.arange(400))
+    pav = metrics.pav(tar, non)
+    expected = []
+    for n_tar, n_non in zip(pav.n_tar, pav.n_non, strict=True):
+        shares = [n / 400 for n in (n_tar, n_non) if n]  # a share of 0 has no logarithm, and nothing moves it
+        expected.append(np.sqrt(sum((1 - share) / share / 400 for share in shares) * 800 / 799))
+    mixed = (pav.n_tar > 0) & (pav.n_non > 0)
+    assert mixed.any()
+    np.testing.assert_allclose(found.uncertainty.curves["pav"][mixed], np.array(expected)[mixed], rtol=1e-9)
+
+
+def test_arrays_are_as_long_as_their_curves():
+    trials = crossed(12)
+    found = evaluate(trials.tar, trials.non, **trials.arguments)
+    curves, errors = found.curves, found.uncertainty.curves
+    assert len(errors["hull"]) == len(curves.hull_p_fa)
+    assert len(errors["tar_above"]) == len(curves.levels)
+    assert len(errors["act_error"]) == len(curves.prior_log_odds)
+    assert len(errors["min_cross_entropy"]) == len(curves.entropy_log_odds)
+    assert all(np.all(np.isfinite(one)) and np.all(one >= 0) for one in errors.values())

@@ -1,0 +1,30 @@
+"""Cells of a figure with its interval."""
+
+import numpy as np
+
+from deciban import evaluate
+from deciban.evaluation.figure_cells import WithInterval, with_interval, written
+
+ONE = evaluate(np.arange(40.0), np.arange(40.0) - 15, tar_units=np.arange(40), non_units=np.arange(40))
+
+
+def test_cells_have_the_unit_of_their_figure():
+    found = ONE.interval("eer")
+    cell = with_interval("12.00 %", ONE, "eer")
+    assert cell.startswith("12.00 % [")
+    assert abs(float(cell.low) - 100 * found.low) < 0.5
+    assert abs(float(with_interval("0.12", ONE, "eer").high) - found.high) < 0.005
+    assert cell.without_percent == f"12.00 [{cell.low}, {cell.high}]"
+    assert cell.bracket == f"[{cell.low}, {cell.high}]"
+    assert written("eer", lambda one: one.eer, lambda value: f"{100 * value:.2f} %")(ONE).bracket == cell.bracket
+
+
+def test_bounds_are_typeset():
+    assert with_interval("0.12", ONE, "eer", lambda bound: f"<{bound}>").low.startswith("<")
+
+
+def test_figures_without_interval_stay_as_they_are():
+    plain = with_interval("0.12", evaluate([1.0], [0.0]), "eer")
+    assert plain == "0.12"
+    assert not isinstance(plain, WithInterval)
+    assert with_interval("7", ONE, "n_tar") == "7"

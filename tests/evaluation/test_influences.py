@@ -1,0 +1,339 @@
+"""Influences and standard errors of all figures: against central differences, closed forms and other programs."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from deciban import InputError, metrics
+from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, summarize
+from deciban.evaluation.unit_trials import Resampling
+from support.speakers import crossed, one_sided
+
+FIGURES = TwoClassFigures(
+    [0.01, (0.3, 1, 2)], posteriors_at=[0.2], at_thresholds={"agreed": 0.3}, eer_conventions=True, fmr_at=[0.1]
+)
+STEPS = ("eer_conventions", "rates_at")
+"""They jump where a trial crosses, and have no derivative of their own."""
+
+
+def value(found, figure):
+    """A figure by its name, read from where results show it."""
+    if isinstance(figure, str):
+        return getattr(found, figure)
+    name, at = figure
+    if name.startswith("misleading"):
+        return getattr(found.misleading[at], name.replace("misleading", "p"))
+    if name.startswith("at_thresholds"):
+        return getattr(found.requested.at_thresholds[at].errors, name.removeprefix("at_thresholds_"))
+    for rule in ("log_loss", "brier"):
+        if name.startswith(rule):
+            parts = getattr(found.requested.posterior_scores[at], rule)
+            return getattr(parts, name.removeprefix(rule).removeprefix("_") or "total")
+    return getattr(found.operating_points[at], name)
+
+
+def weighted(trials, by_unit, base=(1.0, 1.0)):
+    tar, non = (own * one for own, one in zip(trials.weights(by_unit), base, strict=True))
+    return evaluate(trials.tar, trials.non, operating_points=FIGURES, tar_weights=tar, non_weights=non)
+
+
+@pytest.mark.parametrize("trials", [crossed(12), crossed(10, digits=0), one_sided(15)], ids=["crossed", "ties", "one"])
+def test_influences_are_derivatives_in_the_weight_of_a_unit(trials):
+    found = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments).uncertainty
+    step = 1e-5
+    for unit in (0, 4, 9):
+        sides = []
+        for weight in (1 + step, 1 - step):
+            by_unit = np.ones(found.n_units)
+            by_unit[unit] = weight
+            sides.append(weighted(trials, by_unit))
+        for figure, influences in found.influences.items():
+            if figure[0] in STEPS:
+                continue
+            if figure == "prbep":  # a number of errors, of as many trials as there are
+                continue
+            rise = value(sides[0], figure) - value(sides[1], figure)
+            assert influences[unit] == pytest.approx(rise / 2 / step, abs=2e-6), figure
+
+
+def test_a_number_of_errors_is_one_among_as_many_trials():
+    trials = crossed(13, seed=3)  # no vertex of the hull has as many misses as false alarms: there is no derivative
+    found = evaluate(trials.tar, trials.non, optimism=False, **trials.arguments).uncertainty
+    step, ratio, sides = 1e-5, len(trials.tar) / len(trials.non), []
+    for weight in (1 + step, 1 - step):
+        by_unit = np.ones(13)
+        by_unit[5] = weight
+        tar, non = trials.weights(by_unit)
+        sides.append(metrics.uer(trials.tar, trials.non, ratio=ratio, tar_weights=tar, non_weights=non))
+    expected = len(trials.non) * (sides[0] - sides[1]) / 2 / step
+    assert found.influences["prbep"][5] == pytest.approx(expected, abs=1e-4)
+
+
+def test_every_figure_that_results_show_has_an_interval():
+    trials = crossed()
+    found = evaluate(trials.tar, trials.non, operating_points=FIGURES, **trials.arguments)
+    for figure in found.uncertainty.estimates:
+        interval = found.interval(figure)
+        shown = value(found, figure) if figure[0] not in STEPS else interval.estimate
+        assert interval.estimate == shown
+        assert interval.low <= interval.high
+        assert interval.n_units == 20
+    assert len(found.uncertainty.estimates) > 40
+
+
+@given(st.integers(0, 1000))
+def test_a_rate_of_independent_trials_has_the_binomial_error(seed):
+    rng = np.random.default_rng(seed)
+    tar, non = rng.normal(1, 1, 200), rng.normal(-1, 1, 400)
+    found = evaluate(
+        tar, non, operating_points=[0.5], tar_units=np.arange(200), non_units=200 + np.arange(400), optimism=False
+    )
+    n_units, p_miss = 600, np.mean(tar < 0)
+    expected = math.sqrt(p_miss * (1 - p_miss) / 200 * n_units / (n_units - 1))
+    assert found.interval(("p_miss", 0)).standard_error == pytest.approx(expected, rel=1e-9)
+    p_fa = np.mean(non >= 0)
+    both = math.sqrt((p_miss * (1 - p_miss) / 200 + p_fa * (1 - p_fa) / 400) * n_units / (n_units - 1))
+    assert found.interval("act_dcf").standard_error == pytest.approx(both, rel=1e-9)
+
+
+def test_a_rate_in_a_crossed_design_has_the_two_way_error():
+    """Rows and columns of other units: each has its sum of squares (Owen 2007, Annals of Applied Statistics 1)."""
+    rng = np.random.default_rng(4)
+    row, column = np.divmod(np.arange(30 * 20), 20)
+    non = rng.normal(-1, 1, 600) + rng.normal(0, 1, 30)[row] + rng.normal(0, 1, 20)[column]
+    units = np.stack((row, 100 + column), axis=1)
+    tar_units = np.stack((np.arange(30), 100 + np.arange(30) % 20), axis=1)
+    found = evaluate(rng.normal(2, 1, 30), non, operating_points=[0.5], tar_units=tar_units, non_units=units)
+    wrong = (non >= 0).reshape(30, 20) - np.mean(non >= 0)
+    rows, columns = (np.sum(wrong.sum(axis=axis) ** 2) / 600**2 for axis in (1, 0))
+    expected = math.sqrt((rows + columns) * 50 / 49)
+    assert found.interval(("p_fa", 0)).standard_error == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_area_has_the_error_of_delong():
+    rng = np.random.default_rng(5)
+    tar, non = np.round(rng.normal(1, 1, 80), 1), np.round(rng.normal(0, 1, 120), 1)
+    found = evaluate(tar, non, tar_units=np.arange(80), non_units=1000 + np.arange(120)).interval("auc")
+    wins = (tar[:, None] > non).astype(float) + 0.5 * (tar[:, None] == non)
+    of_tar, of_non = wins.mean(axis=1), wins.mean(axis=0)
+    # DeLong and others 1988: S_10 / m + S_01 / n, with divisors m - 1 and n - 1; ours has n / (n - 1) of all units.
+    expected = (np.var(of_tar) / 80 + np.var(of_non) / 120) * 200 / 199
+    delong = np.var(of_tar, ddof=1) / 80 + np.var(of_non, ddof=1) / 120
+    assert found.standard_error**2 == pytest.approx(expected, rel=1e-9)
+    assert found.standard_error**2 == pytest.approx(delong, rel=0.02)
+
+
+@pytest.mark.parametrize("figure", ["eer", "cllr", "auc", ("act_dcf", 1)])
+def test_one_way_errors_are_those_of_the_bootstrap_of_scipy(figure):
+    trials = one_sided(60, seed=3)
+
+    def resampled(units):
+        times = np.bincount(units.astype(int), minlength=60)
+        return value(weighted(trials, times.astype(float)), figure)
+
+    bootstrap = stats.bootstrap((np.arange(60),), resampled, vectorized=False, n_resamples=400, rng=1, method="basic")
+    found = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments)
+    assert found.interval(figure).standard_error == pytest.approx(bootstrap.standard_error, rel=0.2)
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_copies_of_every_unit_shrink_variances(copies):
+    trials = one_sided(20)
+    once = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments)
+    units = [np.concatenate([1000 * k + one for k in range(copies)]) for one in (trials.tar_units, trials.non_units)]
+    many = evaluate(
+        np.tile(trials.tar, copies),
+        np.tile(trials.non, copies),
+        operating_points=FIGURES,
+        tar_units=units[0],
+        non_units=units[1],
+        optimism=False,
+    )
+    for figure, estimate in once.uncertainty.estimates.items():
+        if figure == "prbep" or figure[0] == "rates_at":  # more trials have more errors; a chord is shorter
+            continue
+        n, all_units = 20, 20 * copies
+        expected = estimate.standard_error**2 / copies * (all_units / (all_units - 1)) / (n / (n - 1))
+        assert many.uncertainty.estimates[figure].standard_error ** 2 == pytest.approx(expected, rel=1e-9, abs=1e-20)
+
+
+def test_a_unit_that_does_as_all_do_adds_nothing():
+    tar, non = np.array([-1.0, 1.0, 1.0, 1.0] * 2), np.array([1.0, -1.0, -1.0, -1.0] * 2)
+    units = np.array([0] * 4 + [1] * 4)
+    found = evaluate(tar, non, operating_points=[0.5], tar_units=units, non_units=units).uncertainty
+    for figure, influences in found.influences.items():
+        assert influences == pytest.approx([0.0, 0.0], abs=1e-12), figure
+    right = evaluate([*tar, 1.0], [*non, -1.0], tar_units=[*units, 2], non_units=[*units, 2], operating_points=[0.5])
+    mean = 2 / 9
+    expected = np.array([1 - 4 * mean, 1 - 4 * mean, 0 - mean]) / 9
+    assert right.uncertainty.influences[("p_miss", 0)] == pytest.approx(expected)
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_order_and_parts_change_nothing(seed, two_sided):
+    rng = np.random.default_rng(seed)
+    trials = crossed(14, 2, seed, digits=1) if two_sided else one_sided(14, seed)
+    whole = evaluate(trials.tar, trials.non, operating_points=FIGURES, **trials.arguments)
+    order = [rng.permutation(len(one)) for one in (trials.tar, trials.non)]
+    parts = []
+    for k in range(3):
+        chosen = [one[k::3] for one in order]
+        parts.append(
+            summarize(
+                trials.tar[chosen[0]],
+                trials.non[chosen[1]],
+                figures=FIGURES,
+                tar_units=trials.tar_units[chosen[0]],
+                non_units=trials.non_units[chosen[1]],
+            )
+        )
+    again = evaluation_of(parts[2] + parts[0] + parts[1])
+    assert again.uncertainty.estimates.keys() == whole.uncertainty.estimates.keys()
+    for figure in whole.uncertainty.estimates:
+        one, other = whole.interval(figure), again.interval(figure)
+        for name in ("estimate", "low", "high", "standard_error", "corrected"):
+            expected = getattr(one, name)
+            assert getattr(other, name) == (None if expected is None else pytest.approx(expected, rel=1e-12, abs=1e-12))
+    for name, errors in whole.uncertainty.curves.items():
+        np.testing.assert_allclose(again.uncertainty.curves[name], errors, rtol=1e-9, atol=1e-12)
+
+
+def test_what_units_are_called_changes_nothing():
+    trials = crossed(25)
+    numbers = evaluate(trials.tar, trials.non, **trials.arguments)
+    words = evaluate(
+        trials.tar, trials.non, tar_units=trials.tar_units.astype(str), non_units=trials.non_units.astype(str)
+    )
+    for figure in numbers.uncertainty.estimates:
+        assert words.interval(figure).low == pytest.approx(numbers.interval(figure).low, rel=1e-12)
+
+
+def test_whole_weights_are_copies():
+    trials, rng = crossed(12, 2), np.random.default_rng(1)
+    times = [rng.integers(0, 3, len(one)) for one in (trials.tar, trials.non)]
+    copied = evaluate(
+        np.repeat(trials.tar, times[0]),
+        np.repeat(trials.non, times[1]),
+        tar_units=np.repeat(trials.tar_units, times[0], axis=0),
+        non_units=np.repeat(trials.non_units, times[1], axis=0),
+    )
+    heavy = evaluate(trials.tar, trials.non, tar_weights=times[0], non_weights=times[1], **trials.arguments)
+    scaled = evaluate(trials.tar, trials.non, tar_weights=times[0] / 7, non_weights=times[1] / 3, **trials.arguments)
+    for figure in copied.uncertainty.estimates:
+        expected = copied.interval(figure)
+        assert heavy.interval(figure).low == pytest.approx(expected.low, rel=1e-9, abs=1e-12)
+        if figure != "prbep":
+            assert scaled.interval(figure).standard_error == pytest.approx(expected.standard_error, rel=0.2, abs=1e-9)
+
+
+def test_many_trials_are_as_exact_as_few():
+    """With a hundred thousand trials figures come from cells: the same numbers as trial by trial."""
+    trials = crossed(120, 8)
+    found = evaluate(trials.tar, trials.non, operating_points=[0.05], optimism=False, **trials.arguments).uncertainty
+    cost = np.logaddexp(0, trials.non) / math.log(2) / 2
+    of_tar = np.logaddexp(0, -trials.tar) / math.log(2) / 2
+    expected = np.bincount(trials.tar_units, of_tar - of_tar.mean(), 120) / len(of_tar)
+    for side in trials.non_units.T:
+        expected += np.bincount(side, cost - cost.mean(), 120) / len(cost)
+    np.testing.assert_allclose(found.influences["cllr"], expected, atol=2e-3 * np.abs(expected).max())
+    threshold = math.log(19)
+    wrong = (trials.non >= threshold) - np.mean(trials.non >= threshold)
+    expected = sum(np.bincount(side, wrong, 120) for side in trials.non_units.T) / len(wrong)
+    np.testing.assert_allclose(found.influences[("p_fa", 0)], expected, atol=1e-12)
+
+
+def test_one_unit_has_no_intervals():
+    found = evaluate([1.0, 2.0], [0.0, 1.5], tar_units=[1, 1], non_units=[1, 1])
+    assert found.uncertainty is None
+    with pytest.raises(InputError, match="units"):
+        found.interval("eer")
+
+
+def test_all_trials_of_a_class_may_be_of_one_unit():
+    found = evaluate([1.0, 2.0, -1.0], [0.0, 1.5], tar_units=[1, 1, 1], non_units=[2, 3])
+    assert found.interval(("p_miss", 0)).standard_error == 0.0
+    assert found.interval("eer").corrected is None  # nothing can be left out
+    assert math.isfinite(found.interval("cllr").high)
+
+
+def test_a_unit_in_every_trial_adds_only_what_it_does():
+    trials = one_sided(20)
+    both = {"tar_units": trials.tar_units, "non_units": np.stack((trials.non_units, np.full(len(trials.non), 99)), 1)}
+    found, plain = (evaluate(trials.tar, trials.non, **how) for how in (both, trials.arguments))
+    # It is in all non-targets: their mean cannot depend on how often it counts.
+    assert found.uncertainty.influences[("p_fa", 0)][20] == pytest.approx(0.0, abs=1e-15)
+    expected = plain.uncertainty.influences[("p_fa", 0)]
+    assert found.uncertainty.influences[("p_fa", 0)][:20] == pytest.approx(expected)
+
+
+def test_without_errors_there_is_the_rule_of_three():
+    found = evaluate(
+        np.arange(3.0, 43.0),
+        -np.arange(3.0, 43.0),
+        operating_points=[0.5, 0.01],
+        tar_units=range(40),
+        non_units=range(40),
+    )
+    share = 1 - 0.05 ** (1 / 40)
+    for figure in ("eer", ("p_miss", 0), ("p_fa", 0), "min_dcf", "min_cllr"):
+        interval = found.interval(figure)
+        assert (interval.low, interval.method) == (0.0, "rule of three")
+    assert found.interval("eer").high == pytest.approx(share)
+    assert found.interval(("p_miss", 0)).high == pytest.approx(share)
+    assert found.interval("auc").low == pytest.approx(1 - share)
+    assert found.interval(("min_dcf", 1)).high == 1.0  # 99 times what is not known
+    assert found.interval("cllr").standard_error > 0
+
+
+@pytest.mark.filterwarnings("error")
+@given(st.integers(0, 1000))
+def test_infinite_scores_have_no_surprises(seed):
+    rng = np.random.default_rng(seed)
+    trials = crossed(8, 2, seed)
+    tar, non = trials.tar.copy(), trials.non.copy()
+    for scores in (tar, non):
+        scores[rng.integers(0, len(scores), 2)] = rng.choice([-np.inf, np.inf], 2)
+    found = evaluate(tar, non, **trials.arguments)
+    assert ("cllr" in found.uncertainty.estimates) == math.isfinite(found.cllr)
+    for figure in found.uncertainty.estimates:
+        interval = found.interval(figure)
+        assert interval.low <= interval.high
+        assert not math.isnan(interval.low + interval.high)
+    assert not any(np.isnan(errors).any() for errors in found.uncertainty.curves.values())
+
+
+def test_parts_with_and_without_units_do_not_merge():
+    one, other = summarize([1.0], [0.0], tar_units=[1], non_units=[2]), summarize([1.0], [0.0])
+    with pytest.raises(InputError, match="units are known of some"):
+        one + other
+
+
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        ({"tar_units": [1, 2]}, "non_units: none given"),
+        ({"tar_units": [1, 2, 3], "non_units": [1]}, "tar_units: units of 3 trials for 2 scores"),
+        ({"tar_units": [1, 2], "non_units": ["a"]}, "some are words, some numbers"),
+    ],
+)
+def test_units_must_fit(units, words):
+    with pytest.raises(InputError, match=words):
+        evaluate([1.0, 2.0], [0.0], **units)
+
+
+def test_what_is_kept_is_said():
+    trials = crossed(12)
+    summary = summarize(trials.tar, trials.non, **trials.arguments)
+    assert not evaluation_of(summary, resampling=Resampling(keep=False)).uncertainty.influences
+    found = evaluation_of(summary, resampling=Resampling(level=0.5)).uncertainty
+    assert found.interval("eer").level == 0.5
+    assert found.at_level(0.9).interval("eer").level == 0.9
+    influences = found.influences["min_cllr"]
+    expected = math.sqrt(12 / 11 * influences @ influences)
+    assert found.estimates["min_cllr"].standard_error == pytest.approx(expected)
+    with pytest.raises(InputError, match="no interval of 'err'"):
+        found.interval("err")

@@ -1,0 +1,96 @@
+"""How intervals are written: digits, captions, and notes on minima."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import evaluate
+from deciban.core.resampling.intervals import Interval
+from deciban.evaluation.interval_words import bounds_in_words, caption_of, notes_on_intervals, shown_interval
+
+RNG = np.random.default_rng(5)
+SPEAKERS = {"tar_units": np.arange(200) % 40, "non_units": RNG.integers(0, 40, (800, 2))}
+ONE = evaluate(RNG.normal(2, 2, 200), RNG.normal(-2, 2, 800), operating_points=[0.1], **SPEAKERS)
+
+
+def between(low, high):
+    return Interval((low + high) / 2, low, high, 1.0, None, 0.95, 40, "by hand")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "in_percent", "expected"),
+    [
+        (0.0407, 0.0573, True, ("4.1", "5.7")),  # 1.66 wide: tenths
+        (0.9, 0.9123, True, ("90.0", "91.2")),
+        (0.471, 0.568, False, ("0.471", "0.568")),  # 0.097 wide
+        (0.471, 0.572, False, ("0.47", "0.57")),  # 0.101 wide
+        (93.4, 255.1, False, ("93", "255")),
+        (-1e-9, 0.04, False, ("0.000", "0.040")),  # no minus before zeros
+        (0.0, math.inf, False, ("0", "inf")),
+        (0.25, 0.25, False, ("0.25", "0.25")),
+    ],
+)
+def test_the_width_of_an_interval_has_two_digits(low, high, in_percent, expected):
+    assert bounds_in_words(between(low, high), in_percent=in_percent) == expected
+
+
+@given(st.floats(-5, 5), st.floats(-6, 4))
+def test_bounds_are_never_further_off_than_a_twentieth_of_the_width(low, log_width):
+    width = 10**log_width
+    texts = bounds_in_words(between(low, low + width))
+    for text, value in zip(texts, (low, low + width), strict=True):
+        assert abs(float(text) - value) <= max(width / 20, 0.5) * 1.001
+        if width < 10:
+            assert abs(float(text) - value) <= width / 20 * 1.001 + 1e-12
+
+
+def test_captions_name_level_unit_and_number():
+    assert caption_of([ONE]) == "95 % intervals by unit, 40 units"
+    assert caption_of([evaluate([1.0], [0.0])]) == ""
+    known = replace(ONE.uncertainty, n_units=1200, noun="speaker", level=0.9)
+    other = replace(ONE, uncertainty=known)
+    assert caption_of([other]) == "90 % intervals by speaker, 1,200 speakers"
+    both = [other, replace(ONE, uncertainty=replace(known, n_units=1100))]
+    assert caption_of([*both, evaluate([1.0], [0.0])]) == "90 % intervals by speaker, 1,100 to 1,200 speakers"
+    drawn = evaluate([2.0, 1.0, 3.0], [0.0, 1.5, -1.0], tar_units=[0, 1, 2], non_units=[0, 1, 2], bootstrap=30)
+    assert caption_of([drawn]).endswith("3 units; bootstrap, percentile")
+
+
+def test_what_has_no_interval_has_none():
+    assert shown_interval(ONE, "eer") == ONE.interval("eer")
+    assert shown_interval(ONE, "no such figure") is None
+    assert shown_interval(evaluate([1.0], [0.0]), "eer") is None
+
+
+def with_corrected(shift, noun="speaker"):
+    """The same with the minimum of Cllr off by so many standard errors, and nothing else."""
+    known = ONE.uncertainty
+    estimates = {name: replace(one, corrected=None) for name, one in known.estimates.items()}
+    least = estimates["min_cllr"]
+    estimates["min_cllr"] = replace(least, corrected=least.value + shift * least.standard_error)
+    return replace(ONE, uncertainty=replace(known, estimates=estimates, noun=noun))
+
+
+def test_optimism_is_told_from_a_quarter_of_a_standard_error_on():
+    assert not any("Found on" in note for note in notes_on_intervals(with_corrected(0.2)))
+    told = with_corrected(0.5)
+    least = told.uncertainty.estimates["min_cllr"]
+    (note,) = (note for note in told.all_notes if "Found on" in note)
+    assert note == (
+        f"Found on the same trials: min Cllr {least.value:.3f}, on new speakers rather {least.corrected:.3f}. "
+        "Intervals lie around the latter."
+    )
+
+
+def test_notes_on_units_stay_with_the_figures():
+    few = replace(ONE, uncertainty=replace(ONE.uncertainty, n_units=12, noun="speaker"))
+    assert "Intervals rest on 12 speakers: with fewer than 30 they are rough." in few.all_notes
+    assert few.to_dict()["notes"] == list(few.all_notes)
+    assert "rest on 12 speakers" in few.table()
+    for style in ("csv", "markdown", "latex", "html"):
+        assert "rest on 12 speakers" in few.table(style)
+    assert notes_on_intervals(evaluate([1.0], [0.0])) == ()
