@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.multipliers import checked_replicates
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
@@ -59,7 +58,10 @@ class Resampling:
     def __post_init__(self) -> None:
         """Check the numbers."""
         checked_level(self.level)
-        checked_replicates(self.bootstrap, self.seed)
+        if self.bootstrap or self.seed:
+            from deciban.core.resampling.multipliers import checked_replicates  # few ask for it
+
+            checked_replicates(self.bootstrap, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
