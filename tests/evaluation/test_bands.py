@@ -67,3 +67,17 @@ def test_arrays_are_as_long_as_their_curves():
     assert len(errors["act_error"]) == len(curves.prior_log_odds)
     assert len(errors["min_cross_entropy"]) == len(curves.entropy_log_odds)
     assert all(np.all(np.isfinite(one)) and np.all(one >= 0) for one in errors.values())
+
+
+def test_the_hull_varies_as_the_cost_that_touches_it():
+    rng = np.random.default_rng(0)
+    tar, non = rng.integers(0, 5, 400) * 1.0, rng.integers(-2, 3, 400) * 1.0
+    found = evaluate(tar, non, tar_units=np.arange(400), non_units=400 + np.arange(400))
+    hull = metrics.rocch(tar, non)
+    inner = [k for k in range(1, len(hull.llr)) if np.isfinite(hull.llr[k - 1 : k + 1]).all()]
+    assert inner
+    for k in inner:
+        odds = np.exp((hull.llr[k - 1] + hull.llr[k]) / 2)
+        weights, rates = np.array([1, odds]) / (1 + odds), np.array([hull.p_miss[k], hull.p_fa[k]])
+        expected = np.sqrt(np.sum(weights**2 * rates * (1 - rates)) / 400 * 800 / 799) / (weights @ rates)
+        assert found.uncertainty.curves["hull"][k] == pytest.approx(expected, rel=1e-9)

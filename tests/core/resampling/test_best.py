@@ -99,3 +99,11 @@ def test_empty_cells_belong_to_the_block_below_and_the_first_ones_to_the_first()
 @pytest.mark.parametrize(("prior", "weights"), [(0.01, (1.0, 99.0)), (0.5, (1.0, 1.0)), (0.8, (4.0, 1.0))])
 def test_weights_are_normalized_by_the_better_default(prior, weights):
     assert dcf_weights(math.log(prior / (1 - prior))) == pytest.approx(weights)
+
+
+def test_a_bounded_block_stays_below_the_next_one():
+    best = BestDecisions.of(np.array([0, 1, 4]), np.array([1, 5, 0]))
+    # One target among one non-target would say more for targets than the next block does.
+    assert best.bounded().llr[0] == best.llr[1] == pytest.approx(math.log((1 / 5) / (5 / 6)))
+    best = BestDecisions.of(np.array([0, 5, 1]), np.array([4, 1, 0]))
+    assert best.bounded().llr[2] == best.llr[1]
