@@ -25,8 +25,9 @@ def files(tmp_path):
 
 def test_both_are_the_evaluations_of_the_arrays(files):
     asked = {"operating_points": [0.1, 0.5]}
-    plain = evaluate_files(files / "eval.txt", files / "key.txt", **asked)
-    after = evaluate_files(files / "eval.txt", files / "key.txt", model=files / "model.json", **asked)
+    of_files = {**asked, "intervals": False}
+    plain = evaluate_files(files / "eval.txt", files / "key.txt", **of_files)
+    after = evaluate_files(files / "eval.txt", files / "key.txt", model=files / "model.json", **of_files)
     expected = evaluate(MODEL.scale_ * TAR + MODEL.offset_, MODEL.scale_ * NON + MODEL.offset_, name="eval", **asked)
     assert after.systems[0].to_dict() == expected.to_dict()
     assert plain.before is None

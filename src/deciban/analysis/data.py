@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from deciban.calibration.cross import Parts
 from deciban.errors import InputError, TrialError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.unit_trials import Resampling
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
@@ -75,7 +76,9 @@ class SystemsData:
 
 
 def _rows_of(values: Any, rows: IntArray | BoolArray) -> Any:
-    """What belongs to some of the trials: of an array, of several by name, or of nothing."""
+    """What belongs to some of the trials: of an array, of several by name, of units, or of nothing."""
+    if isinstance(values, Resampling):
+        return values if values.units is None else replace(values, units=values.units.take(rows))
     if isinstance(values, Mapping):
         return {name: table[rows] for name, table in values.items()}
     return None if values is None else values[rows]
@@ -93,10 +96,13 @@ class LabelledData(SystemsData, LabelledTrials):
         Whether targets; of many classes, which class.
     weight : (n_trials,) array, optional
         How much each trial counts.
+    resampling : Resampling, optional
+        The units of the trials, and what intervals evaluations make of them.
     """
 
     is_target: AnyArray = field(kw_only=True)
     weight: CountArray | None = field(default=None, kw_only=True)
+    resampling: Resampling | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(
@@ -152,9 +158,17 @@ class LabelledData(SystemsData, LabelledTrials):
             return score, self.is_target, self.weight
         return score[there], self.is_target[there], _rows_of(self.weight, there)
 
+    def known_resampling(self, score: AnyArray) -> Resampling | None:
+        """The units of the trials that have a score."""
+        there: BoolArray = ~np.isnan(score)
+        if score.ndim > 1 or there.all():
+            return self.resampling
+        return cast("Resampling | None", _rows_of(self.resampling, np.flatnonzero(there)))
+
     def evaluated(self, score: AnyArray, name: str, figures: TwoClassFigures) -> Evaluation:
         """Evaluate scores or llrs of these trials; those that have none (NaN) are left out."""
-        return evaluate_labelled(*self.known(score), name=name, operating_points=figures)
+        known: Any = {"operating_points": figures, "resampling": self.known_resampling(score)}
+        return evaluate_labelled(*self.known(score), name=name, **known)
 
     def held_out(self, **folds: Any) -> HeldOut:
         """Make folds once, for any number of models, by the ``groups``, ``n_folds`` and ``seed`` of `cross_validated`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel, reasons_are_shown
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
 from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
@@ -44,10 +43,6 @@ class SystemTrials:
         Of the first system, for its trials.
     messages : tuple of Message
         What is to be said besides.
-    units : TrialUnits, optional
-        Those of the trials.
-    how_sure : HowSure
-        What is wanted of them.
     """
 
     joined: JoinedScores
@@ -55,8 +50,6 @@ class SystemTrials:
     systems: tuple[str, ...]
     template: AnyScores
     messages: tuple[Message, ...] = ()
-    units: TrialUnits | None = None
-    how_sure: HowSure = field(default_factory=HowSure)
 
     @classmethod
     def read(
@@ -93,9 +86,10 @@ class SystemTrials:
         first = joined.aligned[0].scores
         tables, messages = ({}, []) if quality is None else measures_of(quality, first.trials, sides=sides)
         scores = joined.kind.stacked([one.scores for one in joined.aligned])
-        data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight)
         units, assumed = joined.units(options.how_sure)
-        found = cls(joined, data, joined.names, first, (*messages, *assumed), units, options.how_sure)
+        resampling = options.how_sure.resampling(units)
+        data = LabelledData(scores, tables, is_target=joined.truth, weight=joined.weight, resampling=resampling)
+        found = cls(joined, data, joined.names, first, (*messages, *assumed))
         return found.with_counts_of_scores() if incomplete else found
 
     @property
@@ -107,6 +101,11 @@ class SystemTrials:
     def trials(self) -> Trials:
         """Their names."""
         return self.template.trials
+
+    @property
+    def units(self) -> TrialUnits | None:
+        """What the trials share, where it is known and wanted."""
+        return None if self.data.resampling is None else self.data.resampling.units
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -156,16 +155,9 @@ class SystemTrials:
     def evaluated(self, score: AnyArray, name: str, figures: Figures) -> Any:
         """Evaluate scores of these trials; those that have none (NaN) are left out."""
         figures = self.joined.on_axis(figures)
-        resampling = self.how_sure.resampling(self._units_of_known(score))
+        resampling = self.data.known_resampling(score)
         known: Any = {"figures": figures, "classes": self.classes, "resampling": resampling}
         return self.kind.evaluate(self.data.known(score), name=name, **known)
-
-    def _units_of_known(self, score: AnyArray) -> TrialUnits | None:
-        """The units of the trials that have a score."""
-        if self.units is None or score.ndim > 1:
-            return self.units
-        there = ~np.isnan(score)
-        return self.units if there.all() else self.units.take(there)
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""
@@ -177,8 +169,7 @@ class SystemTrials:
         if rows.all():
             return self
         numbers: IntArray = np.flatnonzero(rows)
-        units = None if self.units is None else self.units.take(numbers)
-        return replace(self, data=self.data.take(numbers), template=self.template.take(numbers), units=units)
+        return replace(self, data=self.data.take(numbers), template=self.template.take(numbers))
 
     @property
     def counting(self) -> SystemTrials:

@@ -1,6 +1,7 @@
 """fuse, and apply of fusions, as users type them: what is printed, written, and refused."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,9 @@ def test_fuse_tells_what_each_system_is_worth(run):
     names = ["a", "b", "c", "without a", "without b", "without c", "fusion"]
     table = printed_table(out, under="Trials of training")
     assert list(table)[:7] == names
-    cllr = {name: float(table[name]["Cllr"]) for name in names}
+    cllr = {name: float(table[name]["Cllr"].split(" [")[0]) for name in names}
+    assert "intervals by speaker" in out
+    assert re.fullmatch(r"\S+ \[\S+, \S+\]", table["fusion"]["Cllr"])
     assert cllr["fusion"] == min(cllr.values())
     weights = printed_table(out, under="Weights")
     expected = fitted()
@@ -209,7 +212,7 @@ def test_a_constant_system_is_told_and_costs_nothing(run):
     assert code == 0, err
     np.testing.assert_allclose(load_model("m.json").weights_[[0, 2]], fitted((0, 1)).weights_, rtol=1e-6)
     assert "const: says nothing: all of its scores are 1, so that its llr is 0" in out
-    assert printed_table(out, under="Trials of training")["const"]["Cllr"] == "1.000"
+    assert printed_table(out, under="Trials of training")["const"]["Cllr"].split(" [")[0] == "1.000"
     assert ["const", "0", "0"] in [line.split() for line in out.splitlines()]
     code, out, err = run("fuse a.txt const.txt b.txt --key key.csv -o m.json --select")
     assert code == 0, err

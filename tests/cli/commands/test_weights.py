@@ -206,7 +206,7 @@ def test_a_report_knows_weighted_trials_again(run):
 def test_a_report_of_a_fusion_shows_the_weighted_figures(run):
     command = "fuse weighted/a.txt weighted/b.txt --key weighted/key.csv --weights w -o m.json"
     (printed,) = re.findall(r"^fusion +\d.*$", run(command)[1], flags=re.MULTILINE)
-    report = "report weighted/a.txt weighted/b.txt --key weighted/key.csv --model m.json -o r.html --no-intervals"
+    report = "report weighted/a.txt weighted/b.txt --key weighted/key.csv --model m.json -o r.html"
     weighted, plain = (run(f"{report} {words}")[1] for words in ("--weights w", ""))
     assert printed.split() in [line.split() for line in weighted.splitlines()]
     assert printed.split() not in [line.split() for line in plain.splitlines()]

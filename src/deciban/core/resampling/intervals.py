@@ -77,13 +77,17 @@ class NothingSeen:
         return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
 
     def bounds(self, value: float, level: float) -> tuple[float, float]:
-        """The figure, and what it rises to or falls to with that `share`."""
+        """The figure, and what it rises to or falls to with that `share`.
+
+        A cost without a limit could rise to any height if it is 0; where all trials cost the same, it stays.
+        """
         share = self.share(level)
         rise = min(share, 0.5)
         if self.is_entropy:
             rise = float(special.entr(rise) + special.entr(1.0 - rise)) / math.log(2)
         else:
-            rise = self.above * share if self.above else 0.0
+            known = self.above > 0.0 and (value == 0.0 or math.isfinite(self.above))
+            rise = self.above * share if known else 0.0
         return max(value - self.below * share, 0.0), min(value + rise, self.ceiling)
 
 
