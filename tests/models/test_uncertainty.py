@@ -218,9 +218,10 @@ def test_files_that_contradict_themselves_are_refused(change, words, drawn, tmp_
     ("units", "words"),
     [
         ([1, 2, 3], "units: of 3 trials, but there are 6"),
-        ([0.5] * 6, "units of type float64"),
+        ([0.5] * 6, "units: units are no whole numbers"),
         (np.zeros((6, 3), int), r"shape \(6, 3\)"),
-        ([None] * 5, "units: of 5 trials"),
+        ([None] * 6, "units: no unit at index 0"),
+        (["a"] * 5, "units: of 5 trials, but there are 6"),
     ],
 )
 def test_what_are_no_units_is_refused(units, words):
