@@ -2,7 +2,8 @@
 
 Pilots of 30 speakers with 3 segments each, all against all, are drawn again and again; each predicts the standard error
 of every figure for other numbers of speakers and segments (`deciban.analysis.designs.Planner`). Evaluations of that
-size are drawn, too, and the standard deviation of their figures is what should have come out.
+size are drawn, too, and the standard deviation of their figures is what should have come out (first table); what their
+intervals say it is decides how wide these are (second table).
 
     python benchmarks/planning.py --draws 300 --pilots 60
 """
@@ -38,11 +39,12 @@ def drawn(rng: np.random.Generator, n: int, n_segments: int) -> tuple:
     return scores, same, units, names
 
 
-def figures_of(scores: np.ndarray, same: np.ndarray) -> list[float]:
-    """The figures of one draw."""
-    found = evaluate(scores[same], scores[~same], operating_points=POINTS)
-    point = found.operating_points[0]
-    return [found.eer, point.act_dcf, point.min_dcf, found.cllr, found.min_cllr]
+def figures_of(scores: np.ndarray, same: np.ndarray, units: np.ndarray) -> list[tuple[float, float]]:
+    """The figures of one draw, with the standard errors of their intervals."""
+    how = {"tar_units": units[same], "non_units": units[~same], "optimism": True}
+    found = evaluate(scores[same], scores[~same], operating_points=POINTS, **how)
+    intervals = [found.interval(name) for name in FIGURES]
+    return [(one.estimate, one.standard_error) for one in intervals]
 
 
 def predicted(rng: np.random.Generator, figure: str) -> list[float]:
@@ -70,19 +72,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     rng = np.random.default_rng(asked.seed)
-    measured = []
+    measured, printed = [], []
     for n, n_segments in SIZES:
         n_draws = max(asked.draws * 30_000 // max(n * n * n_segments, 30_000), 40)
-        found = [figures_of(*drawn(rng, n, n_segments)[:2]) for _ in range(n_draws)]
-        measured.append(np.std(found, axis=0, ddof=1))
-    print("| speakers, segments | " + " | ".join(FIGURES) + " |")
-    print("|---" * (len(FIGURES) + 1) + "|")
+        found = np.array([figures_of(*drawn(rng, n, n_segments)[:3]) for _ in range(n_draws)])
+        measured.append(np.std(found[..., 0], axis=0, ddof=1))
+        printed.append(np.sqrt(np.mean(found[..., 1] ** 2, axis=0)))
     variances = np.array([[predicted(rng, figure) for figure in FIGURES] for _ in range(asked.pilots)])
-    ratios = np.sqrt(variances.mean(axis=0)).T / np.array(measured)
-    spread = np.std(np.sqrt(variances), axis=0).T / np.sqrt(variances.mean(axis=0)).T
-    for size, row, wide in zip(SIZES, ratios, spread, strict=True):
-        cells = [f"{ratio:.2f} ± {of:.2f}" for ratio, of in zip(row, wide, strict=True)]
-        print(f"| {size[0]}, {size[1]} | " + " | ".join(cells) + " |")
+    mean = np.sqrt(variances.mean(axis=0)).T
+    spread = np.std(np.sqrt(variances), axis=0).T / mean
+    for title, known in (("measured", measured), ("of intervals", printed)):
+        print(f"\npredicted standard errors over those {title}")
+        print("| speakers, segments | " + " | ".join(FIGURES) + " |")
+        print("|---" * (len(FIGURES) + 1) + "|")
+        for size, row, wide in zip(SIZES, mean / np.array(known), spread, strict=True):
+            cells = [f"{ratio:.2f} ± {of:.2f}" for ratio, of in zip(row, wide, strict=True)]
+            print(f"| {size[0]}, {size[1]} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

@@ -181,10 +181,10 @@ def test_bootstrap_of_both_by_the_same_draws_agrees_with_influences():
     rng = np.random.default_rng(6)
     unit = np.repeat(np.arange(60), 3)
     common = rng.normal(size=(2, 180))
-    how = {"tar_units": unit, "non_units": unit, "bootstrap": 400}
+    how = {"tar_units": unit, "non_units": unit, "bootstrap": 400, "operating_points": [0.5]}
     scores = [common + 0.5 * rng.normal(size=(2, 180)) + np.array([[gap], [-gap]]) for gap in (1.0, 1.2)]
     drawn = [evaluate(*one, **how, seed=3) for one in scores]
-    plain = [evaluate(*one, tar_units=unit, non_units=unit) for one in scores]
+    plain = [evaluate(*one, **{**how, "bootstrap": 0}) for one in scores]
     for figure in ("cllr", ("act_dcf", 0), "auc"):
         one, other = pair(*drawn).difference(figure, 0.95), pair(*plain).difference(figure, 0.95)
         assert one.method.startswith("bootstrap")
@@ -196,6 +196,40 @@ def test_bootstrap_of_both_by_the_same_draws_agrees_with_influences():
     assert (itself.low, itself.high, itself.p_value) == (0.0, 0.0, 1.0)
     apart = pair(drawn[0], evaluate(*scores[1], **how, seed=4)).difference("cllr", 0.95)
     assert apart.method == "linearised by unit"
+
+
+def test_replicates_without_an_error_do_not_make_sure_that_there_is_none():
+    units = np.repeat(np.arange(40), 10)
+    tar = np.linspace(1.0, 3.0, 400)
+    missed = np.where(np.arange(400) % 80, tar, -2.0)
+    how = {"tar_units": units, "non_units": units}
+    pairs = [[evaluate(one, -tar, bootstrap=n, **how) for one in (tar, missed, tar + 0.1)] for n in (0, 400)]
+    for figure in ("eer", "min_cllr", ("min_dcf", 0)):
+        for other in (1, 2):
+            plain, drawn = (pair(found[0], found[other]).difference(figure, 0.95) for found in pairs)
+            assert drawn == plain
+            assert "rule of three" in drawn.method
+            assert drawn.low < 0.0 < drawn.high
+    assert pair(*pairs[1][:2]).difference("cllr", 0.95).method.startswith("bootstrap")
+
+
+def test_replicates_are_paired_by_their_numbers():
+    """Of the same units, but each system lacks targets, and so figures, in replicates of its own."""
+    rng = np.random.default_rng(8)
+    units = np.repeat(np.arange(8), 4)
+    scores, found = rng.normal(size=(2, 32)), []
+    for of_targets in (slice(0, 8), slice(8, 16)):  # two units each
+        tar, non = scores[0, of_targets] + 1.0, scores[1] - 1.0
+        found.append(evaluate(tar, non, tar_units=units[of_targets], non_units=units, bootstrap=300, seed=2))
+    drawn = [one.uncertainty.bootstrap for one in found]
+    assert drawn[0].left_out
+    assert not np.array_equal(drawn[0].numbers, drawn[1].numbers)
+    both = set(drawn[0].numbers.tolist()) & set(drawn[1].numbers.tolist())
+    by_number = [dict(zip(x.numbers.tolist(), x.values["cllr"].tolist(), strict=True)) for x in drawn]
+    expected = np.quantile([by_number[0][k] - by_number[1][k] for k in sorted(both)], [0.025, 0.975])
+    one = pair(*found).difference("cllr", 0.95)
+    assert one.method.startswith("bootstrap")
+    assert (one.low, one.high) == pytest.approx(tuple(expected))
 
 
 def test_what_rounding_leaves_of_a_standard_error_makes_nobody_sure():

@@ -22,6 +22,22 @@ def test_bayes_errors_vary_as_normalized_costs_do(trials, place):
         assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
+@pytest.mark.parametrize("place", [210, 280, 350])
+def test_least_errors_are_about_thresholds_that_were_chosen_without_the_unit(place):
+    """As minimum costs are: a threshold that is the best for a trial makes it look more like others than it is."""
+    trials = one_sided(40)
+    plain = evaluate(trials.tar, trials.non)
+    prior = float(expit(plain.curves.prior_log_odds[place]))
+    found = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=True, **trials.arguments)
+    wanted = found.interval("min_dcf").standard_error
+    assert found.uncertainty.curves["min_error"][place] == pytest.approx(wanted, rel=1e-6)
+    kept = found.uncertainty.curve_influences["min_error"]
+    at = np.argmin(np.abs(kept.log_odds - plain.curves.prior_log_odds[place]))
+    np.testing.assert_allclose(kept.influences[at], found.uncertainty.influences["min_dcf", 0], atol=1e-12)
+    alike = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=False, **trials.arguments)
+    assert wanted > 1.02 * alike.interval("min_dcf").standard_error
+
+
 @pytest.mark.parametrize("place", [20, 50, 80])
 def test_cross_entropy_varies_as_the_metric_does(place):
     trials = one_sided(25)

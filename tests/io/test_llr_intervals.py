@@ -72,6 +72,28 @@ def test_former_bounds_are_replaced_and_that_is_said(path, tmp_path):
     assert (tmp_path / "twice.csv").read_text() == (tmp_path / "once.csv").read_text()
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_former_bounds_do_not_stay_beside_other_llrs(ending, path, tmp_path):
+    once, twice = tmp_path / f"once{ending}", tmp_path / f"twice{ending}"
+    rescored(path, once)
+    found = read_input(once, need="scores")
+    llr = found.contents.scores.in_nats().transform(lambda _: LLR + 9.0)
+    first, *_ = map(str, write_rescored(found, llr, twice))
+    assert first == "note  the columns llr_high and llr_low of the scores that were read are left out"
+    assert list(read_contents(twice).index.trials.conditions) == ["gender"]
+    np.testing.assert_array_equal(read_contents(twice).scores.score, LLR + 9.0)
+    assert list(read_contents(once).index.trials.conditions) == ["gender", "llr_low", "llr_high"]
+
+
+def test_bounds_in_another_unit_are_replaced_too(path, tmp_path):
+    rescored(path, tmp_path / "once.csv")
+    messages = rescored(tmp_path / "once.csv", tmp_path / "lir.csv", to="lir")
+    assert "note  the columns llr_high and llr_low that were there are replaced" in messages
+    header = (tmp_path / "lir.csv").read_text().splitlines()[0].split(",")
+    assert not {"llr_low", "llr_high"} & set(header)
+    assert {"llr_interval_low", "llr_interval_high", "gender"} < set(header)
+
+
 def test_nothing_else_changes():
     scores = Scores.of(IDS, LLR, conditions={"gender": ["f", "f", "m", "m"]})
     contents = Contents.of(scores, Key.of(IDS, [True, False, False, True]))

@@ -93,6 +93,13 @@ def test_inputs_of_several_files_are_not_replaced_either(model, tmp_path):
     assert len(read_scores(tmp_path / "all.parquet")) == 1
 
 
+def test_llrs_that_are_known_have_no_intervals(model, tmp_path):
+    known = Scores.of({"enroll": ["w"], "test": ["z"]}, [7.0])
+    with pytest.raises(InputError, match="interval: known scores are not what the model makes"):
+        apply_files(model, tmp_path / "a.txt", tmp_path / "b.csv", known=known, interval=True)
+    assert not (tmp_path / "b.csv").exists()
+
+
 def test_no_folder_is_made_for_a_format_that_is_not_known(model, tmp_path):
     (tmp_path / "a.txt").write_text("x y 1\n")
     with pytest.raises(InputError, match="'nope' is not known"):

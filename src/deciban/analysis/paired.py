@@ -156,14 +156,16 @@ class PairedUnits:
         )
 
     def _replicates(self, figure: Figure) -> FloatArray | None:
-        """Differences of both figures in the same replicates of a bootstrap; None unless both were drawn alike."""
+        """Differences of both figures in the replicates that both have; None unless they were drawn alike."""
         one, other = self.first.bootstrap, self.second.bootstrap
         if one is None or other is None or figure not in one.values or figure not in other.values:
             return None
-        drawn = [(x.seed, x.n_replicates, x.left_out) for x in (one, other)]
-        if drawn[0] != drawn[1] or self.n_shared < len(self.keys):
+        if one.seed != other.seed or self.n_shared < len(self.keys):
             return None
-        return without_rounding(one.values[figure], other.values[figure])
+        shared, at, also = np.intersect1d(one.numbers, other.numbers, assume_unique=True, return_indices=True)
+        if len(shared) < 2:
+            return None
+        return without_rounding(one.values[figure][at], other.values[figure][also])
 
     def difference(self, figure: Figure, level: float, flips: SignFlips | None = None) -> Interval:
         """First minus second, with its paired interval and p-value.
@@ -182,10 +184,10 @@ class PairedUnits:
         plain = Estimate(value, error, self.n_units, "identity")
         drawn = self._replicates(figure)
         is_unseen = any(e.nothing_seen is not None and e.standard_error == 0.0 for e in (one, other))
-        if drawn is not None:
-            found = _of_replicates(drawn, plain, level)
-        elif is_unseen and not self.are_same:
+        if is_unseen and not self.are_same:  # whatever is drawn of these trials has no error either
             found = _of_unseen(one, other, plain, level)
+        elif drawn is not None:
+            found = _of_replicates(drawn, plain, level)
         else:
             found = replace(plain.interval(level), p_value=t_test(value, error, self.n_units))
         if flips is not None:

@@ -14,6 +14,7 @@ from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from deciban.evaluation.optimism import WithoutGroups
     from deciban.evaluation.results import Curves
     from deciban.evaluation.summary import Summary
 
@@ -30,6 +31,8 @@ class Bands:
         In cells with borders at every ``STEP``-th prior and every ``LEVEL_STEP``-th level of the curves.
     keep_every : int
         At which of these priors the influences on Bayes errors are kept, for comparisons; 0 for none.
+    without : WithoutGroups, optional
+        Where minima are about decisions that were made without their units, least errors are, too.
     """
 
     STEP: ClassVar[int] = 7
@@ -37,7 +40,15 @@ class Bands:
     ENTROPY_STEP: ClassVar[int] = 10
     MOST_BLOCKS: ClassVar[int] = 2000
 
-    def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts, *, keep_every: int = 0) -> None:
+    def __init__(
+        self,
+        summary: Summary,
+        curves: Curves,
+        costs: LinearCosts,
+        *,
+        keep_every: int = 0,
+        without: WithoutGroups | None = None,
+    ) -> None:
         self.curves, self.costs, cells = curves, costs, costs.cells
         self.keep_every = keep_every
         self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
@@ -51,11 +62,14 @@ class Bands:
             "min_error": _positions(cells, best),
             "above": _positions(cells, self.levels),
         }
+        rates = self._error_rates("min_error")
+        self.moved = ((rates > 0.0) & (rates < 1.0)).any(axis=1)
         self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
         self.at["hull"] = _positions(cells, thresholds[self.hull])
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
+        self.chosen = None if without is None else without.thresholds(self.log_odds, costs.one_trial)
         entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
@@ -71,12 +85,16 @@ class Bands:
         """Columns of a block of units, beside its cells."""
         return 2 * self.costs.cells.n_cells
 
-    def add(self, tar: UnitCounts, of_tar: FloatArray, non: UnitCounts, of_non: FloatArray) -> None:
+    def add(self, part: slice, tar: UnitCounts, of_tar: FloatArray, non: UnitCounts, of_non: FloatArray) -> None:
         """Add the units of a block, whose tables these are."""
         miss, false_alarm = _rates(tar, of_tar), -_rates(non, of_non)  # false alarms are what is not rejected
         one, other = self.weights
         for name in ("act_error", "min_error"):
-            self._add(name, one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]])
+            influences = one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]]
+            if name == "min_error" and self.chosen is not None:
+                held_out = self.chosen.influence(part, (of_tar, of_non), self.weights)
+                influences = np.where(self.moved & self.chosen.are_inside, held_out, influences)
+            self._add(name, influences)
         self._add("tar_above", miss[:, self.at["above"]])
         self._add("non_above", false_alarm[:, self.at["above"]])
         at = self.at["hull"]
@@ -101,11 +119,15 @@ class Bands:
             found[name] = CurveInfluences(self.log_odds[at], value, *kept, n_seen, ceiling)
         return found
 
+    def _error_rates(self, name: str) -> FloatArray:
+        """Misses and false alarms at all places, (n_places, 2)."""
+        classes = self.costs.n_tar, self.costs.n_non
+        below = [np.append(0, np.cumsum(one))[self.at[name]] / one.sum() for one in classes]
+        return np.stack((below[0], 1.0 - below[1]), axis=1)
+
     def _unseen(self, name: str) -> FloatArray:
         """What errors weigh of which there is none, and such that all trials are; (2, n_places, 2)."""
-        at, n_cells = self.at[name], self.costs.cells.n_cells
-        below = [np.append(0, np.cumsum(one))[at] / one.sum() for one in (self.costs.n_tar, self.costs.n_non)]
-        rates = np.stack((below[0], 1.0 - below[1]), axis=1)
+        at, n_cells, rates = self.at[name], self.costs.cells.n_cells, self._error_rates(name)
         weights = np.stack(self.weights, axis=1)
         by_choice = ((at == 0) | (at == n_cells))[:, None]  # a threshold beyond all scores of any trials
         return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])

@@ -11,7 +11,7 @@ import numpy as np
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure, looked_up
-from deciban.types import BoolArray, FloatArray
+from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.unit_trials import Resampling
@@ -38,6 +38,8 @@ class Bootstrap:
         Replicates without a trial of some class, which have no figures.
     values : mapping of figure to (n_replicates - left_out,) array
         Empty if fewer than two replicates are left: they have no spread, and intervals stay linearised.
+    numbers : (n_replicates - left_out,) int array
+        Which replicates these are.
     estimates : mapping of figure to Estimate
         The figures themselves, with their linearised standard errors.
     level : float
@@ -50,6 +52,7 @@ class Bootstrap:
     n_replicates: int
     left_out: int
     values: Mapping[Figure, FloatArray]
+    numbers: IntArray
     estimates: Mapping[Figure, Estimate]
     level: float = LEVEL
     found_anew: frozenset[Figure] = frozenset()
@@ -77,14 +80,15 @@ class Bootstrap:
             What was asked for.
         found_anew : iterable of figures
         """
-        n_left = int(np.count_nonzero(has_figures))
+        numbers = np.flatnonzero(has_figures)
         values = dict[Figure, FloatArray]()
-        for name, (drawn, whole) in replicates.items() if n_left > 1 else ():
+        for name, (drawn, whole) in replicates.items() if len(numbers) > 1 else ():
             exact = estimates[name].value
             shift = exact - whole
-            values[name] = drawn[has_figures] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
-        n = resampling.bootstrap
-        return cls(resampling.seed, n, n - n_left, values, estimates, resampling.level, frozenset(found_anew))
+            values[name] = drawn[numbers] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
+        n, level = resampling.bootstrap, resampling.level
+        left_out = n - len(numbers)
+        return cls(resampling.seed, n, left_out, values, numbers, estimates, level, frozenset(found_anew))
 
     def has(self, figure: Figure) -> bool:
         """Whether there are replicates of a figure."""

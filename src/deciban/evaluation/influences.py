@@ -59,14 +59,15 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
     sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
-    bands = Bands(summary, found.curves, costs, keep_every=_kept_places(found, about.n_units, resampling.keep))
+    keep_every = _kept_places(found, about.n_units, resampling.keep)
+    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
     width = stacked.shape[2] + bands.width
     for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
         influences = tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non)
         if without is not None:
             influences[:, minima] = without.influence(part, of_tar, of_non)
         sums.add(part, influences)
-        bands.add(tar, of_tar, non, of_non)
+        bands.add(part, tar, of_tar, non, of_non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     errors = sums.standard_errors(n_units).tolist()
     estimates = {one.name: one.estimate(errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}

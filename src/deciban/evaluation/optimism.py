@@ -22,7 +22,7 @@ from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.evaluation.linear_figures import LinearFigure
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,8 @@ class WithoutGroups:
         Of targets and non-targets, by what is best without each group.
     means : pair of (n_figures,) arrays
         Mean costs of trials by decisions that were chosen without them.
+    own, left : pairs of (n_groups, n_cells) arrays
+        Targets and non-targets of each group, and those that have nothing to do with it.
     totals : (float, float)
         Trials of the classes.
     """
@@ -46,6 +48,8 @@ class WithoutGroups:
     group: IntArray
     costs: tuple[FloatArray, FloatArray]
     means: tuple[FloatArray, FloatArray]
+    own: tuple[CountArray, CountArray]
+    left: tuple[CountArray, CountArray]
     totals: tuple[float, float]
 
     @classmethod
@@ -73,7 +77,15 @@ class WithoutGroups:
         shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
         means = [mean / counts.sum() for mean, counts in zip(means, own, strict=True)]
-        return cls(shifts, tar.group, (held_out[0], held_out[1]), (means[0], means[1]), (tar.total, non.total))
+        return cls(
+            shifts,
+            group=tar.group,
+            costs=(held_out[0], held_out[1]),
+            means=(means[0], means[1]),
+            own=own,
+            left=left,
+            totals=(tar.total, non.total),
+        )
 
     def influence(self, part: slice, of_tar: FloatArray, of_non: FloatArray) -> FloatArray:
         """What units of a block do to each minimum, (n, n_figures), by decisions that were made without them.
@@ -93,6 +105,71 @@ class WithoutGroups:
                 own = table @ self.costs[k][number] - np.outer(table.sum(axis=1), self.means[k])
                 found[rows] += own / self.totals[k]
         return found
+
+    def thresholds(self, log_odds: FloatArray, one_trial: tuple[float, float]) -> ThresholdsWithoutGroups:
+        """The best thresholds at priors; ``one_trial`` is what a trial of each class counts."""
+        best = BestDecisions.of(*self.left).bounded(*one_trial)
+        llr = best.llr[best.block]
+        at = np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in llr])
+        rejected = [
+            np.take_along_axis(_cumulated(counts), at, axis=1).sum(axis=0) / counts.sum() for counts in self.own
+        ]
+        return ThresholdsWithoutGroups(self.group, at, (rejected[0], rejected[1]), self.totals, llr.shape[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThresholdsWithoutGroups:
+    """The best thresholds at several priors, chosen without each group of units in turn.
+
+    Attributes
+    ----------
+    group : (n_units,) int array
+    at : (n_groups, n_places) int array
+        How many cells lie below.
+    rejected : pair of (n_places,) arrays
+        Shares of targets and of non-targets below thresholds that were chosen without them.
+    totals : (float, float)
+        Trials of the classes.
+    n_cells : int
+    """
+
+    group: IntArray
+    at: IntArray
+    rejected: tuple[FloatArray, FloatArray]
+    totals: tuple[float, float]
+    n_cells: int
+
+    @property
+    def are_inside(self) -> BoolArray:
+        """At which places some lie among the scores: elsewhere all trials are decided alike, and no unit counts."""
+        return np.asarray(((self.at > 0) & (self.at < self.n_cells)).any(axis=0))
+
+    def influence(
+        self, part: slice, tables: tuple[FloatArray, FloatArray], weights: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """What units of a block do to weighted error rates, (n, n_places), by thresholds chosen without them.
+
+        Parameters
+        ----------
+        part : slice
+            Which units.
+        tables : pair of (n, n_cells) arrays
+            Their targets and non-targets.
+        weights : pair of (n_places,) arrays
+            Of misses and of false alarms.
+        """
+        at, shares = self.at[self.group[part]], []
+        for table, mean, total in zip(tables, self.rejected, self.totals, strict=True):
+            below = np.take_along_axis(_cumulated(table), at, axis=1)
+            shares.append((below - np.outer(table.sum(axis=1), mean)) / total)
+        return np.asarray(weights[0] * shares[0] - weights[1] * shares[1])  # false alarms are what is not rejected
+
+
+def _cumulated(table: CountArray) -> FloatArray:
+    """Trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
+    found = np.zeros((len(table), table.shape[1] + 1))
+    np.cumsum(table, axis=1, out=found[:, 1:])
+    return found
 
 
 def chosen_without(

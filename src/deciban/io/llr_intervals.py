@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from deciban.io.contents import Contents
-from deciban.io.formats import Format, TextFormat
+from deciban.io.formats import Format, TextFormat, formats
 from deciban.messages import Message
-from deciban.trials import Trials
 from deciban.trials.frozen import condition_column
 from deciban.trials.tables import LOG_10
 from deciban.types import FloatArray
@@ -54,16 +54,39 @@ def with_intervals(contents: Contents, bounds: Bounds, chosen: Format | None) ->
     names = columns_of_intervals(chosen)
     unit = LOG_10 if isinstance(chosen, TextFormat) and chosen.log10 else 1.0
     columns = {name: condition_column(name, np.asarray(end) / unit) for name, end in zip(names, bounds, strict=True)}
-    known = set(names) & {name for table in contents.tables for name in table.trials.conditions}
+    others, known = without_intervals(contents)
+    made = _with_conditions(others, lambda conditions: {**conditions, **columns})
+    return made, [Message("note", "", f"{_in_words(known)} that were there are replaced")] if known else []
 
-    def more(trials: Trials) -> Trials:
-        kept = {name: values for name, values in trials.conditions.items() if name not in columns}
-        return replace(trials, conditions={**kept, **columns})
 
+def without_intervals(contents: Contents) -> tuple[Contents, list[str]]:
+    """Contents without bounds of llrs, as any format calls them, and which of these there were.
+
+    They are those of the scores that were read: beside others they would be wrong.
+    """
+    names = {name for chosen in formats().values() for name in chosen.interval}
+    known = sorted(names & {name for table in contents.tables for name in table.trials.conditions})
+    if not known:
+        return contents, []
+    kept = _with_conditions(contents, lambda found: {name: found[name] for name in found if name not in names})
+    return kept, known
+
+
+def left_out(names: Sequence[str]) -> list[Message]:
+    """Say that bounds were left out, if any were."""
+    words = f"{_in_words(names)} of the scores that were read are left out"
+    return [Message("note", "", words)] if names else []
+
+
+def _in_words(names: Sequence[str]) -> str:
+    return f"the columns {' and '.join(names)}" if len(names) > 1 else f"the column {''.join(names)}"
+
+
+def _with_conditions(contents: Contents, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Contents:
     def changed(table: Any) -> Any:
-        return None if table is None else replace(table, trials=more(table.trials))
+        if table is None:
+            return None
+        return replace(table, trials=replace(table.trials, conditions=change(table.trials.conditions)))
 
     held = {name: changed(getattr(contents, name)) for name in ("index", "key", "class_scores", "class_key")}
-    made = replace(contents, systems=tuple(map(changed, contents.systems)), **held)
-    words = f"the columns {' and '.join(sorted(known))} that were there are replaced"
-    return made, [Message("note", "", words)] if known else []
+    return replace(contents, systems=tuple(map(changed, contents.systems)), **held)

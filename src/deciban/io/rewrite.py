@@ -16,7 +16,7 @@ from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
 from deciban.io.convert import put_and_tell
 from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
-from deciban.io.llr_intervals import Bounds, columns_of_intervals, with_intervals
+from deciban.io.llr_intervals import Bounds, columns_of_intervals, left_out, with_intervals, without_intervals
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
 from deciban.io.source import PathLike, Source
@@ -47,7 +47,8 @@ def write_rescored(
     to : str, optional
         Format to write. Left out it is that of the input, unless the ending of the target is that of another format
         and not the ending of the input. Lines of text come out as they came in, but for the score; in other formats,
-        and in another one than that of the input, everything is written that there is room for.
+        and in another one than that of the input, everything is written that there is room for, but for the bounds of
+        former llrs.
     interval : pair of (n_trials,) arrays, optional
         Lower and upper bounds of the llrs, in nats: two more columns, ``llr_low`` and ``llr_high``, or as the format
         calls them. Lines of text are made anew then.
@@ -78,13 +79,14 @@ def write_rescored(
         name = None if chosen is None else chosen.name
         contents, replaced = with_intervals(replace(found.contents, systems=(written,)), interval, chosen)
         return (*messages, *replaced, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
-    if unchanged and layout is not None and source is not None and plain:
+    contents, former = without_intervals(replace(found.contents, systems=(written,)))
+    if unchanged and layout is not None and source is not None and plain and not former:
         with opened(target) as stream:
             rewrite(source, layout, written.score, stream)
         how = f"with the lines of {source.name} but for the score"
         return (*messages, Message("wrote", target_name(target), how))
-    contents = replace(found.contents, systems=(written,))
-    return (*messages, *put_and_tell(contents, target, None if chosen is None else chosen.name, ["scores"]))
+    name = None if chosen is None else chosen.name
+    return (*messages, *left_out(former), *put_and_tell(contents, target, name, ["scores"]))
 
 
 def write_rescored_classes(

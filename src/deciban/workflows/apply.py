@@ -137,6 +137,8 @@ def apply_files(
     trial,score,gender
     """
     chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
+    if interval and known is not None:
+        raise InputError("interval: known scores are not what the model makes of them, and have none. Leave one out.")
     model_path, id_map = path_of_model(model), chosen.reading.files
     paths = paths_of(scores, also=(model_path, *id_map))
     loaded = trained_model(model, chosen.kind)
