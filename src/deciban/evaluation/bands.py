@@ -9,9 +9,9 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, in_blocks
 from deciban.evaluation.uncertainty import CurveInfluences
-from deciban.types import AnyArray, FloatArray, IntArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Curves
@@ -36,6 +36,7 @@ class Bands:
     LEVEL_STEP: ClassVar[int] = 10
     ENTROPY_STEP: ClassVar[int] = 10
     MOST_BLOCKS: ClassVar[int] = 2000
+    MOST_UNITS: ClassVar[int] = 1 << 12
 
     def __init__(self, summary: Summary, curves: Curves, costs: LinearCosts, *, keep_every: int = 0) -> None:
         self.curves, self.costs, cells = curves, costs, costs.cells
@@ -71,12 +72,31 @@ class Bands:
         """Columns of a block of units, beside its cells."""
         return 2 * self.costs.cells.n_cells
 
-    def add(self, tar: UnitCounts, of_tar: FloatArray, non: UnitCounts, of_non: FloatArray) -> None:
-        """Add the units of a block, whose tables these are."""
+    def add_groups(self, tar: UnitCounts, non: UnitCounts) -> None:
+        """Add all units, in ``MOST_UNITS`` groups: squares of sums of independent influences are as large as theirs."""
+        sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)]
+        for _, tables in in_blocks(sides, self.width):
+            self.add(tar, tables[0], non, tables[1], keep=False)
+
+    def keep(self, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table) -> None:
+        """Keep the influences of the units of a block, where many units make `add` long, see `add_groups`."""
+        cells = np.arange(self.costs.cells.n_cells)[:, None]
+        for name, parts in self.kept.items():
+            some = slice(None, None, self.keep_every)
+            rejected = cells < self.at[name][some]
+            one, other = (weights[some] for weights in self.weights)
+            parts.append((tar.influence(one * rejected, of_tar) + non.influence(other * ~rejected, of_non)).T)
+
+    def add(self, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table, *, keep: bool = True) -> None:
+        """Add the units of a block, whose tables these are, and keep their influences where it was asked for."""
+        of_tar, of_non = as_array(of_tar), as_array(of_non)
         miss, false_alarm = _rates(tar, of_tar), -_rates(non, of_non)  # false alarms are what is not rejected
         one, other = self.weights
         for name in ("act_error", "min_error"):
-            self._add(name, one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]])
+            influences = one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]]
+            self._add(name, influences)
+            if keep and name in self.kept:
+                self.kept[name].append(influences[:, :: self.keep_every].T.copy())
         self._add("tar_above", miss[:, self.at["above"]])
         self._add("non_above", false_alarm[:, self.at["above"]])
         at = self.at["hull"]
@@ -88,8 +108,6 @@ class Bands:
     def _add(self, name: str, influences: FloatArray) -> None:
         squares = np.einsum("ug,ug->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
-        if name in self.kept:
-            self.kept[name].append(influences[:, :: self.keep_every].T.copy())
 
     def influences(self, n_seen: tuple[int, int]) -> dict[str, CurveInfluences]:
         """What was kept, of all units that were added; ``n_seen`` are those with trials of each class."""
@@ -112,6 +130,7 @@ class Bands:
 
     def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""
+        n_units = min(n_units, self.MOST_UNITS)
         curves, factor = self.curves, n_units / (n_units - 1)
         found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
         places: dict[str, tuple[AnyArray, AnyArray]] = {
@@ -138,7 +157,7 @@ def _positions(cells: Cells, thresholds: FloatArray) -> IntArray:
     return np.array([cells.below(float(threshold)) for threshold in thresholds], np.int64)
 
 
-def _rates(counts: UnitCounts, table: FloatArray) -> FloatArray:
+def _rates(counts: UnitCounts, table: CountArray) -> FloatArray:
     """Influences on the share of trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
     mean = np.cumsum(counts.in_cells) / counts.total
     found = np.zeros((len(table), table.shape[1] + 1))
@@ -148,7 +167,7 @@ def _rates(counts: UnitCounts, table: FloatArray) -> FloatArray:
     return found
 
 
-def _block_log(counts: UnitCounts, table: FloatArray, starts: IntArray) -> FloatArray:
+def _block_log(counts: UnitCounts, table: CountArray, starts: IntArray) -> FloatArray:
     """Influences on the logarithm of the share of trials in each PAV block."""
     own = np.add.reduceat(table, starts, axis=1)
     whole = np.add.reduceat(counts.in_cells, starts)

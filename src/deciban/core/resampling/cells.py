@@ -20,10 +20,10 @@ _LARGEST = float(np.finfo(np.float64).max)
 _WIDEST = 4.5
 """On a probit scale rates beyond are not told apart."""
 
-_ENTRIES = 1 << 19
+_ENTRIES = 1 << 17
 """Of a table of units and cells, as many as cells may fill."""
 
-_FEWEST, _MOST = 256, 4096
+_FEWEST, _MOST = 128, 4096
 """Cells where there are many units, and where there are few."""
 
 
