@@ -289,6 +289,26 @@ def test_without_errors_there_is_the_rule_of_three():
     assert found.interval("cllr").standard_error > 0
 
 
+@pytest.mark.parametrize(("prior", "shift"), [(0.01, 5.0), (0.5, 2.0), (0.99, 6.5)])
+def test_an_error_rate_of_0_beside_another_one_is_not_taken_for_sure(prior, shift):
+    """Distances of both rates from their bounds add in squares, as weighted: that of the unseen one is 3 in n."""
+    n = 60
+    tar, non = np.tile([-3.0, *[1.0] * 9], 12) + shift, np.full(n, -4.0) + shift  # one target in ten is far too low
+    tar, non = (-non, -tar) if prior == 0.99 else (tar, non)
+    units = [np.random.default_rng(k).permutation(len(one)) % n for k, one in enumerate((tar, non))]
+    found = evaluate(tar, non, operating_points=[prior, 0.5], tar_units=units[0], non_units=units[1], optimism=False)
+    point, (unseen, seen) = found.operating_points[0], ("p_miss", "p_fa") if prior == 0.99 else ("p_fa", "p_miss")
+    assert getattr(point, unseen) == 0.0
+    assert 0.0 < getattr(point, seen) < 1.0
+    heavy, known = max(prior, 1 - prior) / min(prior, 1 - prior), found.interval("act_dcf")
+    error = found.interval(seen).standard_error
+    assert known.standard_error == pytest.approx(error)
+    above = point.act_dcf * math.expm1(stats.t.ppf(0.975, n - 1) * error / point.act_dcf)
+    assert known.high == pytest.approx(point.act_dcf + math.hypot(above, heavy * (1 - 0.05 ** (1 / n))))
+    assert known.low == pytest.approx(point.act_dcf**2 / (point.act_dcf + above))
+    assert found.interval("mean_act_dcf").high > found.mean_act_dcf + heavy * (1 - 0.05 ** (1 / n)) / 2
+
+
 @pytest.mark.filterwarnings("error")
 @given(st.integers(0, 1000))
 def test_infinite_scores_have_no_surprises(seed):

@@ -10,6 +10,7 @@ import numpy as np
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, in_blocks
+from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -61,7 +62,7 @@ class Bands:
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
         }
-        self.entropy = {name: one for name, one in entropy.items() if np.isfinite(one).all()}  # others are off the plot
+        self.entropy = {name: one for name, one in entropy.items() if one is not None}  # others are off the plot
         self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
         slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
@@ -182,8 +183,8 @@ def _slopes(llr: FloatArray) -> FloatArray:
     return np.asarray((finite[:-1] + finite[1:]) / 2)
 
 
-def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray:
+def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
     """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
     columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
     found = np.stack(columns, axis=2)
-    return found if np.isfinite(found).all() else np.zeros_like(found)
+    return found if np.abs(found).max() <= LARGEST else None

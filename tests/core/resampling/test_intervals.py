@@ -77,3 +77,14 @@ def test_a_wide_interval_is_no_overflow():
 def test_a_level_is_a_share(level):
     with pytest.raises(InputError, match="level"):
         Estimate(0.1, 0.01, 10).interval(level)
+
+
+def test_a_part_that_no_unit_moves_adds_its_distance_in_squares():
+    plain = Estimate(0.5, 0.1, 40, "identity")
+    part = NothingSeen(40, above=10.0, is_part=True)
+    found = Estimate(0.5, 0.1, 40, "identity", nothing_seen=part).interval()
+    share = 1 - 0.05 ** (1 / 40)
+    assert found.low == plain.interval().low
+    assert found.high - 0.5 == pytest.approx(math.hypot(plain.interval().high - 0.5, 10 * share))
+    whole = Estimate(0.5, 0.1, 40, "identity", nothing_seen=NothingSeen(40, above=10.0))
+    assert whole.interval() == plain.interval()  # some unit moves it: it is no part
