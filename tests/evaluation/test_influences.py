@@ -202,6 +202,22 @@ def test_order_and_parts_change_nothing(seed, two_sided):
         np.testing.assert_allclose(again.uncertainty.curves[name], errors, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_order_changes_nothing_of_weights_whose_sums_round(seed):
+    """All targets are missed: their shares are 1 but for rounding, which depends on the order."""
+    rng = np.random.default_rng(seed)
+    tar, non, weights = rng.normal(-9, 1, 40), rng.normal(-3, 1, 40), rng.random((2, 40)) * 3
+    order, units = rng.permutation(40), np.arange(40) % 13
+    known = [
+        evaluate(tar[k], non, tar_weights=weights[0, k], non_weights=weights[1], tar_units=units[k], non_units=units)
+        for k in (np.arange(40), order)
+    ]
+    for figure in (("p_miss", 0), "act_dcf"):
+        one, other = (found.interval(figure) for found in known)
+        assert one.method == other.method == "rule of three"
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-12)
+
+
 def test_what_units_are_called_changes_nothing():
     trials = crossed(25)
     numbers = evaluate(trials.tar, trials.non, **trials.arguments)

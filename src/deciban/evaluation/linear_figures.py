@@ -100,7 +100,7 @@ class FiguresOfEvaluation:
         return NothingSeen(min(self.n_units), above, ceiling=ceiling)
 
     def _rate(self, name: Figure, value: float, costs: FloatArray, kind: int) -> LinearFigure:
-        nothing = NothingSeen(self.n_units[kind], above=float(value == 0.0), below=float(value == 1.0))
+        nothing = NothingSeen.of_rate(value, self.n_units[kind])
         return LinearFigure(name, value, costs, "logit", nothing, limits=(0.0, 1.0))
 
     def _ranks(self) -> Iterator[LinearFigure]:
@@ -139,8 +139,9 @@ class FiguresOfEvaluation:
                 p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
                 yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
                 yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
-        mean, above, below = np.mean(act, axis=0), *np.mean([(one.above, one.below) for one in unseen], axis=0).tolist()
-        nothing = replace(unseen[0], above=above, below=below)
+        mean, nothing = np.mean(act, axis=0), unseen[0]
+        above, below = (float(np.mean([getattr(one, way) for one in unseen])) for way in ("above", "below"))
+        nothing = replace(nothing, above=above, below=below)
         yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, mean, "log", nothing)
         nothing = self._none(math.inf, 1.0)
         least = partial(_mean_dcf, all_odds)
@@ -149,9 +150,10 @@ class FiguresOfEvaluation:
     def _of_rates(self, weights: tuple[float, float], p_miss: float, p_fa: float) -> NothingSeen:
         """What is known of a sum of error rates at a fixed threshold, of which some are 0 or 1."""
         few = min(self.n_units)
-        rates = [(rate, w * few / n) for rate, w, n in zip((p_miss, p_fa), weights, self.n_units, strict=True)]
-        above = max([weight for rate, weight in rates if rate == 0.0], default=0.0)
-        return NothingSeen(few, above, sum(weight for rate, weight in rates if rate == 1.0), is_part=True)
+        rates = [NothingSeen.of_rate(rate, n) for rate, n in zip((p_miss, p_fa), self.n_units, strict=True)]
+        above = max(w * few / one.n_units * one.above for w, one in zip(weights, rates, strict=True))
+        below = sum(w * few / one.n_units * one.below for w, one in zip(weights, rates, strict=True))
+        return NothingSeen(few, above, below, is_part=True)
 
     def _errors(self) -> Iterator[LinearFigure]:
         found, rates = self.found, self.costs.rates

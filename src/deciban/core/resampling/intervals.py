@@ -10,6 +10,9 @@ from scipy import special
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.scales import Scale, bounds_on_scale
 
+ROUNDING = 1e-13
+"""Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
+
 LEVEL = 0.95
 """Share of draws in which an interval should hold the true value."""
 
@@ -77,6 +80,11 @@ class NothingSeen:
     is_entropy: bool = False
     is_part: bool = False
 
+    @classmethod
+    def of_rate(cls, value: float, n_units: int) -> NothingSeen:
+        """Of an error rate: no error was seen, or nothing but errors."""
+        return cls(n_units, above=float(value <= ROUNDING), below=float(value >= 1.0 - ROUNDING))
+
     def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
         return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
@@ -117,6 +125,11 @@ class Estimate:
     corrected: float | None = None
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
+        if self.standard_error <= ROUNDING * abs(self.value):
+            object.__setattr__(self, "standard_error", 0.0)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
         """With the t quantile of ``n_units - 1`` degrees of freedom, around the corrected value where there is one.
