@@ -161,10 +161,11 @@ def _positions(cells: Cells, thresholds: FloatArray) -> IntArray:
 def _rates(counts: UnitCounts, table: CountArray) -> FloatArray:
     """Influences on the share of trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
     mean = np.cumsum(counts.in_cells) / counts.total
-    found = np.zeros((len(table), table.shape[1] + 1))
-    np.cumsum(table, axis=1, out=found[:, 1:])
-    found[:, 1:] -= np.outer(table.sum(axis=1), mean)
-    found /= counts.total
+    found = np.empty((len(table), table.shape[1] + 1))
+    found[:, 0], below = 0.0, found[:, 1:]
+    np.cumsum(table, axis=1, out=below)
+    below -= np.outer(table.sum(axis=1), mean)
+    below /= counts.total
     return found
 
 

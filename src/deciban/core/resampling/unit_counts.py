@@ -19,7 +19,7 @@ Table: TypeAlias = Any
 _DENSE = 1 << 22
 """Entries up to which a table is an array."""
 
-_SLAB = 1 << 19
+_SLAB = 1 << 16
 _BLOCK = 1 << 18
 """Entries of a table that are handled at once."""
 
@@ -82,11 +82,11 @@ class UnitCounts:
             if len(by_unit) == 1:
                 continue
             other = by_unit[1][slab]
-            same, together = one == other, dealt[one] == dealt[other]
+            same, of_one = one == other, dealt[one]
             if not same.all():
                 tally.add(other, cell, weight)
                 tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
-                inside.add(dealt[one], cell, weight, only=np.flatnonzero(together & ~same))
+                inside.add(of_one, cell, weight, only=np.flatnonzero((of_one == dealt[other]) > same))
         return cls(tally.table(), units.keys, once.array()[0], group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
@@ -177,12 +177,7 @@ class _Tally:
                 index = unit.astype(np.int64)
                 index *= self.n_cells
                 index += cell
-            if len(index) < len(self.counts) // 4:  # a pass over the table would cost more
-                np.add.at(self.counts, index, sign if weight is None else sign * weight)
-                return
-            found = np.bincount(index, weight, minlength=len(self.counts))
-            found = found if found.dtype == self.kind else np.rint(found).astype(self.kind)
-            self.counts += found if sign > 0 else -found
+            np.add.at(self.counts, index, sign if weight is None else sign * weight)
             return
         from scipy.sparse import coo_matrix
 
