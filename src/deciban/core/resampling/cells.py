@@ -20,8 +20,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 _WIDEST = 4.5
 """On a probit scale rates beyond are not told apart."""
 
-_ENTRIES = 1 << 17
-"""Of a table of units and cells, as many as cells may fill."""
+_ROOM = 1 << 22
+"""So many cells at one unit, and fewer by the power 3/2 of their number: 4096 up to 100 units, 132 at a thousand."""
 
 _FEWEST, _MOST = 128, 4096
 """Cells where there are many units, and where there are few."""
@@ -105,7 +105,7 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> C
     n_units : int
         The more units, the fewer cells.
     """
-    room = int(np.clip(_ENTRIES // max(n_units, 1), _FEWEST, _MOST))
+    room = int(np.clip(_ROOM / max(n_units, 1) ** 1.5, _FEWEST, _MOST))
     distinct = [one.scores for one in (table.tar, table.non)]
     if sum(map(len, distinct)) <= room:
         borders = np.concatenate([one.astype(np.float64) for one in distinct])
