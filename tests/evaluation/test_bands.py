@@ -97,3 +97,38 @@ def test_the_hull_varies_as_the_cost_that_touches_it():
         weights, rates = np.array([1, odds]) / (1 + odds), np.array([hull.p_miss[k], hull.p_fa[k]])
         expected = np.sqrt(np.sum(weights**2 * rates * (1 - rates)) / 400 * 800 / 799) / (weights @ rates)
         assert found.uncertainty.curves["hull"][k] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_bands_of_very_many_units_rest_on_groups_of_them(sides):
+    """Sums of 4096 groups have a standard error that is off by 1.1 %, as a sample variance is."""
+    rng = np.random.default_rng(0)
+    n = 30_000
+    tar, non = rng.normal(1, 1, n), rng.normal(-1, 1, n)
+    units = np.arange(2 * n * sides).reshape(2, n, sides)
+    found = evaluate(tar, non, tar_units=units[0], non_units=units[1])
+    assert found.uncertainty.n_units > Bands.MOST_UNITS
+    for curve, scores in (("tar_above", tar), ("non_above", non)):
+        for place in (400, 500, 600):
+            share = np.mean(scores >= found.curves.levels[place])
+            expected = np.sqrt(share * (1 - share) / n * sides)  # a trial counts for each of its units
+            assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=0.05)
+
+
+def test_influences_on_curves_are_those_of_each_unit_also_where_bands_rest_on_groups(monkeypatch):
+    trials = crossed(25)
+    expected = evaluate(trials.tar, trials.non, **trials.arguments).uncertainty
+    monkeypatch.setattr(Bands, "MOST_UNITS", 12)
+    found = evaluate(trials.tar, trials.non, **trials.arguments).uncertainty
+    assert found.curves["act_error"] != pytest.approx(expected.curves["act_error"])
+    for name, one in expected.curve_influences.items():
+        assert one.influences.shape[1] == 25
+        np.testing.assert_allclose(found.curve_influences[name].influences, one.influences, atol=1e-12)
+
+
+@pytest.mark.parametrize("score", [np.inf, 1e300])
+def test_costs_that_are_infinite_or_have_no_squares_have_no_bands(score):
+    found = evaluate([1.0, 2.0, 0.5], [0.0, 1.5, score], tar_units=[1, 2, 3], non_units=[1, 2, 3]).uncertainty
+    assert "act_cross_entropy" not in found.curves
+    assert "cllr" not in found.estimates
+    assert all(np.isfinite(one).all() for one in found.curves.values())

@@ -202,6 +202,22 @@ def test_order_and_parts_change_nothing(seed, two_sided):
         np.testing.assert_allclose(again.uncertainty.curves[name], errors, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_order_changes_nothing_of_weights_whose_sums_round(seed):
+    """All targets are missed: their shares are 1 but for rounding, which depends on the order."""
+    rng = np.random.default_rng(seed)
+    tar, non, weights = rng.normal(-9, 1, 40), rng.normal(-3, 1, 40), rng.random((2, 40)) * 3
+    order, units = rng.permutation(40), np.arange(40) % 13
+    known = [
+        evaluate(tar[k], non, tar_weights=weights[0, k], non_weights=weights[1], tar_units=units[k], non_units=units)
+        for k in (np.arange(40), order)
+    ]
+    for figure in (("p_miss", 0), "act_dcf"):
+        one, other = (found.interval(figure) for found in known)
+        assert one.method == other.method == "rule of three"
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-12)
+
+
 def test_what_units_are_called_changes_nothing():
     trials = crossed(25)
     numbers = evaluate(trials.tar, trials.non, **trials.arguments)
@@ -287,6 +303,26 @@ def test_without_errors_there_is_the_rule_of_three():
     assert found.interval("auc").low == pytest.approx(1 - share)
     assert found.interval(("min_dcf", 1)).high == 1.0  # 99 times what is not known
     assert found.interval("cllr").standard_error > 0
+
+
+@pytest.mark.parametrize(("prior", "shift"), [(0.01, 5.0), (0.5, 2.0), (0.99, 6.5)])
+def test_an_error_rate_of_0_beside_another_one_is_not_taken_for_sure(prior, shift):
+    """Distances of both rates from their bounds add in squares, as weighted: that of the unseen one is 3 in n."""
+    n = 60
+    tar, non = np.tile([-3.0, *[1.0] * 9], 12) + shift, np.full(n, -4.0) + shift  # one target in ten is far too low
+    tar, non = (-non, -tar) if prior == 0.99 else (tar, non)
+    units = [np.random.default_rng(k).permutation(len(one)) % n for k, one in enumerate((tar, non))]
+    found = evaluate(tar, non, operating_points=[prior, 0.5], tar_units=units[0], non_units=units[1], optimism=False)
+    point, (unseen, seen) = found.operating_points[0], ("p_miss", "p_fa") if prior == 0.99 else ("p_fa", "p_miss")
+    assert getattr(point, unseen) == 0.0
+    assert 0.0 < getattr(point, seen) < 1.0
+    heavy, known = max(prior, 1 - prior) / min(prior, 1 - prior), found.interval("act_dcf")
+    error = found.interval(seen).standard_error
+    assert known.standard_error == pytest.approx(error)
+    above = point.act_dcf * math.expm1(stats.t.ppf(0.975, n - 1) * error / point.act_dcf)
+    assert known.high == pytest.approx(point.act_dcf + math.hypot(above, heavy * (1 - 0.05 ** (1 / n))))
+    assert known.low == pytest.approx(point.act_dcf**2 / (point.act_dcf + above))
+    assert found.interval("mean_act_dcf").high > found.mean_act_dcf + heavy * (1 - 0.05 ** (1 / n)) / 2
 
 
 @pytest.mark.filterwarnings("error")

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from deciban.core.resampling.intervals import LINEARISED, Estimate, Interval
+from deciban.core.resampling.intervals import LINEARISED, ROUNDING, Estimate, Interval
 from deciban.core.resampling.units import Keys, mixed_bits
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -16,9 +16,6 @@ from deciban.types import FloatArray, IntArray
 
 _CELLS = 1 << 22
 """Signs that are drawn at once."""
-
-_ROUNDING = 1e-13
-"""Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
 
 _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
@@ -120,7 +117,7 @@ class PairedUnits:
         found[..., self.places[0]] = first
         largest = np.max(np.abs(found), axis=-1, keepdims=True, initial=0.0)
         found[..., self.places[1]] -= second
-        found[np.abs(found) <= _ROUNDING * largest] = 0.0
+        found[np.abs(found) <= ROUNDING * largest] = 0.0
         return found
 
     def standard_error(self, influences: FloatArray) -> FloatArray:
@@ -175,9 +172,9 @@ class PairedUnits:
         add their own noise: in simulations intervals around them held the true difference less often (see
         ``docs/compare.md``). ``corrected`` is the difference of the corrected figures.
         """
-        one, other = (_settled(x.estimates[figure]) for x in (self.first, self.second))
+        one, other = (x.estimates[figure] for x in (self.first, self.second))
         influences = self.influences(figure)
-        influences[np.abs(influences) <= _ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
+        influences[np.abs(influences) <= ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
         error = float(self.standard_error(influences))
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
@@ -196,11 +193,6 @@ class PairedUnits:
         return replace(found, corrected=corrected)
 
 
-def _settled(one: Estimate) -> Estimate:
-    """An estimate that no unit moves, whatever rounding left of its standard error."""
-    return replace(one, standard_error=0.0) if one.standard_error <= _ROUNDING * abs(one.value) else one
-
-
 def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:
     """First minus second; 0 where rounding alone tells them apart.
 
@@ -210,7 +202,7 @@ def without_rounding(first: float | FloatArray, second: float | FloatArray) -> F
     [0.0, 0.5]
     """
     found = np.subtract(first, second)
-    return np.where(np.abs(found) <= _ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, found)
+    return np.where(np.abs(found) <= ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, found)
 
 
 def _less(one: float | None, other: float | None) -> float:

@@ -9,9 +9,10 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, in_blocks
+from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences
-from deciban.types import AnyArray, FloatArray, IntArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.optimism import WithoutGroups
@@ -39,6 +40,7 @@ class Bands:
     LEVEL_STEP: ClassVar[int] = 10
     ENTROPY_STEP: ClassVar[int] = 10
     MOST_BLOCKS: ClassVar[int] = 2000
+    MOST_UNITS: ClassVar[int] = 1 << 12
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class Bands:
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
         }
-        self.entropy = {name: one for name, one in entropy.items() if np.isfinite(one).all()}  # others are off the plot
+        self.entropy = {name: one for name, one in entropy.items() if one is not None}  # others are off the plot
         self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
         slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
@@ -85,16 +87,38 @@ class Bands:
         """Columns of a block of units, beside its cells."""
         return 2 * self.costs.cells.n_cells
 
-    def add(self, part: slice, tar: UnitCounts, of_tar: FloatArray, non: UnitCounts, of_non: FloatArray) -> None:
-        """Add the units of a block, whose tables these are."""
+    def add_groups(self, tar: UnitCounts, non: UnitCounts) -> None:
+        """Add all units, in ``MOST_UNITS`` groups: squares of sums of independent influences are as large as theirs."""
+        sides = [one.in_groups(self.MOST_UNITS) for one in (tar, non)]
+        for _, tables in in_blocks(sides, self.width):
+            self.add(None, tar, tables[0], non, tables[1], keep=False)
+
+    def keep(self, part: slice, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table) -> None:
+        """Keep the influences of the units of a block, where many units make `add` long, see `add_groups`."""
+        cells = np.arange(self.costs.cells.n_cells)[:, None]
+        for name, parts in self.kept.items():
+            rejected = cells < self.at[name]
+            one, other = self.weights
+            own = tar.influence(one * rejected, of_tar) + non.influence(other * ~rejected, of_non)
+            own = self._held_out(name, own, part, (as_array(of_tar), as_array(of_non)))
+            parts.append(own[:, :: self.keep_every].T.copy())
+
+    def add(
+        self, part: slice | None, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table, *, keep: bool = True
+    ) -> None:
+        """Add the units of a block, whose tables these are, and keep their influences where it was asked for.
+
+        Without a part of the units, these are groups of them.
+        """
+        of_tar, of_non = as_array(of_tar), as_array(of_non)
         miss, false_alarm = _rates(tar, of_tar), -_rates(non, of_non)  # false alarms are what is not rejected
         one, other = self.weights
         for name in ("act_error", "min_error"):
             influences = one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]]
-            if name == "min_error" and self.chosen is not None:
-                held_out = self.chosen.influence(part, (of_tar, of_non), self.weights)
-                influences = np.where(self.moved & self.chosen.are_inside, held_out, influences)
+            influences = self._held_out(name, influences, part, (of_tar, of_non))
             self._add(name, influences)
+            if keep and name in self.kept:
+                self.kept[name].append(influences[:, :: self.keep_every].T.copy())
         self._add("tar_above", miss[:, self.at["above"]])
         self._add("non_above", false_alarm[:, self.at["above"]])
         at = self.at["hull"]
@@ -103,11 +127,18 @@ class Bands:
             self._add(name, tar.influence(costs[0], of_tar) + non.influence(costs[1], of_non))
         self._add("pav", _block_log(tar, of_tar, self.starts) - _block_log(non, of_non, self.starts))
 
+    def _held_out(
+        self, name: str, influences: FloatArray, part: slice | None, tables: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """Influences on least errors by thresholds that were chosen without the units of a block."""
+        if name != "min_error" or self.chosen is None or part is None:
+            return influences
+        held_out = self.chosen.influence(part, tables, self.weights)
+        return np.where(self.moved & self.chosen.are_inside, held_out, influences)
+
     def _add(self, name: str, influences: FloatArray) -> None:
         squares = np.einsum("ug,ug->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
-        if name in self.kept:
-            self.kept[name].append(influences[:, :: self.keep_every].T.copy())
 
     def influences(self, n_seen: tuple[int, int]) -> dict[str, CurveInfluences]:
         """What was kept, of all units that were added; ``n_seen`` are those with trials of each class."""
@@ -134,6 +165,7 @@ class Bands:
 
     def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""
+        n_units = min(n_units, self.MOST_UNITS)
         curves, factor = self.curves, n_units / (n_units - 1)
         found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
         places: dict[str, tuple[AnyArray, AnyArray]] = {
@@ -160,17 +192,18 @@ def _positions(cells: Cells, thresholds: FloatArray) -> IntArray:
     return np.array([cells.below(float(threshold)) for threshold in thresholds], np.int64)
 
 
-def _rates(counts: UnitCounts, table: FloatArray) -> FloatArray:
+def _rates(counts: UnitCounts, table: CountArray) -> FloatArray:
     """Influences on the share of trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
     mean = np.cumsum(counts.in_cells) / counts.total
-    found = np.zeros((len(table), table.shape[1] + 1))
-    np.cumsum(table, axis=1, out=found[:, 1:])
-    found[:, 1:] -= np.outer(table.sum(axis=1), mean)
-    found /= counts.total
+    found = np.empty((len(table), table.shape[1] + 1))
+    found[:, 0], below = 0.0, found[:, 1:]
+    np.cumsum(table, axis=1, out=below)
+    below -= np.outer(table.sum(axis=1), mean)
+    below /= counts.total
     return found
 
 
-def _block_log(counts: UnitCounts, table: FloatArray, starts: IntArray) -> FloatArray:
+def _block_log(counts: UnitCounts, table: CountArray, starts: IntArray) -> FloatArray:
     """Influences on the logarithm of the share of trials in each PAV block."""
     own = np.add.reduceat(table, starts, axis=1)
     whole = np.add.reduceat(counts.in_cells, starts)
@@ -185,8 +218,8 @@ def _slopes(llr: FloatArray) -> FloatArray:
     return np.asarray((finite[:-1] + finite[1:]) / 2)
 
 
-def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray:
+def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatArray | None:
     """Costs of cells at every prior; none where they are infinite: no weight of a unit changes that."""
     columns = [costs.log_cost(float(x), best=best) / math.log(2) for x in log_odds]
     found = np.stack(columns, axis=2)
-    return found if np.isfinite(found).all() else np.zeros_like(found)
+    return found if np.abs(found).max() <= LARGEST else None

@@ -11,6 +11,7 @@ from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.unit_counts import in_blocks
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
@@ -61,13 +62,15 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
     keep_every = _kept_places(found, about.n_units, resampling.keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
-    width = stacked.shape[2] + bands.width
-    for (part, of_tar), (_, of_non) in zip(tar.blocks(width), non.blocks(width), strict=True):
+    are_many = about.n_units > Bands.MOST_UNITS
+    for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):
         influences = tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non)
         if without is not None:
             influences[:, minima] = without.influence(part, of_tar, of_non)
         sums.add(part, influences)
-        bands.add(part, tar, of_tar, non, of_non)
+        (bands.keep if are_many else bands.add)(part, tar, of_tar, non, of_non)
+    if are_many:
+        bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     errors = sums.standard_errors(n_units).tolist()
     estimates = {one.name: one.estimate(errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
-from deciban.core.resampling.best import BestDecisions
+from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
@@ -22,6 +22,9 @@ from deciban.types import FloatArray
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
+
+LARGEST = 1e140
+"""Of figures and costs whose squares can be added up: others have no intervals."""
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
 """Rates at which optimism falls: see `deciban.evaluation.optimism`."""
@@ -88,16 +91,16 @@ class FiguresOfEvaluation:
         self.summary, self.found, self.costs, self.n_units = summary, found, costs, n_units
 
     def __iter__(self) -> Iterator[LinearFigure]:
-        """Those that are finite."""
+        """Those that are finite, and not so large that their squares are not."""
         parts = (self._ranks, self._rules, self._points, self._errors, self._requested)
-        return (one for part in parts for one in part() if math.isfinite(one.value))
+        return (one for part in parts for one in part() if abs(one.value) <= LARGEST)
 
     def _none(self, above: float, ceiling: float = math.inf) -> NothingSeen:
         """Of a figure that is 0 without errors."""
         return NothingSeen(min(self.n_units), above, ceiling=ceiling)
 
     def _rate(self, name: Figure, value: float, costs: FloatArray, kind: int) -> LinearFigure:
-        nothing = NothingSeen(self.n_units[kind], above=float(value == 0.0), below=float(value == 1.0))
+        nothing = NothingSeen.of_rate(value, self.n_units[kind])
         return LinearFigure(name, value, costs, "logit", nothing, limits=(0.0, 1.0))
 
     def _ranks(self) -> Iterator[LinearFigure]:
@@ -120,32 +123,37 @@ class FiguresOfEvaluation:
         )
 
     def _points(self) -> Iterator[LinearFigure]:
-        act, points = [], self.found.operating_points
+        act, unseen, points = [], list[NothingSeen](), self.found.operating_points
         all_odds = [-point.threshold for point in points]
         for k, (point, log_odds) in enumerate(zip(points, all_odds, strict=True)):
             act.append(self.costs.dcf(log_odds, point.threshold))
-            nothing = self._of_dcf(log_odds, point.p_miss, point.p_fa)
-            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", nothing)
-            nothing = replace(self._of_dcf(log_odds, point.min_p_miss, point.min_p_fa), ceiling=1.0)
+            weights = dcf_weights(log_odds)
+            unseen.append(self._of_rates(weights, point.p_miss, point.p_fa))
+            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", unseen[-1])
+            # The threshold of a minimum gives way to errors: beside others, unseen ones do not count in full.
+            nothing = self._of_rates(weights, point.min_p_miss, point.min_p_fa)
+            nothing = replace(nothing, ceiling=1.0, is_part=False)
             least = partial(BestDecisions.dcf, log_odds=log_odds)
             yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
             for name, threshold in (("", point.threshold), ("min_", point.min_threshold)):
                 p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
                 yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
                 yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
-        mean, nothing = np.mean(act, axis=0), self._none(math.inf)
+        mean, nothing = np.mean(act, axis=0), unseen[0]
+        above, below = (float(np.mean([getattr(one, way) for one in unseen])) for way in ("above", "below"))
+        nothing = replace(nothing, above=above, below=below)
         yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, mean, "log", nothing)
         nothing = self._none(math.inf, 1.0)
         least = partial(_mean_dcf, all_odds)
         yield LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
 
-    def _of_dcf(self, log_odds: float, p_miss: float, p_fa: float) -> NothingSeen:
-        """What is known of a normalized cost at error rates that are 0 or 1."""
-        heavy, few = math.exp(min(abs(log_odds), 700.0)), min(self.n_units)
-        weights = (1.0, heavy) if log_odds <= 0 else (heavy, 1.0)
-        rates = [(rate, w * few / n) for rate, w, n in zip((p_miss, p_fa), weights, self.n_units, strict=True)]
-        above = max([weight for rate, weight in rates if rate == 0.0], default=0.0)
-        return NothingSeen(few, above, sum(weight for rate, weight in rates if rate == 1.0))
+    def _of_rates(self, weights: tuple[float, float], p_miss: float, p_fa: float) -> NothingSeen:
+        """What is known of a sum of error rates at a fixed threshold, of which some are 0 or 1."""
+        few = min(self.n_units)
+        rates = [NothingSeen.of_rate(rate, n) for rate, n in zip((p_miss, p_fa), self.n_units, strict=True)]
+        above = max(w * few / one.n_units * one.above for w, one in zip(weights, rates, strict=True))
+        below = sum(w * few / one.n_units * one.below for w, one in zip(weights, rates, strict=True))
+        return NothingSeen(few, above, below, is_part=True)
 
     def _errors(self) -> Iterator[LinearFigure]:
         found, rates = self.found, self.costs.rates
@@ -179,7 +187,8 @@ class FiguresOfEvaluation:
             yield self._rate(("at_thresholds_p_miss", k), errors.p_miss, costs.rates(threshold, 1.0, 0.0), 0)
             yield self._rate(("at_thresholds_p_fa", k), errors.p_fa, costs.rates(threshold, 0.0, 1.0), 1)
             halves = costs.rates(threshold, 0.5, 0.5)
-            yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", self._none(0.5))
+            nothing = self._of_rates((0.5, 0.5), errors.p_miss, errors.p_fa)
+            yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", nothing, limits=(0.0, 1.0))
         for k, scores in enumerate(asked.posterior_scores):
             yield from self._posteriors(k, scores)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.core.resampling.unit_counts import Table, UnitCounts, sums_of_rows
 from deciban.evaluation.linear_figures import LinearFigure
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -87,22 +87,22 @@ class WithoutGroups:
             totals=(tar.total, non.total),
         )
 
-    def influence(self, part: slice, of_tar: FloatArray, of_non: FloatArray) -> FloatArray:
+    def influence(self, part: slice, of_tar: Table, of_non: Table) -> FloatArray:
         """What units of a block do to each minimum, (n, n_figures), by decisions that were made without them.
 
         Parameters
         ----------
         part : slice
             Which units.
-        of_tar, of_non : (n, n_cells) arrays
+        of_tar, of_non : (n, n_cells) arrays or sparse matrices
             Their trials.
         """
-        found = np.zeros((len(of_tar), len(self.shifts)))
         group = self.group[part]
+        found = np.zeros((len(group), len(self.shifts)))
         for number in np.unique(group):
             rows = np.flatnonzero(group == number)
             for k, table in enumerate((of_tar[rows], of_non[rows])):
-                own = table @ self.costs[k][number] - np.outer(table.sum(axis=1), self.means[k])
+                own = table @ self.costs[k][number] - np.outer(sums_of_rows(table), self.means[k])
                 found[rows] += own / self.totals[k]
         return found
 

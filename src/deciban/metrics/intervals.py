@@ -17,7 +17,7 @@ from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
-from deciban.core.resampling.unit_counts import UnitCounts
+from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
 from deciban.metrics.costs import act_dcf, min_dcf
@@ -219,7 +219,7 @@ def _of_class(
         raise InputError(f"{name}: units of {units.n_trials} trials for {len(scores)} scores. Give one for each trial.")
     own = None if weights is None else np.asarray(weights)
     counts = UnitCounts.of(scores, units, cells, np.zeros(units.n_units, np.int64), own)
-    return np.concatenate([counts.influence(costs[:, None], part)[:, 0] for _, part in counts.blocks(1)])
+    return np.concatenate([counts.influence(costs[:, None], part)[:, 0] for _, (part,) in in_blocks([counts], 1)])
 
 
 def _known(figure: str, at: Mapping[str, float]) -> _Figure:

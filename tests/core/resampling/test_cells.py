@@ -50,14 +50,14 @@ def test_few_scores_have_cells_of_their_own(sets):
     assert len(set(cells.of(scores[np.abs(scores) < largest]).tolist())) == np.sum(np.abs(scores) < largest)
 
 
-@pytest.mark.parametrize(("n_units", "most"), [(10, 4096), (1000, 524), (10**6, 256)])
+@pytest.mark.parametrize(("n_units", "most"), [(10, 4096), (1000, 132), (10**6, 128)])
 def test_many_scores_are_cut_along_the_curve(n_units, most):
     rng = np.random.default_rng(3)
     ranks = SortedScores(rng.normal(2, 1, 20_000), rng.normal(0, 1, 100_000))
     cells = cells_of(ranks.table, ranks.pav, np.array([0.123]), n_units)
     assert cells.n_cells <= most + len(ranks.pav.low) + 2
     counts, _ = in_cells(ranks.non, cells)
-    assert counts.max() < ranks.non.total / 40  # none holds much
+    assert counts.max() < ranks.non.total / 20  # none holds much
     assert counts[-20:].max() < 200  # and where there are few, less
     assert 0.123 in cells.borders
 
@@ -86,8 +86,8 @@ def test_classes_that_do_not_overlap_are_cut_as_well():
     cells = cells_of(ranks.table, ranks.pav, np.zeros(0), 1000)
     for trials in (ranks.tar, ranks.non):
         counts, _ = in_cells(trials, cells)
-        assert np.count_nonzero(counts) > 150
-        assert counts.max() < trials.total / 40
+        assert np.count_nonzero(counts) > 40
+        assert counts.max() < trials.total / 15
 
 
 def test_infinite_scores_have_cells_of_their_own():

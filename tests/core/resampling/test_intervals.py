@@ -77,3 +77,22 @@ def test_a_wide_interval_is_no_overflow():
 def test_a_level_is_a_share(level):
     with pytest.raises(InputError, match="level"):
         Estimate(0.1, 0.01, 10).interval(level)
+
+
+def test_a_part_that_no_unit_moves_adds_its_distance_in_squares():
+    plain = Estimate(0.5, 0.1, 40, "identity")
+    part = NothingSeen(40, above=10.0, is_part=True)
+    found = Estimate(0.5, 0.1, 40, "identity", nothing_seen=part).interval()
+    share = 1 - 0.05 ** (1 / 40)
+    assert found.low == plain.interval().low
+    assert found.high - 0.5 == pytest.approx(math.hypot(plain.interval().high - 0.5, 10 * share))
+    whole = Estimate(0.5, 0.1, 40, "identity", nothing_seen=NothingSeen(40, above=10.0))
+    assert whole.interval() == plain.interval()  # some unit moves it: it is no part
+
+
+@pytest.mark.parametrize("value", [1.0, math.nextafter(1.0, 0.0), 1.0 - 1e-15])
+def test_what_rounding_leaves_of_a_rate_of_fractional_weights_is_nothing(value):
+    known = Estimate(value, 1e-16, 40, "logit", nothing_seen=NothingSeen.of_rate(value, 40), limits=(0.0, 1.0))
+    assert known.standard_error == 0.0
+    assert known.interval().method == "rule of three"
+    assert known.interval().low == pytest.approx(0.05 ** (1 / 40))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, merged_units
+from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, in_blocks, merged_units
 from deciban.core.resampling.units import TrialUnits, keys_of
 
 BORDERS = Cells(np.array([-0.5, 0.25, 1.0]))
@@ -72,15 +72,37 @@ def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
     units = TrialUnits(tuple(rng.integers(0, 40, (2, 500))), keys_of(np.arange(40)))
     scores, costs = rng.normal(size=500), rng.normal(size=(BORDERS.n_cells, 2))
     found = counted(scores, units)
-    parts = list(found.blocks(1 << 15))
+    parts = [(part, table) for part, (table,) in in_blocks([found], 1 << 15)]
     assert len(parts) > 3
-    assert np.array_equal(np.vstack([part for _, part in parts]), dense(found.counts))
+    assert np.array_equal(np.vstack([dense(part) for _, part in parts]), dense(found.counts))
     influences = np.vstack([found.influence(costs, part) for _, part in parts])
     of_trials = costs[BORDERS.of(scores)]
     for unit in (0, 7, 39):
         has = (units.codes[0] == unit) | (units.codes[1] == unit)
         means = [np.average(of_trials, axis=0, weights=np.where(has, 1 + h, 1)) for h in (1e-6, -1e-6)]
         np.testing.assert_allclose(influences[unit], (means[0] - means[1]) / 2e-6, atol=1e-9)
+
+
+def test_rows_that_are_nearly_empty_stay_sparse_and_have_the_same_influences(monkeypatch):
+    rng = np.random.default_rng(2)
+    cells = Cells(np.linspace(-2, 2, 99))
+    units = TrialUnits(tuple(rng.integers(0, 300, (2, 500))), keys_of(np.arange(300)))
+    scores, costs, group = rng.normal(size=500), rng.normal(size=(100, 2)), groups_of_units(units.keys, 3)
+    full = UnitCounts.of(scores, units, cells, group)
+    monkeypatch.setattr(unit_counts, "_DENSE", 0)
+    monkeypatch.setattr(unit_counts, "_SLAB", 64)
+    few = UnitCounts.of(scores, units, cells, group)
+    assert few.is_sparse
+    assert not full.is_sparse
+    assert np.array_equal(dense(few.counts), full.counts)
+    tables = [table for _, (table,) in in_blocks([few], 1 << 13)]
+    assert len(tables) > 3
+    assert all(hasattr(table, "nnz") for table in tables)
+    expected = full.influence(costs, full.counts)
+    np.testing.assert_allclose(np.vstack([few.influence(costs, one) for one in tables]), expected, atol=1e-15)
+    coarse = few.in_groups(7)
+    sums = np.stack([expected[groups_of_units(units.keys, 7) == k].sum(axis=0) for k in range(7)])
+    np.testing.assert_allclose(coarse.influence(costs, dense(coarse.counts)), sums, atol=1e-14)
 
 
 @given(st.lists(st.integers(0, 1000), unique=True, min_size=1), st.integers(1, 12))

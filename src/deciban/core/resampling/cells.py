@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _BINS = 1 << 14
 _STEP = 1 << 16
@@ -20,10 +20,10 @@ _LARGEST = float(np.finfo(np.float64).max)
 _WIDEST = 4.5
 """On a probit scale rates beyond are not told apart."""
 
-_ENTRIES = 1 << 19
-"""Of a table of units and cells, as many as cells may fill."""
+_ROOM = 1 << 22
+"""So many cells at one unit, and fewer by the power 3/2 of their number: 4096 up to 100 units, 132 at a thousand."""
 
-_FEWEST, _MOST = 256, 4096
+_FEWEST, _MOST = 128, 4096
 """Cells where there are many units, and where there are few."""
 
 
@@ -52,21 +52,21 @@ class Cells:
 
     def of(self, scores: ScoreArray) -> IntArray:
         """The cell of every score; a table of narrow bins finds most without a search."""
-        first, width, lowest, is_split = self._bins
+        first, width, lowest = self._bins
         found = np.empty(len(scores), np.int64)
         for start in range(0, len(scores), _STEP):
             part = slice(start, start + _STEP)
             values = scores[part].astype(np.float64, copy=False)
             bins, own = self._bin(values, first, width), found[part]
             np.take(lowest, bins, out=own, mode="clip")
-            unclear = np.flatnonzero(is_split[bins])
+            unclear = np.flatnonzero(own < 0)
             if len(unclear):
                 own[unclear] = np.searchsorted(self.borders, values[unclear], side="right")
         return found
 
     @cached_property
-    def _bins(self) -> tuple[float, float, IntArray, BoolArray]:
-        """Where bins begin, how many there are per unit of score, the cell of each, and whether a border is inside.
+    def _bins(self) -> tuple[float, float, IntArray]:
+        """Where bins begin, how many there are per unit of score, and the cell of each, or -1 if a border is inside.
 
         A bin is found by the same monotone arithmetic for scores and borders: in a bin without a border, all scores
         are on the same side of each border, whatever the rounding.
@@ -80,7 +80,7 @@ class Cells:
         width = float(width) if np.isfinite(width) and width > 0.0 else 1.0
         at = self._bin(self.borders, float(low), width)
         inside = np.bincount(at, minlength=_BINS)
-        return float(low), width, np.cumsum(inside) - inside, inside > 0
+        return float(low), width, np.where(inside > 0, -1, np.cumsum(inside))
 
     @staticmethod
     def _bin(values: FloatArray, first: float, width: float) -> IntArray:
@@ -105,7 +105,7 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> C
     n_units : int
         The more units, the fewer cells.
     """
-    room = int(np.clip(_ENTRIES // max(n_units, 1), _FEWEST, _MOST))
+    room = int(np.clip(_ROOM / max(n_units, 1) ** 1.5, _FEWEST, _MOST))
     distinct = [one.scores for one in (table.tar, table.non)]
     if sum(map(len, distinct)) <= room:
         borders = np.concatenate([one.astype(np.float64) for one in distinct])

@@ -10,6 +10,9 @@ from scipy import special
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.scales import Scale, bounds_on_scale
 
+ROUNDING = 1e-13
+"""Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
+
 LEVEL = 0.95
 """Share of draws in which an interval should hold the true value."""
 
@@ -54,6 +57,8 @@ class Interval:
 class NothingSeen:
     """What is known of a figure that no unit moves: no error was seen, or nothing but errors.
 
+    Also of a sum of error rates at a fixed threshold of which no unit moves one: that part may rise or fall by so much.
+
     Attributes
     ----------
     n_units : int
@@ -64,6 +69,8 @@ class NothingSeen:
         What the figure cannot exceed.
     is_entropy : bool
         Whether the figure rises as the binary entropy of the share, in bits.
+    is_part : bool
+        Whether a part of the figure is meant, beside which units may move others.
     """
 
     n_units: int
@@ -71,6 +78,12 @@ class NothingSeen:
     below: float = 0.0
     ceiling: float = math.inf
     is_entropy: bool = False
+    is_part: bool = False
+
+    @classmethod
+    def of_rate(cls, value: float, n_units: int) -> NothingSeen:
+        """Of an error rate: no error was seen, or nothing but errors."""
+        return cls(n_units, above=float(value <= ROUNDING), below=float(value >= 1.0 - ROUNDING))
 
     def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
@@ -104,7 +117,7 @@ class Estimate:
     corrected : float or None
         Without optimism; the middle of the interval where it is known.
     nothing_seen : NothingSeen or None
-        Where no unit moves the figure.
+        Where no unit moves the figure, or a part of it.
     limits : (float, float)
         What the figure cannot leave: neither do its bounds.
     """
@@ -116,6 +129,11 @@ class Estimate:
     corrected: float | None = None
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
+        if self.standard_error <= ROUNDING * abs(self.value):
+            object.__setattr__(self, "standard_error", 0.0)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
         """With the t quantile of ``n_units - 1`` degrees of freedom, around the corrected value where there is one.
@@ -138,8 +156,17 @@ class Estimate:
             bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
         else:
             bounds = self._bounds(float(special.stdtrit(self.n_units - 1, (1.0 + level) / 2.0)) * self.standard_error)
+            if self.nothing_seen is not None and self.nothing_seen.is_part:
+                bounds = self._with_unseen(bounds, self.nothing_seen.bounds(self.value, level))
         low, high = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
         return Interval(self.value, low, high, self.standard_error, self.corrected, level, self.n_units, method)
+
+    def _with_unseen(self, bounds: tuple[float, float], unseen: tuple[float, float]) -> tuple[float, float]:
+        """Distances to the bounds of independent parts add in squares (Zou and Donner 2008)."""
+        below, above = (math.hypot(a - self.value, b - self.value) for a, b in zip(bounds, unseen, strict=True))
+        return (self.value - below if unseen[0] < self.value else bounds[0]), (
+            self.value + above if unseen[1] > self.value else bounds[1]
+        )
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected

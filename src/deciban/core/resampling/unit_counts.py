@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -18,9 +19,12 @@ Table: TypeAlias = Any
 _DENSE = 1 << 22
 """Entries up to which a table is an array."""
 
-_SLAB = 1 << 18
+_SLAB = 1 << 16
 _BLOCK = 1 << 18
 """Entries of a table that are handled at once."""
+
+_FILLED = 0.1
+"""Share of entries that are not 0 from which rows are handled as arrays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +72,9 @@ class UnitCounts:
         tally, by_unit = _Tally(units.n_units, cells.n_cells, kind), units.codes
         once, inside = _Tally(1, cells.n_cells, kind), _Tally(n_groups, cells.n_cells, kind)
         dealt = group.astype(np.min_scalar_type(n_groups))
-        for first in range(0, len(scores), _SLAB):
-            slab = slice(first, first + _SLAB)
+        step = _SLAB if tally.is_dense else max(_SLAB, units.n_units)
+        for first in range(0, len(scores), step):
+            slab = slice(first, first + step)
             cell, weight = cells.of(scores[slab]), None if weights is None else weights[slab]
             once.add(None, cell, weight)
             one = by_unit[0][slab]
@@ -77,11 +82,11 @@ class UnitCounts:
             if len(by_unit) == 1:
                 continue
             other = by_unit[1][slab]
-            same, together = one == other, dealt[one] == dealt[other]
+            same, of_one = one == other, dealt[one]
             if not same.all():
                 tally.add(other, cell, weight)
                 tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
-                inside.add(dealt[one], cell, weight, only=np.flatnonzero(together & ~same))
+                inside.add(of_one, cell, weight, only=np.flatnonzero((of_one == dealt[other]) > same))
         return cls(tally.table(), units.keys, once.array()[0], group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
@@ -102,28 +107,34 @@ class UnitCounts:
     @property
     def totals(self) -> FloatArray:
         """Trials of each unit."""
-        return np.asarray(self.counts.sum(axis=1), np.float64).ravel()
+        return sums_of_rows(self.counts)
 
     def mean(self, costs: FloatArray) -> FloatArray:
         """Mean of costs of cells, (n_cells,) or (n_cells, n_figures), over the trials."""
         return np.asarray(self.in_cells @ costs / self.total)
 
-    def blocks(self, width: int) -> Iterator[tuple[slice, FloatArray]]:
-        """The table in blocks of units, as floats, of which ``width`` more columns fit in memory."""
-        step = max(1, _BLOCK // (width + self.counts.shape[1]))
-        for first in range(0, self.n_units, step):
-            part = self.counts[first : first + step]
-            yield (
-                slice(first, first + step),
-                np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64),
-            )
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the table is a sparse matrix of which few entries are filled."""
+        return hasattr(self.counts, "nnz") and bool(self.counts.nnz < _FILLED * math.prod(self.counts.shape))
 
-    def influence(self, costs: FloatArray, table: FloatArray) -> FloatArray:
+    def influence(self, costs: FloatArray, table: Table) -> FloatArray:
         """Derivatives of mean costs, (n_cells, n_figures), in the weights of the units of a block, at weights of 1.
 
         Trials of a unit count as often as the unit does, and the mean is over all: ``sum (x - mean) / total``.
         """
-        return (table @ costs - np.outer(table.sum(axis=1), self.mean(costs))) / self.total
+        found: FloatArray = np.asarray(table @ costs)
+        found -= np.outer(sums_of_rows(table), self.mean(costs))
+        found /= self.total
+        return found
+
+    def in_groups(self, n_groups: int) -> UnitCounts:
+        """The same with as few groups of units in place of units: their influences are those of their units, summed."""
+        from scipy.sparse import csr_matrix  # few need it
+
+        dealt, n = groups_of_units(self.keys, n_groups), self.n_units
+        members = csr_matrix((np.ones(n, self.counts.dtype), (dealt, np.arange(n))), shape=(n_groups, n))
+        return replace(self, counts=members @ self.counts, keys=self.keys[:n_groups])
 
     def by_group(self) -> CountArray:
         """Trials of the units of each group in every cell, (n_groups, n_cells); those of two units count for both."""
@@ -142,11 +153,8 @@ class _Tally:
     def __init__(self, n_units: int, n_cells: int, kind: Any) -> None:
         self.n_cells, self.kind, self.shape = n_cells, kind, (n_units, n_cells)
         self.is_dense = n_units * n_cells <= _DENSE
-        self.counts: Table = np.zeros(n_units * n_cells, kind)
-        if not self.is_dense:
-            from scipy.sparse import csr_matrix  # few need it
-
-            self.counts = csr_matrix(self.shape, dtype=kind)
+        self.counts: Any = np.zeros(n_units * n_cells if self.is_dense else 0, kind)
+        self.parts: list[Any] = []
 
     def add(
         self,
@@ -169,26 +177,66 @@ class _Tally:
                 index = unit.astype(np.int64)
                 index *= self.n_cells
                 index += cell
-            if len(index) < len(self.counts) // 4:  # a pass over the table would cost more
-                np.add.at(self.counts, index, sign if weight is None else sign * weight)
-                return
-            found = np.bincount(index, weight, minlength=len(self.counts))
-            found = found if found.dtype == self.kind else np.rint(found).astype(self.kind)
-            self.counts += found if sign > 0 else -found
+            np.add.at(self.counts, index, sign if weight is None else sign * weight)
             return
         from scipy.sparse import coo_matrix
 
         values: Any = np.full(len(cell), sign, self.kind) if weight is None else sign * weight
         places: Any = (np.zeros(len(cell), np.int64) if unit is None else unit, cell)
-        self.counts = self.counts + coo_matrix((values, places), shape=self.shape).tocsr()
+        self.parts.append(coo_matrix((values, places), shape=self.shape).tocsr())
+        while len(self.parts) > 1 and self.parts[-2].nnz < 2 * self.parts[-1].nnz:  # no sum is made over and over
+            self._join()
+
+    def _join(self) -> None:
+        last = self.parts.pop()
+        self.parts[-1] = self.parts[-1] + last
 
     def table(self) -> Table:
         """Units in rows, cells in columns."""
-        return self.counts.reshape(self.shape) if self.is_dense else self.counts
+        if self.is_dense:
+            return self.counts.reshape(self.shape)
+        from scipy.sparse import csr_matrix  # few need it
+
+        while len(self.parts) > 1:
+            self._join()
+        return self.parts[0] if self.parts else csr_matrix(self.shape, dtype=self.kind)
 
     def array(self) -> CountArray:
         """The same where it is small."""
-        return np.asarray(self.table() if self.is_dense else self.counts.toarray())
+        return as_array(self.table())
+
+
+def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, list[Table]]]:
+    """The tables of classes with the same units and cells in blocks of units, as floats.
+
+    Parameters
+    ----------
+    sides : sequence of UnitCounts
+    width : int
+        So many more columns fit in memory.
+
+    Yields
+    ------
+    slice
+        Which units.
+    list of (n, n_cells) arrays or sparse matrices
+    """
+    are_sparse = all(one.is_sparse for one in sides)
+    step = max(1, _BLOCK // (width + (0 if are_sparse else sides[0].counts.shape[1])))
+    for first in range(0, sides[0].n_units, step):
+        part = slice(first, first + step)
+        tables = [one.counts[part] if are_sparse else as_array(one.counts[part]) for one in sides]
+        yield part, [one.astype(np.float64) for one in tables]
+
+
+def as_array(table: Table) -> CountArray:
+    """A table that fits in memory, with all its entries."""
+    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+
+
+def sums_of_rows(table: Table) -> FloatArray:
+    """Trials of each unit of a table."""
+    return np.asarray(table.sum(axis=1), np.float64).ravel()
 
 
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:

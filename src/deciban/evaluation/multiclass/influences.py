@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,9 +93,8 @@ class ClassFigureCosts:
     def decisions(self) -> Iterator[ClassFigure]:
         """The rate of wrong decisions."""
         rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
-        few = int(self.seen.min())
-        above = self.nothing(self.found.prior).above if rate == 0.0 else 0.0
-        nothing = NothingSeen(few, above, below=float(rate == 1.0))
+        nothing = NothingSeen.of_rate(rate, int(self.seen.min()))
+        nothing = replace(nothing, above=nothing.above * self.nothing(self.found.prior).above)
         yield ClassFigure("error_rate", rate, wrong, "logit", nothing, (0.0, 1.0))
 
     def rates(self, means: ClassMeans) -> Iterator[tuple[ClassFigure, float]]:
@@ -108,7 +108,7 @@ class ClassFigureCosts:
             return found
 
         def rate(name: Figure, k: int, value: float) -> ClassFigure:
-            nothing = NothingSeen(int(self.seen[k]), above=float(value == 0.0), below=float(value == 1.0))
+            nothing = NothingSeen.of_rate(value, int(self.seen[k]))
             return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0), n_units=int(self.seen[k]))
 
         wrong = squares((decided != self.label).astype(np.float64))
