@@ -340,6 +340,6 @@ def test_units_go_with_the_trials_that_have_scores(files, monkeypatch):
     days = [row[5] for row in ROWS]
     for k, expected in ((0, days), (1, days[:1] + days[2:])):
         trials.evaluated(trials.system(k), "x", Figures())
-        assert names_of(seen["units"], ["mon", "tue"]) == [expected]
+        assert names_of(seen["resampling"].units, ["mon", "tue"]) == [expected]
     trials.take(np.arange(len(ROWS)) > 3).evaluated(trials.system(0)[4:], "x", Figures())
-    assert names_of(seen["units"], ["mon", "tue"]) == [days[4:]]
+    assert names_of(seen["resampling"].units, ["mon", "tue"]) == [days[4:]]

@@ -66,7 +66,7 @@ def units_of(
     InputError, KeyMismatchError, FormatError, OSError
         If there is no such column or file, or it does not name the unit of every trial.
     """
-    if not how_sure.wanted:
+    if not how_sure.intervals:
         return None, ()
     counting = None if weight is None or np.all(weight > 0) else np.asarray(weight > 0)
     naming = how_sure.naming
