@@ -150,6 +150,9 @@ def test_infinite_figures_have_no_difference(three):
     assert any("Cllr of inf, calibration loss of inf: infinite" in note for note in found.notes)
     with pytest.raises(InputError, match="infinite"):
         found.difference("cllr")
+    assert found.worse("cllr", 100.0) == ("inf is worse than A: Cllr is infinite",)
+    assert deciban.compare(one, three[0]).worse("cllr") == ()
+    assert deciban.compare(one, one).worse("cllr") == ()
 
 
 def test_what_cannot_be_compared(three):

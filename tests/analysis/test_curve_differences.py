@@ -1,11 +1,13 @@
 """Bands of differences of curves: factors of known distributions, and figures at the same priors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from deciban.analysis.comparison import compare_results
-from deciban.analysis.curve_differences import simultaneous_factor
+from deciban.analysis.curve_differences import PriorRange, simultaneous_factor, where_in_words
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
@@ -113,3 +115,12 @@ def test_priors_must_be_shared():
     one, other = systems()[0], systems(operating_points=[1e-9])[1]
     with pytest.raises(InputError, match="the same operating points"):
         compare_results(Results((one, other)))
+
+
+def test_ranges_are_said_in_the_order_of_priors():
+    ranges = ((0.0, 3.0), (4.0, 4.5), (-5.0, -3.0), (-9.0, -8.9), (-8.0, -7.9))
+    better = tuple(PriorRange("B", *one) for one in ranges)
+    (curve, _) = compare(*systems()).pairs[0].curves
+    (words,) = where_in_words([replace(curve, better=better)])
+    named = [better[2].priors, better[0].priors, better[1].priors]
+    assert f"B is better beyond doubt at priors {', '.join(named)} and in 2 narrower ranges" in words

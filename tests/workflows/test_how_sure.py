@@ -82,11 +82,11 @@ def test_numbers_of_numpy_are_numbers():
     assert all(type(one) in (int, float) for one in (found.bootstrap, found.seed, found.level))
 
 
-def test_units_are_needed_for_what_is_said_about_them():
-    assert HowSure().wanted
-    assert not HowSure(intervals=False).wanted
-    assert HowSure(intervals=False, bootstrap=1).wanted
-    assert HowSure(intervals=False, optimism=True).wanted
+@pytest.mark.parametrize("asked", [{"bootstrap": 100}, {"optimism": True}])
+def test_nothing_is_asked_of_intervals_that_are_not_wanted(asked):
+    assert HowSure(intervals=False, bootstrap=0, optimism=False).resampling(None) is None
+    with pytest.raises(InputError, match=rf"{next(iter(asked))}: .* intervals=False"):
+        HowSure(intervals=False, **asked)
 
 
 def test_files_are_those_that_are_there(tmp_path):

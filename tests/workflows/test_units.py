@@ -123,9 +123,12 @@ def test_trials_of_weight_zero_make_no_units():
     write("part.csv", "m1,ann\nm2,bob\nann one,ann\n李,李\nm3,bob\n")
     with pytest.raises(KeyMismatchError, match="the unit of 'b/1'"):
         units("part.csv", weights="w")
-    write("key.csv", HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm3,z,target,c,c,tue,0\n")
-    write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm3,z,0\n")
-    write("part.csv", "m1,ann\nx,ann\ny,bob\n")
+    write(
+        "key.csv",
+        HEADER + "m1,x,target,a,a,mon,1\nm1,y,nontarget,a,b,mon,1\nm3,z,target,c,c,tue,0\nm4,y,nontarget,b,b,mon,1\n",
+    )
+    write("sys.csv", "enroll,test,score\nm1,x,1\nm1,y,0\nm3,z,0\nm4,y,0\n")
+    write("part.csv", "m1,ann\nx,ann\ny,bob\nm4,bob\n")
     assert units("part.csv", weights="w")[0].n_units == 2
 
 
@@ -249,7 +252,7 @@ def test_mappings_to_numbers():
 
 
 def test_trials_of_one_name_have_units_by_name_alone():
-    write("key.csv", "trial,label,spk\na,target,x\nb,nontarget,y\nc,target,x\n")
+    write("key.csv", "trial,label,spk\na,target,x\nb,nontarget,y\nc,target,y\n")
     write("sys.csv", "trial,score\na,1\nb,0\nc,2\n")
     found, (message,) = units()
     assert found is None

@@ -148,7 +148,7 @@ class Comparison(Shown):
         -------
         tuple of str
             A sentence for each system that is worse than the first one by more than the margin, if its interval leaves
-            out no difference.
+            out no difference; or whose figure is infinite, if that of the first one is not.
 
         Raises
         ------
@@ -158,9 +158,15 @@ class Comparison(Shown):
         given: Any = margin
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given < math.inf:
             raise InputError(f"margin: got {margin!r}. It is a number of at least 0, in the unit of the figure.")
-        base, chosen = self.systems[0], figure_called(figure, self.systems[0])
-        how, found = shown(chosen), []
+        base, found = self.systems[0], []
+        if math.isinf(_cost(base, figure)):
+            return ()  # nothing is worse
+        chosen = figure_called(figure, base)
+        how = shown(chosen)
         for other in self.systems[1:]:
+            if math.isinf(_cost(other, figure)):
+                found.append(f"{other.name} is worse than {base.name}: {in_words(chosen, base)} is infinite")
+                continue
             one = self.difference(chosen, other.name, base.name)
             loss = -one.estimate if how.larger_is_better else one.estimate
             if loss > margin and not one.low <= 0.0 <= one.high:
@@ -275,6 +281,12 @@ def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Fi
             )
 
 
+def _cost(system: OneSystem, name: str) -> float:
+    """A cost that may be infinite, as evidence for the wrong class makes Cllr."""
+    value = getattr(system, name, 0.0)
+    return value if isinstance(value, float) else 0.0
+
+
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     """What a reader must know."""
     found = list(dict.fromkeys(note for one in systems for note in one.uncertainty.notes))
@@ -282,7 +294,7 @@ def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
         f"{what} of {one.name}"
         for one in systems
         for name, what in (("cllr", "Cllr"), ("calibration_loss", "calibration loss"))
-        if math.isinf(getattr(one, name, 0.0))
+        if math.isinf(_cost(one, name))
     ]
     if infinite:
         found.append(f"{', '.join(infinite)}: infinite, so that there is no difference.")

@@ -14,6 +14,9 @@ from deciban.evaluation.interval_words import bounds_in_words
 def caption_of(found: Comparison) -> str:
     """What intervals are of, and where p-values come from."""
     words = [f"Cllr in bits; differences with paired {100 * found.level:.4g} % intervals by {found.units_in_words}"]
+    drawn = found.systems[0].uncertainty.bootstrap
+    if drawn is not None and any(one.interval.method.startswith("bootstrap") for one in found.pairs[0].figures):
+        words.append(f"bootstrap of {drawn.n_replicates:,} replicates, seed {drawn.seed}")
     if found.flips is not None:
         words.append(found.flips.words)
     if len(found.pairs) > 1:

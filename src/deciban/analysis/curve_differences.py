@@ -190,13 +190,13 @@ def _ranges(log_odds: FloatArray, chosen: BoolArray, better: str) -> list[PriorR
 
 
 def where_in_words(curves: Sequence[CurveDifference]) -> list[str]:
-    """For each curve a sentence: who is better at which priors, the widest ranges first."""
+    """For each curve a sentence: who is better at which priors, of many ranges the widest, in the order of priors."""
     found = []
     for one in curves:
         said = list[str]()
         for name in dict.fromkeys(place.better for place in one.better):
             places = sorted((p for p in one.better if p.better == name), key=lambda p: (p.low - p.high, p.low))
-            listed = ", ".join(place.priors for place in places[:_SHOWN])
+            listed = ", ".join(place.priors for place in sorted(places[:_SHOWN], key=lambda p: p.low))
             more = len(places) - _SHOWN
             listed += f" and in {counted(more, 'narrower range')}" if more > 0 else ""
             said.append(f"{name} is better beyond doubt at priors {listed}")

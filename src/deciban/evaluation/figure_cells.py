@@ -13,7 +13,7 @@ PERCENT = " %"
 
 
 class WithInterval(str):
-    """A figure with its interval, as people read it: ``4.87 % [4.0, 6.0]``.
+    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _FEWEST_PLACES = 9
 
 
 def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) -> Uncertainty | None:
-    """How sure the figures of an evaluation are; None if units are not known, or there are fewer than two.
+    """How sure the figures of an evaluation are; None if units are not known, or no class has two.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), about.n_units)
     tar, non = summary.units.counts(cells)
     n_units = int(np.count_nonzero(tar.totals + non.totals))
-    if n_units < 2:
+    seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
+    if max(seen) < 2:
         return None
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
-    seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)

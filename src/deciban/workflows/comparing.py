@@ -11,6 +11,7 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results, names_apart
+from deciban.messages import Message
 
 if TYPE_CHECKING:
     from deciban.io.source import PathLike
@@ -244,6 +245,9 @@ def compare_chosen(
         results = Results(systems, results.join, results.messages)
     seed = options.how_sure.seed
     how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
+    said = " ".join(one.text for one in results.messages if isinstance(one, Message) and one.kind == "units")
+    if said and any(one.uncertainty is None for one in results.systems):
+        raise InputError(f"units: {said}")
     if progress is not None:
         progress("comparing")
     return compare_results(results, against=against or "all", **how)

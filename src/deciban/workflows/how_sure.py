@@ -145,16 +145,14 @@ class HowSure:
             value = getattr(self, name)
             if not isinstance(value, bool | np.bool_) and (name == "intervals" or value is not None):
                 raise InputError(f"{name}: got {value!r}. It is True or False.")
+        for name in ("bootstrap", "optimism"):
+            if getattr(self, name) and not self.intervals:
+                raise InputError(f"{name}: is about intervals, and intervals=False (--no-intervals) asks for none.")
 
     @property
     def naming(self) -> UnitNaming | None:
         """What names the units; None if nothing was said."""
         return None if self.units is None else UnitNaming.of(self.units)
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything is wanted that needs units."""
-        return bool(self.intervals or self.bootstrap or self.optimism)
 
     def resampling(self, units: TrialUnits | None) -> Resampling | None:
         """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
-from deciban.core.resampling.unit_notes import dominated_in_words, units_in_words
+from deciban.core.resampling.unit_notes import are_alike, dominated_in_words, units_in_words
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
@@ -58,7 +58,7 @@ def units_of(
     Returns
     -------
     units : TrialUnits or None
-        None where nothing is wanted, nothing says which trials share a unit, or there is but one.
+        None where nothing is wanted, nothing says which trials share a unit, or no class has two.
     messages : tuple of Message
 
     Raises
@@ -66,7 +66,7 @@ def units_of(
     InputError, KeyMismatchError, FormatError, OSError
         If there is no such column or file, or it does not name the unit of every trial.
     """
-    if not how_sure.wanted:
+    if not how_sure.intervals:
         return None, ()
     counting = None if weight is None or np.all(weight > 0) else np.asarray(weight > 0)
     naming = how_sure.naming
@@ -84,9 +84,15 @@ def units_of(
     if units.n_units < 2:
         words = f"{units_in_words(units)}: one alone says nothing of others, and there are no intervals"
         return None, (Message("units", "", words), *said)
-    masks = kind.trials_of_classes(truth, classes)
-    counted_masks = masks if counting is None else ((name, mask & counting) for name, mask in masks)
-    shared = dominated_in_words(units, counted_masks)
+
+    def masks() -> Iterator[tuple[str, BoolArray]]:
+        found = kind.trials_of_classes(truth, classes)
+        return ((name, mask if counting is None else mask & counting) for name, mask in found)
+
+    if all(are_alike(units, mask) for _, mask in masks()):
+        words = f"{units_in_words(units)}: all trials of a class share theirs, and there are no intervals"
+        return None, (Message("units", "", words), *said)
+    shared = dominated_in_words(units, masks())
     notes = (Message("note", "", shared),) if shared else ()
     return units, (Message("units", "", units_in_words(units)), *said, *notes)
 

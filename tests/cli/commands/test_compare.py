@@ -80,6 +80,21 @@ def test_what_is_refused(call, more, words):
     assert words in err
 
 
+def test_why_there_are_no_intervals_is_said(call, demo):
+    names = {name for line in (demo / "key.txt").read_text().splitlines() for name in line.split()[:2]}
+    (demo / "one.utt2spk").write_text("".join(f"{name} ann\n" for name in names))
+    code, out, err = call(f"--units {demo}/one.utt2spk")
+    assert (code, out) == (2, "")
+    assert "1 unit, by" in err
+    assert "one alone says nothing of others" in err
+
+
+def test_captions_say_where_intervals_come_from(call):
+    assert "bootstrap" not in call("-q")[1]
+    out = call("--bootstrap 1000 --seed 3 -q")[1]
+    assert "100 speakers; bootstrap of 1,000 replicates, seed 3" in out
+
+
 def test_models_and_permutations(call, demo, run):
     assert run(f"calibrate {demo}/sysA.txt --key {demo}/key.txt -o {demo}/m.json -q")[0] == 0
     code, out, _ = call(f"--model {demo}/m.json --permutations 99 --seed 3 --json -q", systems="A")
@@ -99,7 +114,9 @@ def test_trials_of_one_name(real_data, run):
     scores = f"{folder}/system_a.txt {folder}/system_b.txt"
     code, _, err = run(f"compare {scores}")
     assert code == 2
-    assert "which speakers or other units the trials share is not known" in err
+    assert "nothing says which trials share a speaker" in err
+    assert "--units trials" in err
+    assert "tar_units" not in err  # of Python alone
     code, out, _ = run(f"compare {scores} --units attack --json -q")
     found = json.loads(out)
     assert (code, found["units"]["n"]) == (0, 7)

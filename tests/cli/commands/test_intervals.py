@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from deciban import evaluate_files
+from deciban import evaluate, evaluate_classes, evaluate_files
 from support.commands import printed_table
 from support.score_files import write_score_files
 
@@ -65,3 +65,37 @@ def test_plots_have_bands_unless_told_not_to(run, words, tmp_path):
     assert code == 0, err
     shown = (tmp_path / "c.svg").read_text()
     assert ("95 % band by segment" in shown) == (not words)
+
+
+def test_units_that_are_the_classes_say_nothing_of_others(run, tmp_path, monkeypatch):
+    """What all trials of a class share cannot vary within it: rounding alone would make intervals."""
+    monkeypatch.chdir(tmp_path)
+    write_score_files(tmp_path)
+    lines = (tmp_path / "key.txt").read_text().splitlines()
+    rows = [f"{line.split()[-1]} {' '.join(line.split())}" for line in lines]
+    (tmp_path / "labelled.txt").write_text("\n".join(["group enroll test label", *rows, ""]))
+    code, out, err = run("eval scores.txt --key labelled.txt --units group")
+    assert code == 0, err
+    assert "2 units, by column 'group': all trials of a class share theirs, and there are no intervals" in err
+    assert "[" not in out
+    code, _, err = run("compare scores.txt scores.txt --key labelled.txt --units group")
+    assert code == 2
+    assert "all trials of a class share theirs" in err
+
+
+@pytest.mark.usefixtures("class_files")
+def test_units_that_are_many_classes_say_nothing_of_others(run, tmp_path):
+    rows = (tmp_path / "key.csv").read_text().splitlines()[1:]
+    (tmp_path / "unit.txt").write_text("".join(f"{row.split(',')[0]} {row.split(',')[1]}\n" for row in rows))
+    code, out, err = run("eval A.csv --key key.csv --units unit.txt")
+    assert code == 0, err
+    assert "3 units, by unit.txt: all trials of a class share theirs" in err
+    assert "[" not in out
+
+
+def test_arrays_of_one_unit_for_each_class_have_no_intervals():
+    rng = np.random.default_rng(1)
+    found = evaluate(rng.normal(1, 1, 30), rng.normal(-1, 1, 40), tar_units=["a"] * 30, non_units=["b"] * 40)
+    assert found.uncertainty is None
+    classes = evaluate_classes(rng.normal(size=(30, 3)), np.arange(30) % 3, units=np.arange(30) % 3)
+    assert classes.uncertainty is None

@@ -21,6 +21,7 @@ def offered(tmp_path, monkeypatch):
     (tmp_path / "s.csv").write_text('modelid,segmentid,"LLR"\na,b,1.5\n')
     (tmp_path / "k.tsv").write_text("modelid\tsegmentid\tgender\ttargettype\na\tb\tf\ttarget\n")
     (tmp_path / "plain.txt").write_text("a b 1.5\n")
+    (tmp_path / "kaldi").write_text("m1 s1 target\nm2 s2 nontarget\nm2 s1 nontarget\nm1 s3 target\n")
     pq.write_table(pa.table({"trial": ["a"], "llr": [0.5]}), tmp_path / "s.parquet")
 
     def complete(line):
@@ -67,6 +68,13 @@ CASES = {
     "units of a side": ("deciban eval s.csv --key k.tsv --units modelid,se", plain(["modelid,segmentid"])),
     "words for units": ("deciban eval s.csv --key k.tsv --units pro", plain(["product", "product:"])),
     "files of units": ("deciban eval s.csv --key k.tsv --units utt", [("file", "utt")]),
+    "no names of a key without a header": (
+        "deciban eval s.csv --key kaldi --units ",
+        plain(["trials", "product", "product:"]),
+    ),
+    "figures": ("deciban plan s.csv --figure min_c", plain(["min_cllr", "min_c_avg"])),
+    "figures of a gate": ("deciban compare a b --fail-if-worse ee", plain(["eer"])),
+    "which pairs": ("deciban compare a b --against f", plain(["first"])),
     "columns of nothing": ("deciban eval nowhere.csv --where g", []),
     "columns without a header": ("deciban eval plain.txt --columns score=", []),
 }

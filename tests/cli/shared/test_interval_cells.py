@@ -97,6 +97,7 @@ def test_negative_bounds_have_a_minus_in_latex():
 
     text = as_latex(Table(("system", "x"), (("a", WithInterval("0.1", "-0.2", "0.4")),)))
     assert "0.1 [$-$0.2, 0.4]" in text
+    assert r"a $-$ b & x \\" in as_latex(Table(("a \N{MINUS SIGN} b", "x"), ()))  # no letter of LaTeX fonts
 
 
 def test_columns_without_intervals_are_left_alone():

@@ -53,6 +53,12 @@ def _methods() -> list[str]:
     return list(train.METHODS)
 
 
+def _figures() -> list[str]:
+    from deciban.analysis.compared_figures import FIGURES
+
+    return list(FIGURES)
+
+
 def columns_of(path: str) -> list[str]:
     """The names of the columns of a file, if it has some that can be seen at a glance.
 
@@ -68,13 +74,20 @@ def columns_of(path: str) -> list[str]:
         if path.endswith((".parquet", ".arrow", ".feather")):
             return _schema_of(path)
         with Path(path).open("rb") as file:
-            first = file.read(_HEADER).split(b"\n")[0].decode("utf-8-sig")
+            start, *others = file.read(_HEADER).split(b"\n")
+            first = start.decode("utf-8-sig")
     except (OSError, ValueError):
         return []
     delimiter = next((one for one in ("\t", ",") if one in first), None)
-    words = [word.strip().strip('"') for word in first.split(delimiter)]
+    words = _cells(first, delimiter)
     is_header = all(words) and not any(re.fullmatch(r"[-+.\d]+(?:e[-+]?\d+)?", word, re.IGNORECASE) for word in words)
-    return words if is_header else []
+    below = (_cells(line.decode("utf-8", "replace"), delimiter) for line in others)
+    is_header = is_header and not any(one == word for row in below for one, word in zip(row, words, strict=False))
+    return words if is_header else []  # a name that is in its column again is a value of it
+
+
+def _cells(line: str, delimiter: str | None) -> list[str]:
+    return [word.strip().strip('"') for word in line.split(delimiter)]
 
 
 def _schema_of(path: str) -> list[str]:
@@ -88,17 +101,16 @@ def _schema_of(path: str) -> list[str]:
 
 
 def _columns(*places: str) -> Callable[[click.Context], list[str]]:
-    """Columns of the first of the files that were typed in these places."""
+    """Columns of the files that were typed in the first of these places that has some."""
 
     def found(context: click.Context) -> list[str]:
         for place in places:
             # While the value of an option is typed, arguments are not sorted yet.
             is_option = any(one.name == place and isinstance(one, click.Option) for one in context.command.params)
             typed: Any = context.params.get(place) or ([] if is_option else context.args)
-            for path in [typed] if isinstance(typed, str) else typed:
-                names = columns_of(str(path))
-                if names:
-                    return names
+            paths = [typed] if isinstance(typed, str) else typed
+            if paths:
+                return next(filter(None, (columns_of(str(path)) for path in paths)), [])
         return []
 
     return found
@@ -154,6 +166,8 @@ _BY_OPTION: dict[str, Completer] = {
     "--where": _listed(_OF_KEY, "="),
     "--weights": _listed(_OF_KEY, ""),
     "--cross-validate": _listed(_OF_KEY, ""),
+    "--against": _named(lambda: ("all", "first")),
+    **dict.fromkeys(("--figure", "--fail-if-worse"), _named(_figures)),
     "--units": _columns_or_files(_OF_KEY, ("trials", "product", "product:")),
 }
 

@@ -285,6 +285,7 @@ _TEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "·": r"\textperiodcentered{}",
+    "\N{MINUS SIGN}": "$-$",
 }
 
 

@@ -66,6 +66,19 @@ def has_common_unit(units: TrialUnits, chosen: BoolArray) -> bool:
     return any(bool(np.all(np.logical_or.reduce([side == unit for side in sides]))) for unit in candidates)
 
 
+def are_alike(units: TrialUnits, chosen: BoolArray) -> bool:
+    """Whether all of these trials have the same units on the same sides, so that no weights of units move their mean.
+
+    Examples
+    --------
+    >>> units = TrialUnits.of([["ann", "bob"], ["ann", "bob"], ["ann", "cid"]])
+    >>> are_alike(units, np.array([True, True, False])), are_alike(units, np.array([True, True, True]))
+    (True, False)
+    """
+    first = int(np.argmax(chosen))
+    return all(bool(np.all((side == side[first]) | ~chosen)) for side in units.codes)
+
+
 def _is_each_its_own(units: TrialUnits) -> bool:
     """Whether no two trials share a unit."""
     return len(units.codes) == 1 and units.n_units >= units.n_trials

@@ -121,7 +121,7 @@ class ClassFigureCosts:
 
 
 def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
-    """How sure the figures of an evaluation of many classes are; None if there are fewer than two units.
+    """How sure the figures of an evaluation of many classes are; None if no class has two units.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         return None
     means = trials.means()
     n_units, seen = means.n_units, means.units_in(trials.costs.label, found.n_classes)
-    if n_units < 2:
+    if max(seen) < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
