@@ -39,9 +39,10 @@ def test_every_option_goes_where_it_belongs():
         for one in fields(made):
             value = object() if one.name not in ("detection_llr", "operating_points") else [one.name]
             assert getattr(getattr(Options.of("f", {one.name: value}), part), one.name) == value
-    said = {"units": "spk", "level": 0.9, "intervals": False, "bootstrap": 10, "seed": 1, "optimism": True}
+    said = {"units": "spk", "level": 0.9, "bootstrap": 10, "seed": 1, "optimism": True}
     for name, value in (said | {"units_required": False}).items():
         assert getattr(Options.of("f", {name: value}).how_sure, name) == value
+    assert not Options.of("f", {"intervals": False}).how_sure.intervals
     names = [one.name for made in (Reading, Figures, HowSure) for one in fields(made)]
     assert len(set(names)) == len(names)
     assert Options.of("f", Options.of("f", said).arguments) == Options.of("f", said)
