@@ -62,3 +62,18 @@ def test_where_nothing_is_known_there_is_no_band():
     assert hull_bands(PLAIN) is None
     assert band_of(ONE, "no such curve", ONE.curves.act_error) is None
     assert band_of(ONE, "act_error", ONE.curves.act_error[:5]) is None
+
+
+def test_where_no_error_is_seen_that_would_cost_a_band_rests_on_the_rule_of_three():
+    """At high priors misses cost much, and none is seen: 40 speakers rule out a share of 3/40 of them, no less."""
+    rng = np.random.default_rng(0)
+    speakers = np.arange(120) % 40
+    found = evaluate(rng.uniform(0, 4, 120), rng.uniform(-6, 2, 120), tar_units=speakers, non_units=speakers)
+    axis, values = found.curves.prior_log_odds, found.curves.act_error
+    _, high = band_of(found, "act_error", values)
+    at = np.flatnonzero(axis == 7.0)[0]
+    unseen = (1 - 0.05 ** (1 / 40)) * np.exp(7.0)
+    assert values[at] <= 1.0  # false alarms alone, of which all may happen by chance
+    assert high[at] == pytest.approx(values[at] + unseen, rel=0.01)
+    _, high = band_of(found, "min_error", found.curves.min_error)
+    assert high.max() == 1.0  # what no scores at all would cost

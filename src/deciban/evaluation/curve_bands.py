@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import special
 
 from deciban.core.resampling.scales import Scale, bounds_on_scale
-from deciban.evaluation.uncertainty import Uncertainty
+from deciban.evaluation.uncertainty import CurveInfluences, Uncertainty
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -58,7 +58,21 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     scale = _SCALES.get(name, "log")
     at_end = (values == 0.0) | ((values == 1.0) & (scale == "logit"))  # of the scale: nothing was seen that moves it
     reach = np.where(at_end & (scale != "identity"), 0.0, reach_of(known) * errors)
-    return bounds_on_scale(values, values, reach, scale)
+    bounds = bounds_on_scale(values, values, reach, scale)
+    own: Any = one
+    axis, curve = getattr(own.curves, "prior_log_odds", None), known.curve_influences.get(name)
+    return bounds if curve is None or axis is None else _with_unseen(curve, axis, known.level, values, bounds)
+
+
+def _with_unseen(curve: CurveInfluences, axis: FloatArray, level: float, values: FloatArray, bounds: Band) -> Band:
+    """Wider where no unit shows an error that would cost: by the rule of three, distances added in squares.
+
+    Not above what the curve cannot exceed, as least errors cannot those without scores.
+    """
+    rise, fall = (np.interp(axis, curve.log_odds, way) for way in curve.reach(level))
+    low, high = values - np.hypot(values - bounds[0], fall), values + np.hypot(bounds[1] - values, rise)
+    high = np.where(rise > 0.0, high, bounds[1])
+    return np.where(fall > 0.0, np.maximum(low, 0.0), bounds[0]), np.minimum(high, np.maximum(curve.ceiling, values))
 
 
 def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
