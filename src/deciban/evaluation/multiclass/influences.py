@@ -36,7 +36,7 @@ _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
 _FEW = 20
-"""Classes up to which minima are corrected unasked: it takes less time than the evaluation."""
+"""Classes up to which minima are corrected unasked: it takes once to twice the time of the evaluation."""
 
 
 class ClassFigureCosts:
