@@ -367,7 +367,7 @@ def test_what_is_kept_is_said():
     assert not evaluation_of(summary, resampling=Resampling(keep=False)).uncertainty.influences
     found = evaluation_of(summary, resampling=Resampling(level=0.5)).uncertainty
     assert found.interval("eer").level == 0.5
-    assert found.at_level(0.9).interval("eer").level == 0.9
+    assert found.interval("eer", level=0.9).level == 0.9
     influences = found.influences["min_cllr"]
     expected = math.sqrt(12 / 11 * influences @ influences)
     assert found.estimates["min_cllr"].standard_error == pytest.approx(expected)

@@ -101,7 +101,7 @@ def test_speakers_are_found_from_target_trials():
 
 def test_trials_are_units_on_request_alone():
     found, (message,) = units("trials")
-    assert (found.n_units, found.are_trials) == (7, True)
+    assert (found.n_units, found.noun) == (7, "trial")
     assert "too narrow where trials share speakers" in message.text
 
 
@@ -288,7 +288,7 @@ def test_segments_are_units_of_many_classes():
     assert names_of(by_column, ["ann", "bob", "cid"]) == [["ann", "bob", "bob", "cid"]]
     assert said.text == "3 units, by column 'spk'"
     assert note.text.startswith("one unit is in all segments of eng: ")
-    assert units("trials")[0].are_trials
+    assert units("trials")[0].noun == "trial"
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame])

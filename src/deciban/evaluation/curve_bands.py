@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import special
 
-from deciban.core.resampling.scales import Scale, bounds_on_scale
+from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
 from deciban.evaluation.uncertainty import CurveInfluences, Uncertainty
 from deciban.types import FloatArray
 
@@ -24,7 +24,7 @@ _SCALES: dict[str, Scale] = {"tar_above": "logit", "non_above": "logit", "pav": 
 
 def reach_of(known: Uncertainty) -> float:
     """Standard errors on both sides: quantile of t with ``n_units - 1`` degrees of freedom at the level."""
-    return float(special.stdtrit(known.n_units - 1, (1.0 + known.level) / 2.0))
+    return t_quantile(known.level, known.n_units - 1)
 
 
 def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
@@ -65,14 +65,13 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
 
 
 def _with_unseen(curve: CurveInfluences, axis: FloatArray, level: float, values: FloatArray, bounds: Band) -> Band:
-    """Wider where no unit shows an error that would cost: by the rule of three, distances added in squares.
+    """Wider where no unit shows an error that would cost: by the rule of three.
 
     Not above what the curve cannot exceed, as least errors cannot those without scores.
     """
     rise, fall = (np.interp(axis, curve.log_odds, way) for way in curve.reach(level))
-    low, high = values - np.hypot(values - bounds[0], fall), values + np.hypot(bounds[1] - values, rise)
-    high = np.where(rise > 0.0, high, bounds[1])
-    return np.where(fall > 0.0, np.maximum(low, 0.0), bounds[0]), np.minimum(high, np.maximum(curve.ceiling, values))
+    low, high = with_unseen(values, bounds, (values - fall, values + rise))
+    return np.where(fall > 0.0, np.maximum(low, 0.0), low), np.minimum(high, np.maximum(curve.ceiling, values))
 
 
 def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.operating import detection_cost
+from deciban.core.resampling.cells import Cells, in_cells
 from deciban.core.rules.expected import cross_entropy_curve
 from deciban.evaluation.reliability import reliability_of
 from deciban.evaluation.results import Curves
@@ -117,16 +118,7 @@ def _in_cells(summary: Summary, half_width: float) -> ScoredTrials:
 
 
 def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray, CountArray]:
+    """Mean scores and trials of the cells that are filled; infinite scores have cells of their own."""
     largest = np.finfo(np.float64).max
-    starts = np.unique(np.append(0, trials.positions(np.concatenate(([-largest], edges, [np.inf])))))
-    starts = starts[starts < len(trials.scores)]
-    scores = trials.scores.astype(np.float64, copy=False)
-    with np.errstate(over="ignore"):
-        if trials.weights is None:
-            weights = np.diff(starts, append=len(scores))
-            means = np.add.reduceat(scores, starts) / weights
-        else:
-            weights = np.add.reduceat(trials.weights, starts)
-            means = np.add.reduceat(scores * trials.weights, starts) / weights
-    # A sum of huge scores overflows; any score of the cell will do, the cost is a straight line there.
-    return np.where(np.isfinite(means), means, scores[starts]), weights
+    counts, means = in_cells(trials, Cells(np.concatenate(([-largest], edges, [np.inf]))))
+    return means[counts > 0], counts[counts > 0]

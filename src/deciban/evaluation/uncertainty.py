@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -128,10 +128,6 @@ class Uncertainty:
         """
         found = looked_up(self.estimates, figure)
         return found.interval(self.level if level is None else checked_level(level))
-
-    def at_level(self, level: float) -> Uncertainty:
-        """The same with another level."""
-        return replace(self, level=checked_level(level))
 
     @property
     def units_in_words(self) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy import special
 
 from deciban.core.resampling.covariance import covariance_of, require_several
+from deciban.core.resampling.scales import t_quantile
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import FEW_UNITS, TrialUnits
 from deciban.errors import DecibanWarning, InputError
@@ -236,7 +236,7 @@ class JackknifeMaps(Uncertainty):
 
 def _around(llr: FloatArray, errors: FloatArray, level: float, degrees: int) -> Bounds:
     """Intervals by the t quantile; an infinite llr stays what it is, and an error that is no number is unknown."""
-    reach = float(special.stdtrit(degrees, (1.0 + level) / 2.0)) * np.where(np.isnan(errors), np.inf, errors)
+    reach = t_quantile(level, degrees) * np.where(np.isnan(errors), np.inf, errors)
     with np.errstate(invalid="ignore"):
         low, high = llr - reach, llr + reach
     is_certain = np.isinf(llr)

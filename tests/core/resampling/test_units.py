@@ -59,7 +59,7 @@ def test_some_trials_keep_the_units_of_all():
 
 def test_every_trial_by_itself():
     units = TrialUnits.each(3)
-    assert (units.n_units, units.are_trials, units.noun) == (3, True, "trial")
+    assert (units.n_units, units.noun) == (3, "trial")
 
 
 @pytest.mark.parametrize(

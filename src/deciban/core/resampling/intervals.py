@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.scales import Scale, bounds_on_scale
+from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
 
 ROUNDING = 1e-13
 """Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
@@ -155,18 +155,12 @@ class Estimate:
         if self.nothing_seen is not None and self.standard_error == 0.0:
             bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
         else:
-            bounds = self._bounds(float(special.stdtrit(self.n_units - 1, (1.0 + level) / 2.0)) * self.standard_error)
+            bounds = self._bounds(t_quantile(level, self.n_units - 1) * self.standard_error)
             if self.nothing_seen is not None and self.nothing_seen.is_part:
-                bounds = self._with_unseen(bounds, self.nothing_seen.bounds(self.value, level))
-        low, high = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
-        return Interval(self.value, low, high, self.standard_error, self.corrected, level, self.n_units, method)
-
-    def _with_unseen(self, bounds: tuple[float, float], unseen: tuple[float, float]) -> tuple[float, float]:
-        """Distances to the bounds of independent parts add in squares (Zou and Donner 2008)."""
-        below, above = (math.hypot(a - self.value, b - self.value) for a, b in zip(bounds, unseen, strict=True))
-        return (self.value - below if unseen[0] < self.value else bounds[0]), (
-            self.value + above if unseen[1] > self.value else bounds[1]
-        )
+                low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, level))
+                bounds = float(low), float(high)
+        lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
+        return Interval(self.value, lowest, highest, self.standard_error, self.corrected, level, self.n_units, method)
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected

@@ -70,11 +70,6 @@ class TrialUnits:
         """Number of trials."""
         return len(self.codes[0])
 
-    @property
-    def are_trials(self) -> bool:
-        """Whether trials were taken as units."""
-        return self.noun == "trial"
-
     def take(self, chosen: AnyArray | slice) -> TrialUnits:
         """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
         return replace(self, codes=tuple(side[chosen] for side in self.codes))
