@@ -16,7 +16,7 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
-from deciban.evaluation.uncertainty import KEPT_CURVES, Differences, Figure, Uncertainty, looked_up
+from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, InfluenceSquares, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -59,7 +59,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
-    sums = Differences([one.name for one in figures], about.n_units, keep=is_kept)
+    sums = InfluenceSquares([one.name for one in figures], about.n_units, keep=is_kept)
     keep_every = _kept_places(found, about.n_units, resampling.keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
     are_many = about.n_units > Bands.MOST_UNITS

@@ -163,7 +163,7 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
     return found
 
 
-class Differences:
+class InfluenceSquares:
     """Adds up squares of influences, unit by unit, and keeps influences of some figures.
 
     Parameters
