@@ -97,7 +97,7 @@ def _histogram(summary: Summary) -> tuple[FloatArray, FloatArray, FloatArray]:
         margin = 0.5 * max(1.0, abs(high))
         low, high = low - margin, high + margin
     classes = (summary.ranks.tar, summary.ranks.non)
-    n_bins = np.clip(4 * min(len(one.scores) for one in classes) ** (1 / 3), 20, 100)
+    n_bins = np.clip(4 * min(one.total for one in classes) ** (1 / 3), 20, 100)
     bins = np.linspace(low, high, int(n_bins) + 1)
     edges = np.append(bins[:-1], np.nextafter(high, np.inf))
     tar, non = (np.diff(c.below(edges)) / c.total / (bins[1] - bins[0]) for c in classes)

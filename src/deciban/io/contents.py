@@ -283,7 +283,7 @@ def assemble(
     found = [i for i, role in enumerate(roles) if role == "score"]
     systems = tuple(
         Scores(
-            trials, _numbers(columns[i]), system if len(found) == 1 or headers is None else headers[i], options.log10
+            trials, scores_of(columns[i]), system if len(found) == 1 or headers is None else headers[i], options.log10
         )
         for i in found
     )
@@ -325,7 +325,7 @@ def _digits(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
 
 
-def _numbers(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
+def scores_of(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
     """Scores as floats; no NaN."""
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
         raise RowError(f"the scores are {column.type}, expected numbers", None)

@@ -1,0 +1,163 @@
+"""Counting around cuts: a class too large for memory as few weighted entries, of which every rank figure is exact.
+
+Between two neighbouring scores of the rarer class lie only trials of the other one. Their order there can touch neither
+the ROC at its corners nor its hull nor PAV: their number matters, their lowest and highest score, where blocks and
+thresholds end, and their sum, for means. So cuts at all scores of the rarer class, and at every threshold that is asked
+for, make a few numbers of a billion trials; they add up over parts of the data in any order.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban.core.ranks.counts import SortedClass, splitting
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+_CUTS_PER_STEP = 4096
+"""Cuts that are looked up at once: what they are looked up in stays in cache."""
+
+_CUTS_PER_BLOCK = 1 << 20
+"""Cuts of which entries are made at once."""
+
+
+class CutCounts:
+    """Trials at every cut and between neighbours; ``a + b`` counts those of both.
+
+    Parameters
+    ----------
+    cuts : (n,) array
+        Scores in any order, of the type of the trials' scores; both infinities are cuts as well.
+    """
+
+    def __init__(self, cuts: ScoreArray) -> None:
+        ends = np.array([-np.inf, np.inf], cuts.dtype)
+        self.cuts: ScoreArray = np.unique(np.concatenate((cuts, ends)) + cuts.dtype.type(0.0))
+        n = len(self.cuts)
+        self.at: IntArray = np.zeros(n, np.int64)
+        self.between: IntArray = np.zeros(n, np.int64)
+        """Trials below each cut and above the one before."""
+        self.low: ScoreArray = np.full(n, np.inf, cuts.dtype)
+        self.high: ScoreArray = np.full(n, -np.inf, cuts.dtype)
+        self.sums: FloatArray = np.zeros(n)
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def empty(self) -> CutCounts:
+        """The same cuts without a trial."""
+        return CutCounts(self.cuts)
+
+    def add(self, scores: ScoreArray) -> None:
+        """Count trials, whose scores ascend; from any thread."""
+        begun = 0
+        for first in range(0, len(self.cuts), _CUTS_PER_STEP):
+            cuts = self.cuts[first : first + _CUTS_PER_STEP]
+            end = int(np.searchsorted(scores, cuts[-1], side="right"))
+            if end > begun:
+                self._add_near(first, cuts, scores[begun:end])
+                begun = end
+
+    def _add_near(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
+        """Count trials between the cut before ``first`` and the last of ``cuts``, or at these."""
+        left = np.searchsorted(near, cuts, side="left")
+        right = left.copy()
+        tied = np.flatnonzero(near[np.minimum(left, len(near) - 1)] == cuts)
+        right[tied] = np.searchsorted(near, cuts[tied], side="right")
+        start = np.concatenate((np.zeros(1, np.int64), right[:-1]))
+        filled = np.flatnonzero(left > start)
+        start, end = start[filled], left[filled]
+        # Between the end of a gap and the next one may lie trials at a cut: they are a sum that is left out.
+        ends = np.stack((start, end), axis=1).ravel()
+        sums = np.add.reduceat(near, ends[:-1], dtype=np.float64)[::2] if len(ends) else np.zeros(0)
+        if len(ends) and end[-1] < len(near):
+            sums[-1] = near[start[-1] : end[-1]].sum(dtype=np.float64)
+        low, high = near[start], near[end - 1]
+        filled, tied_at = filled + first, tied + first
+        with self._lock:
+            self.at[tied_at] += right[tied] - left[tied]
+            self.between[filled] += end - start
+            self.low[filled] = np.minimum(self.low[filled], low)
+            self.high[filled] = np.maximum(self.high[filled], high)
+            self.sums[filled] += sums
+
+    def __add__(self, other: CutCounts) -> CutCounts:
+        """Merge with the counts of other trials around the same cuts."""
+        if not np.array_equal(self.cuts, other.cuts):
+            raise ValueError("counts add up only around the same cuts")
+        found = self.empty()
+        found.at, found.between = self.at + other.at, self.between + other.between
+        found.low, found.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        found.sums = self.sums + other.sums
+        return found
+
+    def without(self, some: ScoreArray) -> CutCounts:
+        """The counts of all but some trials, all of whose scores are cuts; they ascend."""
+        found = CutCounts.__new__(CutCounts)
+        found.__setstate__(self.__getstate__())
+        own = CutCounts(self.cuts)
+        own.add(some)
+        found.at = self.at - own.at
+        return found
+
+    def as_class(self) -> GapClass:
+        """All trials as few weighted entries in ascending order."""
+        parts = [self._entries(first) for first in range(0, len(self.cuts), _CUTS_PER_BLOCK)]
+        scores, weights, unsure = (np.concatenate(part) for part in zip(*parts, strict=True))
+        cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(weights)))
+        return GapClass(scores, weights, cumulated, unsure, [])
+
+    def _entries(self, first: int) -> tuple[ScoreArray, CountArray, BoolArray]:
+        """Scores, weights and whether thresholds between them and the entry before split trials that are not told."""
+        part = slice(first, first + _CUTS_PER_BLOCK)
+        n, low, high, at = self.between[part], self.low[part], self.high[part], self.at[part]
+        inner = n > 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle = (self.sums[part] - low - high) / (n - 2)
+        # A mean that overflowed is any score in between; rounding must not carry it beyond them.
+        middle = np.clip(np.where(np.isfinite(middle), middle, low), low, high).astype(low.dtype)
+        scores = np.stack((low, middle, high, self.cuts[part]), axis=1)
+        weights = np.stack((n > 0, np.maximum(n - 2, 0), n > 1, at), axis=1).astype(np.int64)
+        unsure = np.stack((np.zeros_like(inner), inner, inner, np.zeros_like(inner)), axis=1)
+        kept = weights > 0
+        return scores[kept], weights[kept], unsure[kept]
+
+
+@dataclass(frozen=True, slots=True)
+class GapClass(SortedClass):
+    """A class of which only the trials at cuts, and the ends of the gaps between them, are known one by one.
+
+    Attributes
+    ----------
+    unsure : (n_entries,) bool array
+        Whether a threshold above the entry before, up to this one, splits trials that are not told apart.
+    missed : list
+        Thresholds that did so: cuts at which a second count makes exact what was asked.
+    """
+
+    unsure: BoolArray
+    missed: list[FloatArray]
+
+    def positions(self, thresholds: FloatArray) -> IntArray:
+        """Number of entries below every threshold."""
+        wanted = splitting(self.scores, thresholds)
+        found = np.searchsorted(self.scores, wanted, side="left").astype(np.int64, copy=False)
+        lost = np.append(self.unsure, False)[found]  # noqa: FBT003  # nothing is above all entries
+        if lost.any():
+            self.missed.append(np.atleast_1d(wanted)[np.atleast_1d(lost)].astype(np.float64))
+        return found
+
+
+def unknown_class(n: int, low: float, high: float, kind: Any) -> GapClass:
+    """A class of ``n`` trials of which only the lowest and the highest score are known."""
+    counts = CutCounts(np.zeros(0, kind))
+    counts.between[-1], counts.low[-1], counts.high[-1], counts.sums[-1] = n, low, high, n * (low / 2 + high / 2)
+    return counts.as_class()

@@ -1,0 +1,236 @@
+"""Two classes in two passes, exactly: the rarer class is kept, and the other one counted around its scores.
+
+The first pass keeps the scores of the rarer class and adds up what does not depend on ranks. The second needs no
+labels: it counts all trials around these scores, and those of the rarer class, which are known, are taken away again.
+What comes out is the summary that sorting in memory makes.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.gaps import CutCounts, unknown_class
+from deciban.core.rules.expected import MeanCost, log_cost
+from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.engines.work import Engine, Work
+from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.metrics import SortedScores
+from deciban.metrics.scores import ScoredTrials
+from deciban.types import BoolArray, FloatArray, ScoreArray
+
+
+class Survey(Work):
+    """The first pass: the scores of one class, costs, numbers, lowest and highest score.
+
+    Parameters
+    ----------
+    system : int
+    keep_tar : bool
+        Whether the scores of targets are kept; else those of non-targets.
+    figures : TwoClassFigures
+    kind : dtype
+        Of scores.
+    most : int
+        More scores than this are not kept.
+    """
+
+    words = "counting"
+
+    def __init__(self, system: int, keep_tar: bool, figures: TwoClassFigures, kind: Any, most: int) -> None:  # noqa: FBT001
+        self._given = system, keep_tar, figures, kind, most
+        self.system, self.keep_tar, self.figures, self.kind, self.most = self._given
+        self.kept: list[ScoreArray] | None = []
+        self.n = [0, 0]
+        """Non-targets and targets."""
+        self.costs = [MeanCost(0.0, 0.0, 0.0)] * 2
+        self.posteriors: list[PosteriorCosts] = []
+        self.finite = (math.inf, -math.inf)
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self._given)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            chunk = piece.read(Wanted((self.system,), truth=True))
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            self._take(chunk.scores[0].astype(self.kind, copy=False), chunk.truth)
+
+    def _take(self, scores: ScoreArray, truth: BoolArray) -> None:
+        kept = np.flatnonzero(truth == self.keep_tar)
+        some = scores[kept]
+        n_kept, n_others = len(some), len(scores) - len(some)
+        sign = -1 if self.keep_tar else 1
+        own, other = log_cost((some, None), 0.0, sign=sign), MeanCost(0.0, 0.0, 0.0)
+        if n_others:
+            others = scores.copy()
+            others[kept] = sign * np.inf  # which cost nothing, and need no copy of the rest
+            other = replace(log_cost((others, None), 0.0, sign=-sign), weight=float(n_others))
+        posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
+        low, high = _finite_range(scores)
+        with self._lock:
+            if self.kept is not None:
+                self.kept.append(some)
+            counts, costs = (n_others, n_kept), (other, own)
+            for k in (0, 1):
+                at = k if self.keep_tar else 1 - k
+                self.n[at] += counts[k]
+                self.costs[at] = self.costs[at] + costs[k]
+            if self.kept is not None and self.n[int(self.keep_tar)] > self.most:
+                self.kept = None
+            self.posteriors = _added(self.posteriors, posteriors)
+            self.finite = min(self.finite[0], low), max(self.finite[1], high)
+
+    @staticmethod
+    def _classes(scores: ScoreArray, truth: BoolArray) -> ScoredTrials:
+        return ScoredTrials((scores[truth], None), (scores[~truth], None))
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.kept = None if self.kept is None or other.kept is None else [*self.kept, *other.kept]
+        found.n = [a + b for a, b in zip(self.n, other.n, strict=True)]
+        found.costs = [a + b for a, b in zip(self.costs, other.costs, strict=True)]
+        found.posteriors = _added(self.posteriors, other.posteriors)
+        found.finite = min(self.finite[0], other.finite[0]), max(self.finite[1], other.finite[1])
+        return found
+
+
+class Around(Work):
+    """The second pass: all trials counted around cuts.
+
+    Parameters
+    ----------
+    system : int
+    cuts : CutCounts
+        Empty.
+    rows_per_batch : int
+        More rows at once take more memory and fewer looks at all cuts.
+    """
+
+    words = "counting around the rarer class"
+
+    def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
+        self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.system, self.counts.empty(), self.rows_per_batch)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        scores = np.empty(sum(one.n_rows for one in pieces), self.counts.cuts.dtype)
+        upto = 0
+        for piece in pieces:
+            own = piece.read(Wanted((self.system,))).scores[0]
+            scores[upto : upto + len(own)] = own
+            upto += len(own)
+        scores = scores[:upto]
+        scores.sort()
+        self.counts.add(scores)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        return type(self)(self.system, self.counts + other.counts, self.rows_per_batch)
+
+
+def summarize_shards(
+    source: ShardSource, engine: Engine, memory: int, *, system: int = 0, figures: TwoClassFigures | None = None
+) -> Summary:
+    """Summarize the trials of one system of a source of two classes, whatever their number.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    system : int
+        Position of the system.
+    figures : TwoClassFigures, optional
+        What is asked for.
+
+    Returns
+    -------
+    Summary
+        The one that `deciban.evaluation.summary.summarize` makes of the same trials: counts to the bit, sums of costs
+        to about 1e-16 of their value.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    """
+    asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
+    most = max(memory // _BYTES_PER_CUT, 1)
+    keep_tar = _targets_are_rare(source.pieces)
+    survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
+    if survey.kept is None:
+        raise NotImplementedError
+    kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
+    cuts = np.concatenate((kept, _rehearsed(survey).astype(kind)))
+    while True:
+        rows = int(np.clip(memory // (8 * kept.itemsize * 2), 1 << 20, 1 << 26))
+        counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
+        own, others = SortedClass.of(kept), counted.without(kept).as_class()
+        tar, non = (own, others) if keep_tar else (others, own)
+        costs: Any = (survey.costs[1], survey.costs[0])
+        return Summary(asked, SortedScores.of_sorted(tar, non), *costs, False, tuple(survey.posteriors))
+
+
+_BYTES_PER_CUT = 160
+"""What a score of the rarer class takes, with the counts around it and what is made of them."""
+
+
+def _rehearsed(survey: Survey) -> FloatArray:
+    """All thresholds at which an evaluation of that many trials in this range asks how many are below.
+
+    It is made of two classes of which nothing is known but this, and they tell where they were asked and did not know.
+    """
+    from deciban.evaluation.two_class import evaluation_of
+
+    tar, non = (unknown_class(n, *survey.finite, survey.kind) for n in (survey.n[1], survey.n[0]))
+    made: Any = Summary(survey.figures, SortedScores.of_sorted(tar, non), *reversed(survey.costs), False, tuple(survey.posteriors))
+    evaluation_of(made)
+    return np.concatenate([np.zeros(0), *tar.missed, *non.missed])
+
+
+def _targets_are_rare(pieces: Sequence[Piece]) -> bool:
+    """Whether the first trials say so; if the others do not, it takes more memory and is as right."""
+    for piece in pieces:
+        truth = piece.read(Wanted((), truth=True)).truth
+        if truth is not None and len(truth):
+            return bool(2 * np.count_nonzero(truth) <= len(truth))
+    return True
+
+
+def _finite_range(scores: ScoreArray) -> tuple[float, float]:
+    if not len(scores):
+        return math.inf, -math.inf
+    low, high = float(scores.min()), float(scores.max())
+    if math.isinf(low) or math.isinf(high):
+        finite = scores[np.isfinite(scores)]
+        return _finite_range(finite)
+    return low, high
+
+
+def _added(one: list[PosteriorCosts], other: list[PosteriorCosts]) -> list[PosteriorCosts]:
+    return [a + b for a, b in zip(one, other, strict=True)] if one and other else one or other

@@ -1,0 +1,48 @@
+"""Passes in the threads of this process: what they sum up is shared, and decoding and sorting release the lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from deciban.engines.work import Engine, W
+from deciban.io.shards.pieces import Piece, batches
+from deciban.steps import teller
+
+
+class Threads(Engine):
+    """This process.
+
+    Parameters
+    ----------
+    n_threads : int, optional
+        As many as there are processors, if left out.
+    """
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = n_threads or len(os.sched_getaffinity(0))
+
+    def run(self, work: W, pieces: Sequence[Piece]) -> W:
+        """See `Engine.run`."""
+        tell = teller(sum(one.n_rows for one in pieces), "rows")
+        done, lock = 0, threading.Lock()
+
+        def take(batch: Sequence[Piece]) -> None:
+            nonlocal done
+            work.take(batch)
+            with lock:
+                done += sum(one.n_rows for one in batch)
+                tell(done)
+
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
+            try:
+                finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                for one in finished:
+                    one.result()
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return work

@@ -1,0 +1,58 @@
+"""What engines do: one pass over pieces by a `Work`, whose results add up in any order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self, TypeVar
+
+from deciban.io.shards.pieces import Piece
+
+W = TypeVar("W", bound="Work")
+
+
+class Work(ABC):
+    """One pass: what is summed up over all pieces. Can be pickled.
+
+    Attributes
+    ----------
+    words : str
+        What goes on, for progress.
+    rows_per_batch : int
+        So many rows at once suit it.
+    """
+
+    words: str
+    rows_per_batch: int = 1_000_000
+
+    @abstractmethod
+    def empty(self) -> Self:
+        """The same pass over nothing yet."""
+
+    @abstractmethod
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """Read some pieces and sum them up; from any thread, several at once."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self:
+        """Both together."""
+
+
+class Engine(ABC):
+    """Runs passes."""
+
+    @abstractmethod
+    def run(self, work: W, pieces: Sequence[Piece]) -> W:
+        """Sum up over all pieces; nothing of it remains if that fails.
+
+        Parameters
+        ----------
+        work : Work
+            Empty.
+        pieces : sequence of Piece
+
+        Returns
+        -------
+        Work
+            The sum.
+        """

@@ -1,0 +1,151 @@
+"""What reads trials piece by piece: a source knows its pieces, a piece reads its trials, alone and more than once.
+
+Nothing else is asked of a source, so whoever adds one (a folder of files, a matrix, a table of somebody's cluster)
+writes a `Piece` and a function that lists them. Pieces are small and can be sent to other processes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import FormatError
+from deciban.messages import Message
+from deciban.types import AnyArray, CountArray, ScoreArray
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is read of every trial; what is not wanted is not read.
+
+    Attributes
+    ----------
+    systems : tuple of int
+        Positions of the systems whose scores are wanted.
+    truth, units, weight : bool
+    """
+
+    systems: tuple[int, ...] = (0,)
+    truth: bool = False
+    units: bool = False
+    weight: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """The trials of a piece.
+
+    Attributes
+    ----------
+    scores : tuple of arrays
+        Of the systems that are wanted: (n,) of two classes, (n, n_classes) of many; in nats, no NaN.
+    truth : (n,) array or None
+        Whether targets (bool), or which class (int64).
+    units : TrialUnits or None
+    weight : (n,) array or None
+    """
+
+    scores: tuple[ScoreArray, ...]
+    truth: AnyArray | None = None
+    units: TrialUnits | None = None
+    weight: CountArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """By what a file is known again: that it changed between two passes must not go unseen."""
+
+    size: int
+    changed: int
+
+
+class Piece(ABC):
+    """Some trials of a source: a row group of a file, a block of a matrix. Can be pickled.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it: file and place in it.
+    n_rows : int
+        So many rows are read, of which some may be no trials.
+    """
+
+    name: str
+    n_rows: int
+
+    @abstractmethod
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials.
+
+        Raises
+        ------
+        FormatError, OSError
+            If something cannot be read, or is not what it was; the message names the piece and the row.
+        """
+
+    def changed(self) -> FormatError:
+        """The error of a file that is not what it was when it was opened."""
+        return FormatError(
+            f"{self.name}: changed while it was read. What was counted before and after does not belong together: "
+            "run it again when nobody writes there."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ShardSource:
+    """Trials in pieces.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    pieces : tuple of Piece
+    systems : tuple of str
+    classes : tuple of str
+        Of many classes; empty of two.
+    is_double : bool
+        Whether scores are float64; else all of them are float32.
+    messages : tuple of Message
+        What was read and assumed.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    systems: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+    is_double: bool = True
+    has_units: bool = False
+    has_weights: bool = False
+    messages: tuple[Message, ...] = ()
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Rows of all pieces."""
+        return sum(one.n_rows for one in self.pieces)
+
+
+def batches(pieces: Sequence[Piece], n_rows: int) -> list[tuple[Piece, ...]]:
+    """Neighbouring pieces together, of about so many rows, and at least one each.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    n_rows : int
+
+    Returns
+    -------
+    list of tuple of Piece
+    """
+    found: list[tuple[Piece, ...]] = []
+    some: list[Piece] = []
+    rows = 0
+    for piece in pieces:
+        if some and rows + piece.n_rows > n_rows:
+            found.append(tuple(some))
+            some, rows = [], 0
+        some.append(piece)
+        rows += piece.n_rows
+    return [*found, tuple(some)] if some else found
