@@ -18,9 +18,9 @@ import numpy as np
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost
+from deciban.engines.work import Engine, Work
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.engines.work import Engine, Work
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
@@ -101,6 +101,11 @@ class Survey(Work):
     @staticmethod
     def _classes(scores: ScoreArray, truth: BoolArray) -> ScoredTrials:
         return ScoredTrials((scores[truth], None), (scores[~truth], None))
+
+    def summary(self, tar: SortedClass, non: SortedClass) -> Summary:
+        """With the ranks that a second pass finds."""
+        ranks, (cost_non, cost_tar) = SortedScores.of_sorted(tar, non), self.costs
+        return Summary(self.figures, ranks, cost_tar, cost_non, posterior_costs=tuple(self.posteriors))
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
@@ -192,8 +197,7 @@ def summarize_shards(
         counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
         own, others = SortedClass.of(kept), counted.without(kept).as_class()
         tar, non = (own, others) if keep_tar else (others, own)
-        costs: Any = (survey.costs[1], survey.costs[0])
-        return Summary(asked, SortedScores.of_sorted(tar, non), *costs, False, tuple(survey.posteriors))
+        return survey.summary(tar, non)
 
 
 _BYTES_PER_CUT = 160
@@ -208,8 +212,7 @@ def _rehearsed(survey: Survey) -> FloatArray:
     from deciban.evaluation.two_class import evaluation_of
 
     tar, non = (unknown_class(n, *survey.finite, survey.kind) for n in (survey.n[1], survey.n[0]))
-    made: Any = Summary(survey.figures, SortedScores.of_sorted(tar, non), *reversed(survey.costs), False, tuple(survey.posteriors))
-    evaluation_of(made)
+    evaluation_of(survey.summary(tar, non))
     return np.concatenate([np.zeros(0), *tar.missed, *non.missed])
 
 

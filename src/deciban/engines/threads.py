@@ -13,7 +13,7 @@ from deciban.steps import teller
 
 
 class Threads(Engine):
-    """This process.
+    """Runs passes in this process.
 
     Parameters
     ----------

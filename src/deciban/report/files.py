@@ -18,10 +18,10 @@ from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
-from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
+from deciban.workflows.streaming import OpenedFiles, kind_of_opened, opened
 from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def report_files(
 
 
 def write_report(
-    request: ReportRequest, options: Options, progress: Progress | None = None, *, files: ScoreFiles | None = None
+    request: ReportRequest, options: Options, progress: Progress | None = None, *, files: OpenedFiles | None = None
 ) -> Page:
     """Write the page, whole or not at all, and return what it shows; see `report_files`.
 
@@ -150,15 +150,15 @@ def write_report(
     request : ReportRequest
     options : Options
     progress : function, optional
-    files : ScoreFiles, optional
+    files : ScoreFiles or ShardSource, optional
         Scores and key of the request, where they were opened already.
     """
     refuse_overwriting([request.output], options.files)
     held = HoldOut(request.cross_validate, request.n_folds)
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
-    files = files or ScoreFiles.of(request.scores, request.key, options.reading)
-    chosen = replace(options, kind=kind_of(files.scores[0], files.key, options).name)
+    files = files or opened(request.scores, request.key, options)
+    chosen = replace(options, kind=kind_of_opened(files, options))
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
@@ -170,10 +170,10 @@ def write_report(
     results, before = _before_and_after(model, test.results)
     page = Page(results=results, before=before, model=model, title=request.title)
     if has_train:
-        opened = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
+        trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
-        train = evaluate_model(model, opened, None, chosen.of_systems(test.renamed).lenient_on_units(), **how)
+        train = evaluate_model(model, trained_on, None, chosen.of_systems(test.renamed).lenient_on_units(), **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion and chosen.kind == "two-class":

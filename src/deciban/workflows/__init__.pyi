@@ -10,5 +10,6 @@ from deciban.workflows.options import Figures as Figures
 from deciban.workflows.options import Options as Options
 from deciban.workflows.options import Reading as Reading
 from deciban.workflows.planning import plan_files as plan_files
+from deciban.workflows.scale import Scale as Scale
 from deciban.workflows.train import train_files as train_files
 from deciban.workflows.trained import Trained as Trained

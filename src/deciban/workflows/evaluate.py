@@ -8,6 +8,7 @@ from typing import Any
 
 from deciban.errors import InputError, naming_trials
 from deciban.evaluation.results import Results
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.messages import Message, counted
 from deciban.models import Model
@@ -16,6 +17,7 @@ from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
+from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, opened
 from deciban.workflows.system_names import Renamed
 from deciban.workflows.thresholds import Chosen, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
@@ -63,8 +65,9 @@ def evaluate_files(
 
         ``kind`` (``"two-class"`` or ``"classes"``; left out, the files decide), how files are read and joined (the
         attributes of `deciban.workflows.Reading`), what is wanted about uncertainty (those of
-        `deciban.workflows.HowSure`: ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``), and
-        which figures are wanted (those of
+        `deciban.workflows.HowSure`: ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``), what
+        is done about trials that do not fit in memory (those of `deciban.workflows.Scale`: ``memory``,
+        ``approximate``, ``dask``, ``speakers``), and which figures are wanted (those of
         `deciban.workflows.Figures`: ``operating_points``, ``eer_conventions``, ``fnmr_at``, ``fmr_at``,
         ``at_thresholds``, ``posteriors_at``, ``axis`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
         ``subsets``, ``pairs``, ``groups`` of many).
@@ -116,11 +119,26 @@ def evaluate_files(
     if threshold_key is not None and threshold_from is None:
         raise InputError("threshold_key: is the key of threshold_from, and there is none. Name it, or leave this out.")
     if threshold_from is not None:
-        joined = read_joined(named, key, chosen, progress=progress)
-        places = choose_thresholds(joined, threshold_from, threshold_key, chosen, progress=progress)
-        return evaluate_joined(joined, chosen, progress, chosen=places)
+        places: Any = {"threshold_from": threshold_from, "threshold_key": threshold_key}
+        return evaluate_opened(opened(named, key, chosen), chosen, progress, **places)
     how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
     return evaluate_model(loaded, named, key, chosen, **how).results
+
+
+def evaluate_opened(
+    files: OpenedFiles,
+    options: Options,
+    progress: Progress | None = None,
+    *,
+    threshold_from: Paths | None = None,
+    threshold_key: PathLike | None = None,
+) -> Results[Any]:
+    """Evaluate the systems of files that were opened, in pieces or as a whole; see `evaluate_files`."""
+    if not threshold_from:
+        return evaluate_model(None, files, None, options, progress=progress).results
+    joined = read_joined(in_memory(files, "threshold_from"), None, options, progress=progress)
+    places = choose_thresholds(joined, threshold_from, threshold_key, options, progress=progress)
+    return evaluate_joined(joined, options, progress, chosen=places)
 
 
 def evaluate_joined(
@@ -165,7 +183,7 @@ class ModelEvaluation:
 
 def evaluate_model(
     model: ScoreModel | None,
-    scores: Paths | ScoreFiles,
+    scores: Paths | ScoreFiles | ShardSource,
     key: PathLike | None,
     options: Options,
     *,
@@ -183,7 +201,10 @@ def evaluate_model(
         As in `evaluate_files`.
     """
     if model is None:
-        joined = read_joined(scores, key, options, progress=progress)
+        files = opened(scores, key, options)
+        if isinstance(files, ShardSource):
+            return ModelEvaluation(evaluate_in_pieces(files, options, progress))
+        joined = read_joined(files, None, options, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import combination_messages, read_measures
@@ -192,7 +213,7 @@ def evaluate_model(
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
     measured = None if quality is None else read_measures(quality)
-    files = ScoreFiles.of(scores, key, options.reading)
+    files = in_memory(opened(scores, key, options), "a model")
     chosen = require_kind(model, files.scores[0], files.key, options)
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
     trials = SystemTrials.read(files, chosen, **read)

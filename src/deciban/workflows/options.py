@@ -17,6 +17,7 @@ from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.types import Axis
 from deciban.workflows.how_sure import HowSure
+from deciban.workflows.scale import Scale
 from deciban.workflows.system_names import Names, Renamed
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -173,12 +174,15 @@ class Options:
         What the scores are about; left out, the files decide.
     how_sure : HowSure
         What is wanted about uncertainty.
+    scale : Scale
+        What is done about trials that do not fit in memory.
     """
 
     reading: Reading = field(default_factory=Reading)
     figures: Figures = field(default_factory=Figures)
     kind: KindName | None = None
     how_sure: HowSure = field(default_factory=HowSure)
+    scale: Scale = field(default_factory=Scale)
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
@@ -200,8 +204,8 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
-        reads, shows, sure = ({one.name for one in fields(made)} for made in (Reading, Figures, HowSure))
-        known = [*reads, *shows, *sure, "kind"]
+        reads, shows, sure, large = ({one.name for one in fields(made)} for made in (Reading, Figures, HowSure, Scale))
+        known = [*reads, *shows, *sure, *large, "kind"]
         for name in given:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
@@ -218,12 +222,14 @@ class Options:
         figures = Figures(**{name: value for name, value in given.items() if name in shows})
         if figures.operating_points is not None and isinstance(figures.operating_points, Iterable):
             figures = replace(figures, operating_points=list(figures.operating_points))
-        return cls(reading, figures, kind, HowSure(**{name: value for name, value in given.items() if name in sure}))
+        how_sure = HowSure(**{name: value for name, value in given.items() if name in sure})
+        scale = Scale(**{name: value for name, value in given.items() if name in large})
+        return cls(reading, figures, kind, how_sure, scale)
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments, of which `of` makes it again."""
-        parts = (self.reading, self.figures, self.how_sure)
+        parts = (self.reading, self.figures, self.how_sure, self.scale)
         return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {"kind": self.kind}
 
     def of_systems(self, known: Renamed | None) -> Options:
@@ -238,7 +244,7 @@ class Options:
     @property
     def files(self) -> list[PathLike]:
         """What is read besides scores and key."""
-        return [*self.reading.files, *self.how_sure.files]
+        return [*self.reading.files, *self.how_sure.files, *self.scale.files]
 
     def lenient_on_units(self) -> Options:
         """The same for other trials, whose units may not be among those that were named."""

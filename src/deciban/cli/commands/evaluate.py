@@ -30,7 +30,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("uncertainty",))
+@joining_options(more=("uncertainty", "scale"))
 @options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
@@ -50,11 +50,13 @@ def eval_command(
     deciban eval sysA.txt --key key.txt --threshold-from dev.txt --threshold-key dev.key
     deciban eval sysA.txt --key key.txt --units utt2spk
     deciban eval languages.tsv --key languages.key --preset lre17
+    deciban eval trials.parquet --memory 2GB
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     from deciban.io.source import require_one_stream, single_files
-    from deciban.workflows.evaluate import evaluate_joined
-    from deciban.workflows.inputs import paths_of, read_joined
+    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.inputs import paths_of
+    from deciban.workflows.streaming import score_paths
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
     tables = {name: given.pop(name) for name in ("thresholds", "misleading")}
@@ -62,20 +64,15 @@ def eval_command(
         raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
     inputs = asked.inputs(scores, key)
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
-    files = asked.files(inputs, key)
+    files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**given)
     with working() as say:
-        joined, chosen = read_joined(files, None, about, progress=say), None
-        if threshold_from:
-            from deciban.workflows.thresholds import choose_thresholds
-
-            chosen = choose_thresholds(joined, threshold_from, threshold_key, about, progress=say)
-        results = evaluate_joined(joined, about, say, chosen=chosen)
+        results = evaluate_opened(files, about, say, threshold_from=threshold_from, threshold_key=threshold_key)
     tell(results.messages, quiet=quiet)
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
         places["units"] = tuple(about.how_sure.files)
-        print_json(results.to_dict(), files={"scores": [one.path for one in files.scores], "key": [key], **places})
+        print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
     from deciban.cli.shared.tables import console, print_results
 
@@ -97,7 +94,7 @@ def _has_requests(one: Any) -> bool:
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("uncertainty",))
+@joining_options(more=("uncertainty", "scale"))
 @options("plot", "reliability", "axis", "json")
 def plot_command(
     plot: str,
@@ -121,11 +118,11 @@ def plot_command(
     """
     from deciban.io.source import display_name
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.evaluate import evaluate_joined
-    from deciban.workflows.inputs import read_joined
+    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.streaming import score_paths
 
     ending_of(output)
-    files = asked.files(asked.inputs(scores, key), key)
+    files = asked.opened(asked.inputs(scores, key), key)
     refuse_overwriting([output], [*files.paths, *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
@@ -133,13 +130,13 @@ def plot_command(
         held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
-        results = evaluate_joined(read_joined(files, None, about, progress=say), about, say)
+        results = evaluate_opened(files, about, say)
     tell([*results.messages, *results.note_lines], quiet=quiet)
     from deciban import plots
 
     save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
     if as_json:
-        read: dict[str, list[Any]] = {"scores": [one.path for one in files.scores], "key": [key]}
+        read: dict[str, list[Any]] = {"scores": score_paths(files), "key": [key]}
         read["units"] = list(about.how_sure.files)
         print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
     elif not quiet:

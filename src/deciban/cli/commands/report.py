@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("uncertainty",))
+@joining_options(more=("uncertainty", "scale"))
 @options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
@@ -59,7 +59,7 @@ def report_command(
     request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **given)
     require_writable(output)
     require_own_stream(output, as_json=shown.as_json)
-    files = asked.files(inputs, key)
+    files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**figures)
     with working() as say:
         done = write_report(request, about, say, files=files)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deciban.evaluation import Preset
     from deciban.workflows.inputs import Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
+    from deciban.workflows.streaming import OpenedFiles
 
 _TYPES = {"float": float, "int": int, "path": click.Path(dir_okay=False, path_type=Path)}
 _OPTION_OF = {
@@ -127,7 +128,7 @@ def joining_options(
     missing, figures : str
         Sections of options: what to do about trials without a score, and what is said of many classes.
     more : sequence of str
-        Further sections whose options become arguments of functions: ``uncertainty``.
+        Further sections whose options become arguments of functions: ``uncertainty``, ``scale``.
     """
     sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", figures)
     declared = [names.split()[-1].partition("/")[0] for section in sections for names in _sections()[section]]
@@ -203,12 +204,18 @@ class Asked:
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]
 
     def files(self, scores: Paths, key: str | None) -> ScoreFiles:
-        """Score files and a key, opened once."""
+        """Score files and a key, opened once, to be read as a whole."""
         from deciban.workflows.inputs import ScoreFiles
 
         return ScoreFiles.of(scores, key, self.options.reading)
 
-    def options_for(self, files: ScoreFiles) -> Options:
+    def opened(self, scores: Paths, key: str | None) -> OpenedFiles:
+        """The same, or in pieces what does not fit in memory."""
+        from deciban.workflows.streaming import opened
+
+        return opened(scores, key, self.options)
+
+    def options_for(self, files: OpenedFiles) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.
 
         Raises
@@ -217,9 +224,9 @@ class Asked:
         InputError
             If nothing says which it is.
         """
-        from deciban.workflows.kinds import kind_of
+        from deciban.workflows.streaming import kind_of_opened
 
-        kind = kind_of(files.scores[0], files.key, self.options).name
+        kind = kind_of_opened(files, self.options)
         refuse_options(kind)
         if self.preset is not None and self.preset.kind != kind:
             _refuse_preset(self.preset, kind)

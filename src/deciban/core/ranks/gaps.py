@@ -150,7 +150,7 @@ class GapClass(SortedClass):
         """Number of entries below every threshold."""
         wanted = splitting(self.scores, thresholds)
         found = np.searchsorted(self.scores, wanted, side="left").astype(np.int64, copy=False)
-        lost = np.append(self.unsure, False)[found]  # noqa: FBT003  # nothing is above all entries
+        lost = np.append(self.unsure, False)[found]  # nothing is above all entries
         if lost.any():
             self.missed.append(np.atleast_1d(wanted)[np.atleast_1d(lost)].astype(np.float64))
         return found

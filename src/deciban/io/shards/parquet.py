@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +103,8 @@ def open_parquet(path: PathLike, options: Options) -> ShardSource:
     is_double = any(first.schema.field(one).type not in (pa.float16(), pa.float32()) for one in first.scores)
     n_files = len({one.path for one in pieces if isinstance(one, RowGroup)})
     words = f"parquet, {counted(n_files, 'file')}, {counted(len(pieces), 'row group')}"
-    return ShardSource(name, tuple(pieces), first.scores, is_double=is_double, messages=(Message("read", name, words),))
+    messages = (Message("read", name, words),)
+    return ShardSource(name, tuple(pieces), first.scores, is_double=is_double, messages=messages, paths=(path,))
 
 
 def _files(path: PathLike) -> Sequence[PathLike]:
@@ -115,7 +115,7 @@ def _files(path: PathLike) -> Sequence[PathLike]:
 
 
 def _stamp(path: PathLike) -> Stamp:
-    known = os.stat(path)
+    known = Path(path).stat()
     return Stamp(known.st_size, known.st_mtime_ns)
 
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError
@@ -108,8 +109,12 @@ class ShardSource:
         Of many classes; empty of two.
     is_double : bool
         Whether scores are float64; else all of them are float32.
+    has_units, has_weights : bool
+        Whether pieces can say them.
     messages : tuple of Message
         What was read and assumed.
+    paths : tuple
+        What the user named.
     """
 
     name: str
@@ -120,6 +125,7 @@ class ShardSource:
     has_units: bool = False
     has_weights: bool = False
     messages: tuple[Message, ...] = ()
+    paths: tuple[Any, ...] = ()
 
     @cached_property
     def n_rows(self) -> int:

@@ -1,0 +1,143 @@
+"""Evaluation in pieces: which inputs do not fit in memory, and how their trials become results all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from deciban.errors import InputError
+from deciban.evaluation.results import Results
+from deciban.io.formats import Options as FormatOptions
+from deciban.io.shards.pieces import ShardSource
+from deciban.io.source import PathLike, TwoFiles, files_of, is_open_file
+from deciban.messages import Message
+from deciban.trials import JoinReport
+from deciban.types import Progress
+from deciban.workflows.inputs import ScoreFiles, paths_of
+from deciban.workflows.kinds import kind_of
+from deciban.workflows.options import KindName, Options
+
+OpenedFiles: TypeAlias = ScoreFiles | ShardSource
+"""What is read as a whole, or in pieces."""
+
+_TIMES_ITS_SIZE = {True: 5, False: 2}
+"""How much memory reading a file and sorting its scores takes, of binary and of text files."""
+
+
+def source_in_pieces(
+    scores: Sequence[PathLike | TwoFiles] | Any, key: PathLike | None, options: Options
+) -> ShardSource | None:
+    """The trials in pieces, where they do not fit in memory or the user asks for what only pieces allow.
+
+    Parameters
+    ----------
+    scores : sequence of paths
+    key : path or None
+    options : Options
+
+    Returns
+    -------
+    ShardSource or None
+        None where everything fits.
+    """
+    if not options.scale.is_asked and memory_of(scores, key) <= options.scale.n_bytes:
+        return None
+    from deciban.io.shards.parquet import open_parquet
+
+    first: Any = scores[0]
+    return open_parquet(first, FormatOptions())
+
+
+def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
+    """Open the files that a user named: in pieces where they do not fit in memory, else to be read as a whole.
+
+    Parameters
+    ----------
+    scores : sequence of paths, one path, or what this function gave
+    key : path or None
+    options : Options
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As opening does.
+    """
+    if isinstance(scores, ScoreFiles | ShardSource):
+        return scores
+    found = source_in_pieces(paths_of(scores, also=(key, *options.files)), key, options)
+    return ScoreFiles.of(scores, key, options.reading) if found is None else found
+
+
+def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
+    """The files, which are read as a whole.
+
+    Raises
+    ------
+    InputError
+        If they do not fit in memory, and ``what`` needs them there.
+    """
+    if isinstance(files, ScoreFiles):
+        return files
+    raise InputError(
+        f"{what}: needs all trials in memory, and {files.name} is read in pieces. Allow more memory (memory=, "
+        "--memory), or leave it out."
+    )
+
+
+def score_paths(files: OpenedFiles) -> list[Any]:
+    """The score files that a user named."""
+    return list(files.paths) if isinstance(files, ShardSource) else [one.path for one in files.scores]
+
+
+def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
+    """What they are about; see `deciban.workflows.kinds.kind_of`."""
+    if isinstance(files, ShardSource):
+        return "classes" if files.classes else "two-class"
+    return kind_of(files.scores[0], files.key, options).name
+
+
+def memory_of(scores: Sequence[Any], key: Any) -> int:
+    """Bytes that it takes to read these files as a whole, about; 0 for what is no file."""
+    paths = [one for one in [*scores, *([] if key is None else [key])] if not isinstance(one, TwoFiles)]
+    found = 0
+    for path in paths:
+        for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
+            parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
+            found += sum(_times(part) * part.stat().st_size for part in parts if part.exists())
+    return found
+
+
+def _times(path: Path) -> int:
+    with path.open("rb") as stream:
+        return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
+
+
+def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
+    """Evaluate every system of a source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    options : Options
+    progress : function, optional
+        Called with a few words at every step.
+
+    Returns
+    -------
+    Results
+        As `deciban.evaluate_files` gives of the same trials in memory.
+    """
+    from deciban.engines.counting import summarize_shards
+    from deciban.evaluation.summary import TwoClassFigures
+    from deciban.evaluation.two_class import evaluation_of
+
+    say, engine = progress or (lambda _words: None), options.scale.engine()
+    figures, found = TwoClassFigures(**options.figures.given()), []
+    for at, name in enumerate(source.systems):
+        say(f"evaluating {name}")
+        summary = summarize_shards(source, engine, options.scale.n_bytes, system=at, figures=figures)
+        found.append(evaluation_of(summary, name=name))
+    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
+    report = JoinReport(source.n_rows, 0, 0, 0)
+    return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
