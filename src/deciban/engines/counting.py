@@ -134,6 +134,7 @@ class Around(Work):
 
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
+        self.n_bytes = cuts.n_bytes
 
     def empty(self) -> Self:
         """See `Work.empty`."""

@@ -132,12 +132,12 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
 
-    say, engine = progress or (lambda _words: None), options.scale.engine()
-    figures, found = TwoClassFigures(**options.figures.given()), []
-    for at, name in enumerate(source.systems):
-        say(f"evaluating {name}")
-        summary = summarize_shards(source, engine, options.scale.n_bytes, system=at, figures=figures)
-        found.append(evaluation_of(summary, name=name))
+    say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
+    with options.scale.engine() as engine:
+        for at, name in enumerate(source.systems):
+            say(f"evaluating {name}")
+            summary = summarize_shards(source, engine, options.scale.n_bytes, system=at, figures=figures)
+            found.append(evaluation_of(summary, name=name))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
     report = JoinReport(source.n_rows, 0, 0, 0)
     return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
