@@ -37,11 +37,14 @@ class Joined:
     ----------
     rows : tuple of Rows
     report : JoinReport
+    is_double : frozenset of str
+        Columns of scores that are float64.
     kept : Folder
     """
 
     rows: tuple[Rows, ...]
     report: JoinReport
+    is_double: frozenset[str]
     kept: Folder
 
 
@@ -115,9 +118,10 @@ def joined_by_name(
             parts.append(partition(roles, [*named.values(), *labels], n_parts, path / f"scores{at}"))
         files = list(_joined_parts(path, parts, scores, truth, columns, layout, how, tally))
         _require_met(tally, scores, truth, how)
+        if not files:
+            raise KeyMismatchError(f"{truth.table.name}: no trial is left, and nothing to evaluate.")
         table = open_files(path, [TableFile(file) for file in files], how.options())
-        named_rows = tuple(table.rows)
-        return Joined(named_rows, tally.report, folder)
+        return Joined(table.rows, tally.report, table.is_double, folder)
 
 
 def _trials_of_sides(roles: Roles) -> Trials:

@@ -97,7 +97,7 @@ def _source_of_tables(
             raise FormatError(f"{one.name}: holds no trial.")
     layout = layout_of(scores, truth, how, who)
     systems = [scores[k].table.system for k in range(len(scores))] if kind == "classes" else [one[0] for one in systems_in(scores)]
-    report = None
+    report, is_double = None, any(name in one.table.is_double for one in scores for name in one.scores)
     kept: list[Any] = [one.table for one in (*scores, truth)]
     if len(scores) == 1 and key is None:
         rows: Sequence[Rows] = tables[0].rows
@@ -110,6 +110,7 @@ def _source_of_tables(
         else:
             made = joined_by_name(scores, truth, columns, layout, how)
             rows, report, layout = made.rows, made.report, replace(layout, where={})
+            is_double = any(name in made.is_double for names in layout.scores for name in names)
             kept.append(made.kept)
     messages = [Message("read", one.table.name, one.words) for one in scores]
     messages.append(Message("key", truth.table.name, truth.words if who is None else f"speakers by {', '.join(who.called)}"))
@@ -118,7 +119,7 @@ def _source_of_tables(
         pieces=tuple(TrialRows(one, layout) for one in rows),
         systems=tuple(systems),
         classes=layout.classes,
-        is_double=_is_double(scores, layout) or how.converted is not None,
+        is_double=is_double or (how.converted is not None and bool(layout.classes)),
         has_units=layout.has_units,
         has_weights=layout.weights is not None,
         messages=tuple(messages),
@@ -145,6 +146,3 @@ def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[lis
     columns.append({name: name for name in truth.table.schema.names})
     return columns, replace(layout, scores=tuple(found))
 
-
-def _is_double(scores: Sequence[Roles], layout: Layout) -> bool:
-    return any(name in one.table.is_double for one in scores for name in one.scores)

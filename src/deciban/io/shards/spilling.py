@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,12 +27,12 @@ class Folder:
     """
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-        self.path = Path(self._folder.name)
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self._gone = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def remove(self) -> None:
         """Remove it now."""
-        self._folder.cleanup()
+        self._gone()
 
     @contextmanager
     def or_nothing(self) -> Iterator[Path]:
