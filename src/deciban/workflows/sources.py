@@ -27,7 +27,18 @@ _WHOLE = {
 """What only tables in memory are asked, in words."""
 
 _SAME = (
-    *("missing", "duplicates", "format", "columns", "key_format", "key_columns", "labels", "where", "log10", "by_order"),
+    *(
+        "missing",
+        "duplicates",
+        "format",
+        "columns",
+        "key_format",
+        "key_columns",
+        "labels",
+        "where",
+        "log10",
+        "by_order",
+    ),
     *("weights", "classes"),
 )
 """Options that are called the same in both ways of reading."""

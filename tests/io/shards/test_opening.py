@@ -206,7 +206,9 @@ def test_several_score_tables(tmp_path, by_order):
     rng = np.random.default_rng(9)
     table = trials(rng)
     one, key = split(table, tmp_path, rng, shuffled=not by_order)
-    two = write(table.select(["enroll", "test"]).append_column("llr", pa.array(rng.normal(size=60))), tmp_path / "b", rng)
+    two = write(
+        table.select(["enroll", "test"]).append_column("llr", pa.array(rng.normal(size=60))), tmp_path / "b", rng
+    )
     source = open_shards([one, two], key, by_order=by_order, memory=9000)
     assert source.systems == ("scores", "b")
     np.testing.assert_array_equal(gathered(source), in_memory([one, two], key, by_order=by_order)[0])
@@ -225,7 +227,9 @@ def test_speakers_say_who_is_who(tmp_path):
     assert found[:, 1].sum() == sum(same)
     assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
     test.write_text("t0 p0\n")
-    with pytest.raises(KeyMismatchError, match=r"\.parquet, row group 0: row \d+: .*test2spk does not say the speaker of 't"):
+    with pytest.raises(
+        KeyMismatchError, match=r"\.parquet, row group 0: row \d+: .*test2spk does not say the speaker of 't"
+    ):
         gathered(open_shards(cut, speakers=[enroll, test]))
     with pytest.raises(InputError, match="Leave out one of the two"):
         open_shards(cut, cut, speakers=[enroll])

@@ -57,7 +57,9 @@ def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any]) -> None
 
     waiting: list[pa.Table] = []
     n_waiting = 0
-    with pq.ParquetWriter(path, schema, compression="zstd", compression_level=1, use_dictionary=_text_of(schema)) as file:
+    with pq.ParquetWriter(
+        path, schema, compression="zstd", compression_level=1, use_dictionary=_text_of(schema)
+    ) as file:
         for batch in batches:
             table = pa.Table.from_batches([batch], schema) if isinstance(batch, pa.RecordBatch) else batch.cast(schema)
             waiting.append(table)
@@ -78,5 +80,3 @@ def _text_of(schema: pa.Schema) -> list[str]:
         for name, kind in kinds.items()
         if is_text_or_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind)
     ]
-
-
