@@ -64,7 +64,9 @@ class CellTally(Locked, Work):
 
     words = "counting in cells"
 
-    def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
+    def __init__(
+        self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None
+    ) -> None:
         super().__init__()
         self.survey, self.cells, self.windows = survey, cells, windows
         self.waiting: list[ScoreCells] = []
@@ -185,13 +187,7 @@ def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int) -> Cel
 
 
 def summarize_by_cells(
-    source: ShardSource,
-    engine: Engine,
-    memory: int,
-    *,
-    system: int,
-    figures: TwoClassFigures,
-    approximate: bool = False,
+    source: ShardSource, engine: Engine, memory: int, *, system: int, figures: TwoClassFigures, approximate: bool = False
 ) -> Summary:
     """Summarize the trials of one system, of which neither class fits in memory; see `summarize_shards`.
 

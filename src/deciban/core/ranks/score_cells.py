@@ -97,7 +97,9 @@ class ScoreCells:
         """Without a trial."""
         own = np.unique(np.asarray(cuts, np.float64) + 0.0)
         none = np.zeros((2, 0))
-        return cls(room, own[~np.isnan(own)], _ALL, np.zeros(0, np.uint64), none.astype(np.int64), none, none, _none())
+        return cls(
+            room, own[~np.isnan(own)], _ALL, np.zeros(0, np.uint64), none.astype(np.int64), none, none, _none()
+        )
 
     def of_class(self, scores: ScoreArray, *, is_target: bool, level: int = _ALL) -> ScoreCells:
         """Trials of one class, whose scores ascend, in cells of at most so many bits, cut and limited as here."""
@@ -235,7 +237,7 @@ def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:
         shared[at[1:] != at[:-1]] = 0
     n_apart = 1 + np.cumsum(np.bincount(shared, minlength=_ALL + 1))
     """Cells at each level: neighbours are two if they share fewer bits."""
-    fitting = np.flatnonzero(n_apart[:level] <= cells.room)
+    fitting = np.flatnonzero(n_apart[: level] <= cells.room)
     return max(int(fitting[-1]) + 1 if len(fitting) else _FEWEST, _FEWEST)
 
 
