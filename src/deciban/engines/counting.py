@@ -127,6 +127,7 @@ class Around(Work):
 
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
+        self.n_bytes = cuts.n_bytes
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -198,12 +199,10 @@ def summarize_shards(
         return summarize_by_cells(source, engine, memory, system=system, figures=asked)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
     cuts = np.concatenate((kept, rehearsed(survey).astype(kind)))
-    while True:
-        rows = int(np.clip(memory // (8 * kept.itemsize * 2), 1 << 20, 1 << 26))
-        counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
-        own, others = SortedClass.of(kept), counted.without(kept).as_class()
-        tar, non = (own, others) if keep_tar else (others, own)
-        return survey.summary(tar, non)
+    rows = int(np.clip(memory // (16 * kept.itemsize), 1 << 20, 1 << 26))
+    counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
+    own, others = SortedClass.of(kept), counted.without(kept).as_class()
+    return survey.summary(own, others) if keep_tar else survey.summary(others, own)
 
 
 _BYTES_PER_CUT = 160
