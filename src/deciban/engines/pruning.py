@@ -33,7 +33,7 @@ from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
 from deciban.core.ranks.thresholds import limited_rows
 from deciban.engines.counting import Survey
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.bounds import Unresolved
+from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -219,6 +219,8 @@ def summarize_by_cells(
     approximate : bool
         Whether one pass is enough, so that figures of ranks are known within bounds.
     """
+    if approximate:
+        require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
     room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
     tally = engine.run(tally_of(system, figures, kind, room), source.pieces)
