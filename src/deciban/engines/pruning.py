@@ -251,7 +251,23 @@ def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engi
         cells = _replaced(cells, kept, told_apart(finer.merged()))
         room *= 4 if cells.level <= level else 1  # there was no room for finer ones
     found = engine.run(Keep(survey.system, windows_of(cells, kept), survey.kind), source.pieces)
-    tar, non = classes_of(cells, kept, found.scores())
+    return refined_by(cells, survey, kept, found.scores())
+
+
+def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Sequence[ScoreArray]) -> Summary:
+    """The summary of all trials, whose cells were counted, with the scores of the cells that can matter.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+        Told apart.
+    survey : Survey
+    kept : (n_cells,) array
+        Which cells can matter.
+    scores : (non, tar)
+        Their scores, ascending.
+    """
+    tar, non = classes_of(cells, kept, scores)
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
 
 
