@@ -18,9 +18,10 @@ from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.options import KindName, Options
+from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
-OpenedFiles: TypeAlias = ScoreFiles | ShardSource
-"""What is read as a whole, or in pieces."""
+OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
+"""What is read as a whole, or in pieces, or was summarized before."""
 
 _TIMES_ITS_SIZE = {True: 5, False: 2}
 """How much memory reading a file and sorting its scores takes, of binary and of text files."""
@@ -64,8 +65,10 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     FormatError, InputError, OSError
         As opening does.
     """
-    if isinstance(scores, ScoreFiles | ShardSource):
+    if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
+    if key is None and are_summaries(named := paths_of(scores, also=(key, *options.files))):
+        return opened_summaries(named)
     found = source_in_pieces(paths_of(scores, also=(key, *options.files)), key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
@@ -88,11 +91,13 @@ def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
 
 def score_paths(files: OpenedFiles) -> list[Any]:
     """The score files that a user named."""
-    return list(files.paths) if isinstance(files, ShardSource) else [one.path for one in files.scores]
+    return list(files.paths) if isinstance(files, ShardSource | OpenedSummary) else [one.path for one in files.scores]
 
 
 def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     """What they are about; see `deciban.workflows.kinds.kind_of`."""
+    if isinstance(files, OpenedSummary):
+        return "two-class"
     if isinstance(files, ShardSource):
         return "classes" if files.classes else "two-class"
     return kind_of(files.scores[0], files.key, options).name

@@ -92,6 +92,9 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
+    from deciban.engines.summary_parts import counted_part, refined_part
+    from deciban.io.summary_files import write_summary
+
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
     whole = None if refine is None else opened_summaries([refine]).part
     if whole is not None and whole.refined:
@@ -102,16 +105,12 @@ def summarize_files(
             source = _opened_shard(path, key, chosen)
             say(f"{'counting' if whole is None else 'refining'} {source.name}")
             question = _question_of(source, chosen, whole)
-            from deciban.engines.summary_parts import counted_part, refined_part
-
             if whole is None:
                 parts.append(counted_part(source, path, question, engine))
             else:
                 parts.append(refined_part(source, path, whole, engine))
             names.append(display_name(path))
             messages += source.messages
-    from deciban.io.summary_files import write_summary
-
     write_summary(merged_parts(parts, names), output)
     return (*messages, Message("wrote", display_name(output), f"a summary of {counted(len(parts), 'shard')}"))
 
@@ -208,7 +207,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
                 f"{found.name}: was made for another question: {'; '.join(differences)}. Leave the figures out, or "
                 "summarize the shards with them."
             )
-    if options.how_sure.is_asked:
+    if options.how_sure.units is not None:
         raise InputError("units: a summary of shards does not know them. Evaluate the shards themselves.")
     systems = part.question.systems
     made = [evaluation_of(summary_of(part, k, found.name), name=name) for k, name in enumerate(systems)]
