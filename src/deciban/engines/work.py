@@ -44,7 +44,7 @@ class Work(ABC):
 class Engine(ABC):
     """Runs passes; as a context it is closed at the end."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # most have nothing to end
         """End what was begun for it: processes, connections."""
 
     def __enter__(self) -> Self:
