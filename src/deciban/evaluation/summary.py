@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,8 +25,9 @@ from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
+from deciban.evaluation.bounds import Unresolved
 from deciban.evaluation.requested import PosteriorCosts
-from deciban.evaluation.unit_trials import UnitTrials
+from deciban.evaluation.unit_trials import TrialsByUnit, UnitTrials
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import FACTORS, factors_of
 from deciban.metrics.scores import ScoredTrials
@@ -152,8 +153,10 @@ class Summary:
         Whether trials had weights: numbers of trials are sums of weights then.
     posterior_costs : tuple of PosteriorCosts
         At each prior at which posteriors are asked for.
-    units : UnitTrials or None
+    units : TrialsByUnit or None
         The trials with the speakers or other units that they share, where these are known.
+    unresolved : Unresolved or None
+        Trials of both classes that count as tied here, and of which the true order is not known.
     """
 
     figures: TwoClassFigures
@@ -162,7 +165,8 @@ class Summary:
     cost_non: MeanCost
     is_weighted: bool = False
     posterior_costs: tuple[PosteriorCosts, ...] = ()
-    units: UnitTrials | None = None
+    units: TrialsByUnit | None = None
+    unresolved: Unresolved | None = None
 
     @classmethod
     def of(
@@ -316,6 +320,8 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     if not parts:
         raise InputError("summaries: none given. Merge at least one.")
     first = parts[0].figures
+    if any(part.unresolved is not None for part in parts):
+        raise InputError("summaries: some trials of one of them are known by their cell alone. Merge the cells.")
     for at, part in enumerate(parts):
         if part.figures != first:
             raise InputError(
@@ -336,8 +342,14 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         tuple(
             functools.reduce(PosteriorCosts.__add__, at) for at in zip(*(p.posterior_costs for p in parts), strict=True)
         ),
-        UnitTrials.merged([part.units for part in parts if part.units is not None]) if True in have_units else None,
+        UnitTrials.merged([p.units.in_memory("merged") for p in parts if p.units is not None])
+        if True in have_units
+        else None,
     )
+
+
+def _units(parts: Sequence[TrialsByUnit]) -> UnitTrials | None:
+    return UnitTrials.merged([one.in_memory("a summary of several") for one in parts]) if parts else None
 
 
 def _listed(values: FloatArray) -> tuple[float, ...]:
