@@ -8,7 +8,6 @@ What comes out is the summary that sorting in memory makes.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -18,7 +17,7 @@ import numpy as np
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost
-from deciban.engines.work import Engine, Work
+from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -27,7 +26,7 @@ from deciban.metrics.scores import ScoredTrials
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 
-class Survey(Work):
+class Survey(Locked, Work):
     """The first pass: the scores of one class, costs, numbers, lowest and highest score.
 
     Parameters
@@ -45,6 +44,7 @@ class Survey(Work):
     words = "counting"
 
     def __init__(self, system: int, keep_tar: bool, figures: TwoClassFigures, kind: Any, most: int) -> None:  # noqa: FBT001
+        super().__init__()
         self._given = system, keep_tar, figures, kind, most
         self.system, self.keep_tar, self.figures, self.kind, self.most = self._given
         self.kept: list[ScoreArray] | None = []
@@ -53,14 +53,6 @@ class Survey(Work):
         self.costs = [MeanCost(0.0, 0.0, 0.0)] * 2
         self.posteriors: list[PosteriorCosts] = []
         self.finite = (math.inf, -math.inf)
-        self._lock = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -85,7 +77,7 @@ class Survey(Work):
             other = replace(log_cost((others, None), 0.0, sign=-sign), weight=float(n_others))
         posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
         low, high = _finite_range(scores)
-        with self._lock:
+        with self.lock:
             if self.kept is not None:
                 self.kept.append(some)
             counts, costs = (n_others, n_kept), (other, own)

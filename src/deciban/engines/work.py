@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from deciban.io.shards.pieces import Piece
 
@@ -36,6 +37,20 @@ class Work(ABC):
     @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Both together."""
+
+
+class Locked:
+    """Has a lock for what threads share, which stays here when the rest is sent to another process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.lock = threading.Lock()
 
 
 class Engine(ABC):

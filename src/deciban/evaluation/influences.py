@@ -44,7 +44,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     """
     if summary.units is None:
         return None
-    about = summary.units.units[1]
+    about = summary.units.about
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), about.n_units)
     tar, non = summary.units.counts(cells)
     n_units = int(np.count_nonzero(tar.totals + non.totals))
@@ -132,10 +132,11 @@ def costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> tupl
         If there is no such figure, or it is infinite.
     """
     assert summary.units is not None  # noqa: S101  # as it says above
-    n_units = summary.units.units[1].n_units
+    trials = summary.units.in_memory("influences of trials")
+    n_units = trials.about.n_units
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
     known = {one.name: one for one in FiguresOfEvaluation(summary, found, costs, (n_units, n_units))}
     tar, non = looked_up(known, figure).costs_by(costs.best)[:, 0]
-    of_tar, of_non = (cells.of(scores) for scores in summary.units.scores)
+    of_tar, of_non = (cells.of(scores) for scores in trials.scores)
     return tar[of_tar], non[of_non]

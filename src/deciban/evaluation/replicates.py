@@ -20,7 +20,7 @@ from deciban.types import BoolArray, CountArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.linear_figures import LinearFigure
-    from deciban.evaluation.unit_trials import Resampling, UnitTrials
+    from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, UnitTrials
 
 
 class ReplicatedFigures:
@@ -94,7 +94,7 @@ class _Draws:
 
 def with_bootstrap(
     known: Uncertainty,
-    trials: UnitTrials,
+    trials: TrialsByUnit,
     figures: Sequence[LinearFigure],
     counts: tuple[UnitCounts, UnitCounts],
     cells: Cells,
@@ -106,7 +106,7 @@ def with_bootstrap(
     ----------
     known : Uncertainty
         Linearised.
-    trials : UnitTrials
+    trials : TrialsByUnit
     figures : sequence of LinearFigure
         All figures of the evaluation, in cells.
     counts : (UnitCounts, UnitCounts)
@@ -117,8 +117,8 @@ def with_bootstrap(
     if not resampling.bootstrap:
         return known
     replicated, asked = ReplicatedFigures(figures), {"seed": resampling.seed, "n_replicates": resampling.bootstrap}
-    draws = _Draws(replicated, trials, cells, counts)
-    found, has_both = replicates_of(draws, trials.units[0].keys, **asked)
+    draws = _Draws(replicated, trials.in_memory("bootstrap"), cells, counts)
+    found, has_both = replicates_of(draws, trials.about.keys, **asked)
     whole = replicated.of(*(one.in_cells[None] for one in counts))[0]
     replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
     minima = [one.name for one in figures if one.least is not None]

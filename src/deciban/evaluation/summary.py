@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts
-from deciban.evaluation.unit_trials import UnitTrials
+from deciban.evaluation.unit_trials import TrialsByUnit, UnitTrials
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import FACTORS, factors_of
 from deciban.metrics.scores import ScoredTrials
@@ -152,7 +152,7 @@ class Summary:
         Whether trials had weights: numbers of trials are sums of weights then.
     posterior_costs : tuple of PosteriorCosts
         At each prior at which posteriors are asked for.
-    units : UnitTrials or None
+    units : TrialsByUnit or None
         The trials with the speakers or other units that they share, where these are known.
     """
 
@@ -162,7 +162,7 @@ class Summary:
     cost_non: MeanCost
     is_weighted: bool = False
     posterior_costs: tuple[PosteriorCosts, ...] = ()
-    units: UnitTrials | None = None
+    units: TrialsByUnit | None = None
 
     @classmethod
     def of(
@@ -336,8 +336,14 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         tuple(
             functools.reduce(PosteriorCosts.__add__, at) for at in zip(*(p.posterior_costs for p in parts), strict=True)
         ),
-        UnitTrials.merged([part.units for part in parts if part.units is not None]) if True in have_units else None,
+        UnitTrials.merged([p.units.in_memory("merged") for p in parts if p.units is not None])
+        if True in have_units
+        else None,
     )
+
+
+def _units(parts: Sequence[TrialsByUnit]) -> UnitTrials | None:
+    return UnitTrials.merged([one.in_memory("a summary of several") for one in parts]) if parts else None
 
 
 def _listed(values: FloatArray) -> tuple[float, ...]:

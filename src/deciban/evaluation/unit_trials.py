@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -63,9 +64,32 @@ class Resampling:
             checked_replicates(self.bootstrap, self.seed)
 
 
+class TrialsByUnit(ABC):
+    """Trials of both classes with their units, wherever they are: what is counted by unit once thresholds are known."""
+
+    @property
+    @abstractmethod
+    def about(self) -> TrialUnits:
+        """The units: their keys, what one is called, and how they were found."""
+
+    @abstractmethod
+    def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
+        """Count targets and non-targets by unit and cell."""
+
+    def in_memory(self, what: str) -> UnitTrials:
+        """The trials themselves.
+
+        Raises
+        ------
+        InputError
+            If they are read in pieces, and ``what`` needs them all at once.
+        """
+        raise InputError(f"{what}: needs all trials in memory, and these are read in pieces. Leave it out.")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class UnitTrials:
-    """Trials of both classes in any order, with their units: what is counted by unit once thresholds are known.
+class UnitTrials(TrialsByUnit):
+    """Trials in memory, in any order.
 
     Attributes
     ----------
@@ -114,8 +138,17 @@ class UnitTrials:
             weights.append(None if all(one is None for one in given) else np.concatenate(full))
         return cls((scores[0], scores[1]), (joined[0], joined[1]), (weights[0], weights[1]))
 
+    @property
+    def about(self) -> TrialUnits:
+        """See `TrialsByUnit.about`."""
+        return self.units[1]
+
+    def in_memory(self, what: str) -> UnitTrials:  # noqa: ARG002  # they are
+        """See `TrialsByUnit.in_memory`."""
+        return self
+
     def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
-        """Count by unit and cell."""
+        """See `TrialsByUnit.counts`."""
         group = groups_of_units(self.units[0].keys, N_GROUPS)
         tar, non = (
             UnitCounts.of(scores, units, cells, group, weights)

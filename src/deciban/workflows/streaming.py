@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -129,15 +130,18 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
         As `deciban.evaluate_files` gives of the same trials in memory.
     """
     from deciban.engines.counting import summarize_shards
+    from deciban.engines.units import UnitsInPieces
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
 
-    say, engine = progress or (lambda _words: None), options.scale.engine()
+    say, engine, how_sure = progress or (lambda _words: None), options.scale.engine(), options.how_sure
     figures, found = TwoClassFigures(**options.figures.given()), []
     for at, name in enumerate(source.systems):
         say(f"evaluating {name}")
         summary = summarize_shards(source, engine, options.scale.n_bytes, system=at, figures=figures)
-        found.append(evaluation_of(summary, name=name))
+        units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
+        resampling = how_sure.resampling(None if units is None else units.about)
+        found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
     report = JoinReport(source.n_rows, 0, 0, 0)
     return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
