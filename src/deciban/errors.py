@@ -94,6 +94,10 @@ class MissingScoresError(KeyMismatchError):
     """Some trials lack a score, and nobody has said what to do about them."""
 
 
+class ClusterError(DecibanError, RuntimeError):
+    """The machines that were to do the work cannot: there are none, they differ, or have too little memory."""
+
+
 class DecibanWarning(UserWarning):
     """The numbers are right, but they probably do not mean what the user hopes."""
 

@@ -63,9 +63,10 @@ class Survey(Locked, Work):
         for piece in pieces:
             chunk = piece.read(Wanted((self.system,), truth=True))
             assert chunk.truth is not None  # noqa: S101  # it was asked for
-            self._take(chunk.scores[0].astype(self.kind, copy=False), chunk.truth)
+            self.add(chunk.scores[0].astype(self.kind, copy=False), chunk.truth)
 
-    def _take(self, scores: ScoreArray, truth: BoolArray) -> None:
+    def add(self, scores: ScoreArray, truth: BoolArray) -> None:
+        """Add trials; from any thread."""
         kept = np.flatnonzero(truth == self.keep_tar)
         some = scores[kept]
         n_kept, n_others = len(some), len(scores) - len(some)
@@ -126,6 +127,7 @@ class Around(Work):
 
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
+        self.n_bytes = cuts.n_bytes
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -149,7 +151,13 @@ class Around(Work):
 
 
 def summarize_shards(
-    source: ShardSource, engine: Engine, memory: int, *, system: int = 0, figures: TwoClassFigures | None = None
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    *,
+    system: int = 0,
+    figures: TwoClassFigures | None = None,
+    approximate: bool = False,
 ) -> Summary:
     """Summarize the trials of one system of a source of two classes, whatever their number.
 
@@ -164,39 +172,44 @@ def summarize_shards(
         Position of the system.
     figures : TwoClassFigures, optional
         What is asked for.
+    approximate : bool
+        Whether one pass is enough: then figures of ranks are known within bounds.
 
     Returns
     -------
     Summary
         The one that `deciban.evaluation.summary.summarize` makes of the same trials: counts to the bit, sums of costs
-        to about 1e-16 of their value.
+        to about 1e-16 of their value. If neither class fits, the area under the ROC is known within bounds.
 
     Raises
     ------
     FormatError, OSError
         As reading does.
     """
+    from deciban.engines.pruning import summarize_by_cells
+
     asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
     most = max(memory // _BYTES_PER_CUT, 1)
-    keep_tar = _targets_are_rare(source.pieces)
+    share = _share_of_targets(source.pieces)
+    keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
+    if approximate or of_rarer > most:
+        return summarize_by_cells(source, engine, memory, system=system, figures=asked, approximate=approximate)
     survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
-    if survey.kept is None:
-        raise NotImplementedError
+    if survey.kept is None:  # the first trials are not like the others
+        return summarize_by_cells(source, engine, memory, system=system, figures=asked)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
-    cuts = np.concatenate((kept, _rehearsed(survey).astype(kind)))
-    while True:
-        rows = int(np.clip(memory // (8 * kept.itemsize * 2), 1 << 20, 1 << 26))
-        counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
-        own, others = SortedClass.of(kept), counted.without(kept).as_class()
-        tar, non = (own, others) if keep_tar else (others, own)
-        return survey.summary(tar, non)
+    cuts = np.concatenate((kept, rehearsed(survey).astype(kind)))
+    rows = int(np.clip(memory // (16 * kept.itemsize), 1 << 20, 1 << 26))
+    counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
+    own, others = SortedClass.of(kept), counted.without(kept).as_class()
+    return survey.summary(own, others) if keep_tar else survey.summary(others, own)
 
 
 _BYTES_PER_CUT = 160
 """What a score of the rarer class takes, with the counts around it and what is made of them."""
 
 
-def _rehearsed(survey: Survey) -> FloatArray:
+def rehearsed(survey: Survey) -> FloatArray:
     """All thresholds at which an evaluation of that many trials in this range asks how many are below.
 
     It is made of two classes of which nothing is known but this, and they tell where they were asked and did not know.
@@ -208,13 +221,13 @@ def _rehearsed(survey: Survey) -> FloatArray:
     return np.concatenate([np.zeros(0), *tar.missed, *non.missed])
 
 
-def _targets_are_rare(pieces: Sequence[Piece]) -> bool:
-    """Whether the first trials say so; if the others do not, it takes more memory and is as right."""
+def _share_of_targets(pieces: Sequence[Piece]) -> float:
+    """Among the first trials; if the others are not like them, it takes more memory or time and is as right."""
     for piece in pieces:
         truth = piece.read(Wanted((), truth=True)).truth
         if truth is not None and len(truth):
-            return bool(2 * np.count_nonzero(truth) <= len(truth))
-    return True
+            return float(np.count_nonzero(truth) / len(truth))
+    return 0.0
 
 
 def _finite_range(scores: ScoreArray) -> tuple[float, float]:

@@ -21,10 +21,13 @@ class Work(ABC):
         What goes on, for progress.
     rows_per_batch : int
         So many rows at once suit it.
+    n_bytes : int
+        What a sum takes, about, where that is much: every task of a cluster has its own.
     """
 
     words: str
     rows_per_batch: int = 1_000_000
+    n_bytes: int = 0
 
     @abstractmethod
     def empty(self) -> Self:
@@ -54,7 +57,16 @@ class Locked:
 
 
 class Engine(ABC):
-    """Runs passes."""
+    """Runs passes; as a context it is closed at the end."""
+
+    def close(self) -> None:
+        """End what was begun for it: processes, connections."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @abstractmethod
     def run(self, work: W, pieces: Sequence[Piece]) -> W:

@@ -16,7 +16,7 @@ from deciban.evaluation.reliability import reliability_of
 from deciban.evaluation.results import Curves
 from deciban.evaluation.summary import Summary
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import CountArray, FloatArray
+from deciban.types import CountArray, FloatArray, IntArray
 
 _HALF_WIDTH = 7.0
 """Prior log odds on both sides of 0 that plots show: priors from 0.0009 to 0.9991."""
@@ -77,12 +77,23 @@ def _bits(trials: ScoredTrials, log_odds: FloatArray) -> FloatArray:
 def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
     """The corners next to each of 4096 lines on either probit axis: what lies between is smaller than a pixel."""
     n_fa, n_miss = corners(table.n_tar, table.n_non)
-    lines = ndtr(np.linspace(-6.0, 6.0, 4097))
-    crossed = np.concatenate(
-        (np.searchsorted(n_miss, lines * n_miss[-1]), len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]))
-    )
+    crossed = corners_to_draw(n_fa, n_miss)
     kept = np.unique(np.clip(np.concatenate((crossed - 1, crossed, [0, len(n_fa) - 1])), 0, len(n_fa) - 1))
     return n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
+
+
+def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:
+    """The first corner of the ROC beyond each line of either axis; the one before it is drawn, too.
+
+    Parameters
+    ----------
+    n_fa, n_miss : (n_corners,) arrays
+        From accept-all to reject-all.
+    """
+    lines = ndtr(np.linspace(-6.0, 6.0, 4097))
+    return np.concatenate(
+        (np.searchsorted(n_miss, lines * n_miss[-1]), len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]))
+    )
 
 
 def _score_range(summary: Summary) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
+from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
@@ -182,6 +183,9 @@ class Evaluation(OneSystem):
         Unit in which plots and tables write llrs; all numbers here are in nats.
     uncertainty : Uncertainty or None
         How sure the figures are, where it is known which units trials share.
+    bounds : mapping of figure to (float, float)
+        Of one pass over trials that do not fit in memory: the lowest and the highest value that figures can have, by
+        name, and ``("min_dcf", 0)`` at operating points. Such a figure is NaN itself, in JSON null.
     """
 
     name: str
@@ -206,6 +210,7 @@ class Evaluation(OneSystem):
     requested: Requested = dataclasses.field(default=NOTHING, repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
+    bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS

@@ -15,6 +15,7 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
+from deciban.evaluation.bounds import within_bounds, without_bounded
 from deciban.evaluation.curves import draw_curves
 from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
@@ -285,11 +286,15 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
     )
-    if summary.units is None:
-        return found
-    from deciban.evaluation.influences import uncertainty_of  # most evaluations of arrays do without
+    uncertainty = None
+    if summary.units is not None:
+        from deciban.evaluation.influences import uncertainty_of  # most evaluations of arrays do without
 
-    return replace(found, uncertainty=uncertainty_of(summary, found, resampling or Resampling()))
+        uncertainty = uncertainty_of(summary, found, resampling or Resampling())
+    if summary.unresolved is not None:
+        found = within_bounds(summary, found)
+        uncertainty = uncertainty and without_bounded(uncertainty, found.bounds)
+    return replace(found, uncertainty=uncertainty)
 
 
 def evaluate_labelled(

@@ -86,12 +86,20 @@ class Scale:
         return [one for one in self.speaker_files if isinstance(one, str | os.PathLike)]
 
     def engine(self) -> Engine:
-        """Where passes run."""
-        from deciban.engines.threads import Threads
+        """Where passes run: a context, in which it is used.
 
+        Raises
+        ------
+        ClusterError, InputError
+            If there is no such cluster.
+        """
         if self.dask is None:
+            from deciban.engines.threads import Threads
+
             return Threads()
-        raise InputError("dask: is not here yet.")
+        from deciban.engines.dask import DaskEngine
+
+        return DaskEngine.of(self.dask)
 
 
 def _size(memory: Any) -> int:

@@ -134,14 +134,16 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
 
-    say, engine, how_sure = progress or (lambda _words: None), options.scale.engine(), options.how_sure
-    figures, found = TwoClassFigures(**options.figures.given()), []
-    for at, name in enumerate(source.systems):
-        say(f"evaluating {name}")
-        summary = summarize_shards(source, engine, options.scale.n_bytes, system=at, figures=figures)
-        units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
-        resampling = how_sure.resampling(None if units is None else units.about)
-        found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
+    say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
+    scale, how_sure = options.scale, options.how_sure
+    with scale.engine() as engine:
+        for at, name in enumerate(source.systems):
+            say(f"evaluating {name}")
+            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
+            summary = summarize_shards(source, engine, scale.n_bytes, **asked)
+            units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
+            resampling = how_sure.resampling(None if units is None else units.about)
+            found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
     report = JoinReport(source.n_rows, 0, 0, 0)
     return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))

@@ -93,6 +93,12 @@ class SortedClass:
         return np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)[positions]
 
     @property
+    def score_sums(self) -> FloatArray:
+        """Sum of the scores of the trials of each entry, by their weights."""
+        scores = self.scores.astype(np.float64, copy=False)
+        return scores if self.weights is None else scores * self.weights
+
+    @property
     def infinite(self) -> int | float:
         """Number (or weight) of trials with an infinite score."""
         finite = self.below(_FINITE_FROM_TO)
@@ -152,6 +158,10 @@ class CountTable:
     def error_area(self) -> float:
         """``P(non > tar) + P(tar = non) / 2``: what `auc` lacks to 1, right to all digits however small it is."""
         return self._share_of_pairs(self.n_tar, self.n_non)
+
+    def twice_right_pairs(self) -> int:
+        """Twice the number of pairs with the target on top, ties counting once; of whole numbers of trials."""
+        return int(_twice_ordered(self.n_non, self.n_tar))
 
     def _share_of_pairs(self, low: CountArray, high: CountArray) -> float:
         """Share of pairs of both classes in which ``high`` is above ``low``, ties counting half.

@@ -36,25 +36,39 @@ class CutCounts:
     def __init__(self, cuts: ScoreArray) -> None:
         ends = np.array([-np.inf, np.inf], cuts.dtype)
         self.cuts: ScoreArray = np.unique(np.concatenate((cuts, ends)) + cuts.dtype.type(0.0))
-        n = len(self.cuts)
+        self._count_from_zero()
+        self._lock = threading.Lock()
+
+    def _count_from_zero(self) -> None:
+        n, kind = len(self.cuts), self.cuts.dtype
         self.at: IntArray = np.zeros(n, np.int64)
         self.between: IntArray = np.zeros(n, np.int64)
         """Trials below each cut and above the one before."""
-        self.low: ScoreArray = np.full(n, np.inf, cuts.dtype)
-        self.high: ScoreArray = np.full(n, -np.inf, cuts.dtype)
+        self.low: ScoreArray = np.full(n, np.inf, kind)
+        self.high: ScoreArray = np.full(n, -np.inf, kind)
         self.sums: FloatArray = np.zeros(n)
-        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
+        if not (self.at.any() or self.between.any()):  # cuts alone are a tenth of it: they go to every worker
+            return {"cuts": self.cuts}
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        if len(state) == 1:
+            self._count_from_zero()
         self._lock = threading.Lock()
+
+    @property
+    def n_bytes(self) -> int:
+        """What the counts take."""
+        return len(self.cuts) * (3 * self.cuts.itemsize + 24)
 
     def empty(self) -> CutCounts:
         """The same cuts without a trial."""
-        return CutCounts(self.cuts)
+        found = CutCounts.__new__(CutCounts)
+        found.__setstate__({"cuts": self.cuts})
+        return found
 
     def add(self, scores: ScoreArray) -> None:
         """Count trials, whose scores ascend; from any thread."""

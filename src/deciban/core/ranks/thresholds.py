@@ -13,7 +13,7 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from
 from deciban.core.ranks.hull import Rocch, line_crossing
 from deciban.core.ranks.unsorted import UnsortedClass
-from deciban.types import FloatArray
+from deciban.types import CountArray, FloatArray, IntArray
 
 ErrorKind: TypeAlias = Literal["fa", "miss"]
 """Which errors are limited: false alarms or misses."""
@@ -141,6 +141,15 @@ def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tup
             at = int(np.searchsorted(-n_fa, -n_fa[last], side="left"))
         found.append(ErrorsAt(float(thresholds[at]), n_miss[at].item(), n_fa[at].item(), n_tar, n_non))
     return tuple(found)
+
+
+def limited_rows(n_fa: CountArray, n_miss: CountArray, limits: Iterable[float], which: ErrorKind) -> IntArray:
+    """Between which corners of the ROC, here of few groups, `limited` finds its own: the groups, by position."""
+    if which == "fa":
+        found = [int(np.searchsorted(-(n_fa / n_fa[0]), -limit, side="left")) - 1 for limit in limits]
+    else:
+        found = [int(np.searchsorted(n_miss / n_miss[-1], limit, side="right")) - 1 for limit in limits]
+    return np.array(found, np.int64)
 
 
 def evidence_bounds(factors: FloatArray) -> FloatArray:

@@ -129,15 +129,14 @@ def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]
     starts = np.concatenate(([0], trials.positions(cells.borders)))
     lengths = np.diff(np.append(starts, len(trials.scores)))
     counts, filled = trials.sums(lengths), lengths > 0
-    scores = trials.scores.astype(np.float64, copy=False)
     means = np.zeros(cells.n_cells)
     if filled.any():
-        means[filled] = mean_scores(scores, trials.weights, starts[filled], counts[filled])
+        means[filled] = mean_scores(trials, starts[filled], counts[filled])
     return counts, means
 
 
-def mean_scores(scores: FloatArray, weights: CountArray | None, starts: IntArray, counts: CountArray) -> FloatArray:
+def mean_scores(trials: SortedClass, starts: IntArray, counts: CountArray) -> FloatArray:
     """Mean of each run of sorted scores; where a sum overflows or is infinite, the first score of the run."""
     with np.errstate(over="ignore", invalid="ignore"):
-        means = np.add.reduceat(scores if weights is None else scores * weights, starts) / counts
-    return np.where(np.isfinite(means), means, scores[starts])
+        means: FloatArray = np.add.reduceat(trials.score_sums, starts) / counts
+    return np.where(np.isfinite(means), means, trials.scores[starts])

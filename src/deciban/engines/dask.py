@@ -1,0 +1,341 @@
+"""Passes on a cluster of Dask: pieces are mapped to sums in few large tasks, and the sums added up as a tree.
+
+Scheduling, moving data, and what is done about workers that are lost is the business of Dask. A task begins with a sum
+over nothing and gives a new one, so it may run twice, or on two workers, and the answer is the same.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+import deciban
+from deciban.engines.work import Engine, W
+from deciban.errors import ClusterError, InputError
+from deciban.io.shards.pieces import Piece, batches
+from deciban.messages import counted
+from deciban.steps import teller
+
+_ROWS_PER_TASK = 20_000_000
+"""Rows from which on a task takes seconds, beside which what it costs Dask is nothing."""
+
+_TASKS_PER_THREAD = 4
+"""More tasks than threads even out what is slow; each holds a sum of its own, and moves it."""
+
+_BYTES_PER_ROW = 40
+"""What a row takes while it is read, sorted and summed up."""
+
+_SHARE_FOR_ROWS = 0.3
+"""Part of the memory of a thread that rows may take: the rest is for sums, and for libraries."""
+
+_TRIES = 3
+"""How often a pass begins again when all copies of what it shares are lost."""
+
+_PATIENCE = 30
+"""Seconds to wait for a scheduler, and for its first worker."""
+
+_LOCAL = re.compile(r"local:\s*(\d+)")
+
+
+class DaskEngine(Engine):
+    """Runs passes on the workers of a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of a scheduler that runs, with workers on which deciban has the same version as here, and which see files under
+        the same paths.
+    close : function, optional
+        Called when the engine is closed: of what was begun for it.
+
+    Raises
+    ------
+    ClusterError
+        If there is no worker, or one has another version of deciban.
+    InputError
+        If the client is asynchronous.
+    """
+
+    def __init__(self, client: Any, close: Callable[[], None] | None = None) -> None:
+        self.client, self._close = client, close
+        if client.asynchronous:
+            raise InputError("dask: got an asynchronous client. Make it with Client(...), outside of coroutines.")
+        _require_workers(client)
+
+    @classmethod
+    def of(cls, dask: Any) -> DaskEngine:
+        """From the address of a scheduler, ``"local:N"`` for N processes of this machine, or a client.
+
+        Raises
+        ------
+        ClusterError
+            If there is no scheduler at this address, or as of `DaskEngine`.
+        InputError
+            If it is none of these, or Dask is not installed.
+        """
+        distributed = _distributed()
+        if isinstance(dask, distributed.Client):
+            return cls(dask)
+        if not isinstance(dask, str):
+            words = "Pass the address of a scheduler, 'local:N', or a distributed.Client"
+            raise InputError(f"dask: got {type(dask).__name__}. {words}.")
+        match = _LOCAL.fullmatch(dask.strip())
+        if match is None and "://" not in dask:
+            raise InputError(f"dask: got {dask!r}. Write tcp://HOST:PORT of a scheduler, or local:N for N processes.")
+        return cls._on_this_machine(int(match[1])) if match is not None else cls._at(dask.strip())
+
+    @classmethod
+    def _at(cls, address: str) -> DaskEngine:
+        distributed = _distributed()
+        try:
+            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"dask: no scheduler answers at {address} ({error}). Start one with: dask scheduler; and workers with: "
+                f"dask worker {address}"
+            ) from error
+        return cls._owned(client, client.close)
+
+    @classmethod
+    def _on_this_machine(cls, n_workers: int) -> DaskEngine:
+        if n_workers < 1:
+            raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
+        distributed = _distributed()
+        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+        client = distributed.Client(cluster, set_as_default=False)
+
+        def close() -> None:
+            client.close()
+            cluster.close()
+
+        return cls._owned(client, close)
+
+    @classmethod
+    def _owned(cls, client: Any, close: Callable[[], None]) -> DaskEngine:
+        try:
+            return cls(client, close)
+        except BaseException:
+            close()
+            raise
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        if self._close is not None:
+            self._close()
+
+    def run(self, work: W, pieces: Sequence[Piece]) -> W:
+        """See `Engine.run`.
+
+        Raises
+        ------
+        ClusterError
+            If workers end again and again, or have too little memory for what each of them must hold.
+        """
+        for _ in range(_TRIES):
+            try:
+                return self._run(work, pieces)
+            except CancelledError as error:  # of futures, all copies of whose data went with the workers that had them
+                lost = error
+        raise ClusterError(
+            f"dask: all workers were lost {_TRIES} times during one pass ({lost}). What they wrote on their end says "
+            "why: if it was the memory, give them more."
+        ) from lost
+
+    def _run(self, work: W, pieces: Sequence[Piece]) -> W:
+        if not pieces:
+            return work
+        per_thread = self._memory_per_thread(work)
+        rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
+        n_threads = sum(self.client.nthreads().values())
+        own = [Share(part, rows) for part in shares(pieces, _n_tasks(pieces, n_threads, work.n_bytes))]
+        with _Progress(self.client, pieces) as progress:
+            shared = self.client.scatter(work.empty(), broadcast=True, hash=False)
+            submit: Any = {"pure": False}
+            sums = [
+                self.client.submit(_summed, shared, share, progress.topic, at, deciban.__version__, **submit)
+                for at, share in enumerate(own)
+            ]
+            futures = list(sums)
+            while len(sums) > 1:  # what waits to be added up takes memory: additions go before the next pieces
+                pairs = [sums[at : at + 2] for at in range(0, len(sums), 2)]
+                sums = [self.client.submit(_added, *two, priority=1, **submit) if len(two) > 1 else two[0] for two in pairs]
+                futures += sums
+            try:
+                found: W = self.client.gather(sums[0])
+            except BaseException as error:
+                self.client.cancel([*futures, shared], force=True)
+                raise _told(error, own) from error
+        return found
+
+    def _memory_per_thread(self, work: W) -> float:
+        """Bytes that a thread of the smallest worker has."""
+        _require_workers(self.client)
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        found = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
+        needed = 4 * work.n_bytes
+        if found * (1 - _SHARE_FOR_ROWS) < needed:
+            raise ClusterError(
+                f"dask: {work.words} takes {needed / 1e9:.1f} GB in every thread, and the smallest worker has "
+                f"{found / 1e9:.1f} GB for each. Give workers more memory (--memory-limit of dask worker), or fewer "
+                "threads (--nthreads)."
+            )
+        return found
+
+
+class Share:
+    """The pieces of one task.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    rows_per_batch : int
+        So many are read at once.
+    """
+
+    def __init__(self, pieces: Sequence[Piece], rows_per_batch: int) -> None:
+        self.pieces, self.rows_per_batch = tuple(pieces), rows_per_batch
+
+    def __str__(self) -> str:
+        first, last = self.pieces[0].name, self.pieces[-1].name
+        return first if len(self.pieces) == 1 else f"{first} to {last}"
+
+
+def shares(pieces: Sequence[Piece], n: int) -> list[tuple[Piece, ...]]:
+    """Neighbouring pieces together, in at most ``n`` parts of about as many rows.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    n : int
+
+    Returns
+    -------
+    list of tuple of Piece
+    """
+    total, upto = sum(one.n_rows for one in pieces), 0
+    found: list[list[Piece]] = [[] for _ in range(n)]
+    for piece in pieces:
+        found[min((2 * upto + piece.n_rows) * n // (2 * max(total, 1)), n - 1)].append(piece)
+        upto += piece.n_rows
+    return [tuple(part) for part in found if part]
+
+
+def _n_tasks(pieces: Sequence[Piece], n_threads: int, n_bytes: int) -> int:
+    """A few for each thread, if each is long beside what it costs to make, move and add up its sum."""
+    rows = sum(one.n_rows for one in pieces)
+    least = max(_ROWS_PER_TASK, n_bytes)  # a byte of a sum costs about as much as a row
+    return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
+
+
+def _summed(work: W, share: Share, topic: str, at: int, version: str) -> W:
+    """Sum up over the pieces of a task: what a worker runs."""
+    from distributed import get_worker
+
+    if deciban.__version__ != version:  # a worker that came while others were at work already
+        raise ClusterError(_other_version({get_worker().address: deciban.__version__}, version))
+    found, done = work.empty(), 0
+    for batch in batches(share.pieces, share.rows_per_batch):
+        _stop_if_cancelled()
+        found.take(batch)
+        done += sum(one.n_rows for one in batch)
+        get_worker().log_event(topic, (at, done))
+    return found
+
+
+def _stop_if_cancelled() -> None:
+    """End a task that nobody waits for any more: Dask itself ends none that runs."""
+    from distributed.worker import get_worker, thread_state
+
+    tasks = getattr(getattr(get_worker(), "state", None), "tasks", {})
+    own = tasks.get(getattr(thread_state, "key", None))
+    if own is not None and own.state == "cancelled":
+        raise CancelledError
+
+
+def _added(one: W, other: W) -> W:
+    return one + other
+
+
+class _Progress:
+    """How far all tasks are together, told to whoever listens here."""
+
+    def __init__(self, client: Any, pieces: Sequence[Piece]) -> None:
+        import uuid
+
+        self.topic = f"deciban-{uuid.uuid4().hex}"
+        self._client, self._tell = client, teller(sum(one.n_rows for one in pieces), "rows")
+        self._done: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> _Progress:
+        self._client.subscribe_topic(self.topic, self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.unsubscribe_topic(self.topic)
+
+    def _hear(self, event: tuple[float, tuple[int, int]]) -> None:
+        at, done = event[1]
+        with self._lock:
+            self._done[at] = max(done, self._done.get(at, 0))  # a task that runs once more begins anew
+            self._tell(sum(self._done.values()))
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise InputError("dask: is not installed. Install it with: pip install 'deciban[dask]'") from error
+    return distributed
+
+
+def _require_workers(client: Any) -> None:
+    """Wait for the first worker; refuse workers with another version."""
+    scheduler = client.scheduler_info()["address"]
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError as error:
+        raise ClusterError(
+            f"dask: no worker came to {scheduler} in {_PATIENCE} seconds. Start some with: dask worker {scheduler}; or "
+            "wait for those that queue with client.wait_for_workers()"
+        ) from error
+    told = client.get_versions(packages=["deciban"])["workers"]
+    versions = {name: one["packages"].get("deciban") for name, one in told.items() if one is not None}
+    wrong = {name: version for name, version in versions.items() if version != deciban.__version__}
+    if wrong:
+        raise ClusterError(_other_version(wrong, deciban.__version__))
+
+
+def _other_version(wrong: dict[str, str | None], own: str) -> str:
+    name, version = next(iter(wrong.items()))
+    there = f"deciban {version}" if version else "no deciban"
+    return (
+        f"dask: {counted(len(wrong), 'worker')} of another version: {name} has {there}, here it is {own}. "
+        "Sums of different versions do not add up: install the same one everywhere, and start the workers again."
+    )
+
+
+def _told(error: BaseException, own: Sequence[Share]) -> BaseException:
+    """The error that says what is to be done, in place of what Dask says of its keys."""
+    from distributed.scheduler import KilledWorker
+
+    way = (
+        "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each "
+        "(--nthreads): every thread holds rows and sums of its own."
+    )
+    if isinstance(error, KilledWorker):
+        return ClusterError(
+            f"dask: workers were lost again and again at the same task, the last one {error.last_worker.address}. "
+            f"Mostly they ran out of memory. {way}"
+        )
+    if isinstance(error, MemoryError):
+        return ClusterError(f"dask: a worker ran out of memory ({error}). {way}")
+    if isinstance(error, FileNotFoundError):
+        return ClusterError(
+            f"dask: a worker does not see {error.filename or error}. Files must lie where all workers see them under "
+            f"the same path; the first of them is {own[0].pieces[0].name}."
+        )
+    return error

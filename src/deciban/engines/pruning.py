@@ -1,0 +1,278 @@
+"""Two classes that are both too large to be kept: one pass counts in cells, another keeps the scores that can matter.
+
+The first pass counts the trials of both classes in cells of scores (`deciban.core.ranks.score_cells`), and adds up what
+does not depend on ranks. From these counts follows which cells can hold a vertex of the hull or a place that a curve
+shows, and the second pass keeps the scores of these alone; while they are too many, they are counted in finer cells.
+What comes out has the hull, PAV, minima, counts and curves of all scores. Two things are left within bounds: the area
+under the ROC and the number of ties, which every single cell moves a little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.ranks.counts import SortedClass, corners
+from deciban.core.ranks.gaps import unknown_class
+from deciban.core.ranks.pruning import (
+    are_open,
+    around,
+    classes_of,
+    crossing_rows,
+    ends_of_finite,
+    holding_vertices,
+    in_windows,
+    split_by,
+    told_apart,
+    windows_of,
+)
+from deciban.core.ranks.score_cells import ScoreCells, merged_cells
+from deciban.core.ranks.thresholds import limited_rows
+from deciban.engines.counting import Survey
+from deciban.engines.work import Engine, Locked, Work
+from deciban.evaluation.bounds import Unresolved
+from deciban.evaluation.curves import corners_to_draw
+from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.metrics import SortedScores
+from deciban.types import BoolArray, FloatArray, ScoreArray
+
+_BYTES_PER_CELL = 1200
+"""What a cell takes, with those that wait to be merged and what merging needs."""
+
+_BYTES_PER_SCORE = 96
+"""What a score takes that is kept, with what is made of it."""
+
+FEWEST_CELLS, MOST_CELLS = 1 << 14, 1 << 20
+
+
+class CellTally(Locked, Work):
+    """Trials of both classes in cells, and the sums of costs.
+
+    Parameters
+    ----------
+    survey : Survey
+        Empty; adds up costs, and keeps no score.
+    cells : ScoreCells
+        Empty.
+    windows : (low, high), optional
+        Only trials in these ranges of scores are counted, and costs are not.
+    """
+
+    words = "counting in cells"
+
+    def __init__(
+        self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None
+    ) -> None:
+        super().__init__()
+        self.survey, self.cells, self.windows = survey, cells, windows
+        self.waiting: list[ScoreCells] = []
+        self.level = cells.level
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        none = ScoreCells.empty(self.cells.room, self.cells.cuts)
+        return type(self)(self.survey.empty(), none, self.windows)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            chunk = piece.read(Wanted((self.survey.system,), truth=True))
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            scores = chunk.scores[0].astype(self.survey.kind, copy=False)
+            if self.windows is None:
+                self.survey.add(scores, chunk.truth)
+            for some, is_target in ((chunk.truth, True), (~chunk.truth, False)):
+                own = np.sort(scores[some])
+                if self.windows is not None:
+                    own = in_windows(own, self.windows)
+                self._wait(self.cells.of_class(own, is_target=is_target, level=self.level))
+
+    def _wait(self, found: ScoreCells) -> None:
+        """Merge when many cells wait, and not under the lock."""
+        with self.lock:
+            self.waiting.append(found)
+            if sum(one.n_cells for one in self.waiting) <= 3 * self.cells.room:
+                return
+            mine, self.waiting = self.waiting, []
+        together = merged_cells(mine)
+        with self.lock:
+            self.waiting.append(together)
+            self.level = min(self.level, together.level)
+
+    def merged(self) -> ScoreCells:
+        """All that was counted."""
+        with self.lock:
+            self.cells, self.waiting = merged_cells([self.cells, *self.waiting]), []
+            return self.cells
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        return type(self)(
+            self.survey + other.survey, merged_cells([self.merged(), other.merged()]), windows=self.windows
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.merged()
+        return super().__getstate__()
+
+
+class Keep(Locked, Work):
+    """The scores in some ranges, of each class.
+
+    Parameters
+    ----------
+    system : int
+    windows : (low, high)
+        Lowest and highest score of every range.
+    kind : dtype
+        Of scores.
+    """
+
+    words = "keeping what can matter"
+
+    def __init__(self, system: int, windows: tuple[FloatArray, FloatArray], kind: Any) -> None:
+        super().__init__()
+        self._given = system, windows, kind
+        self.system, self.windows, self.kind = self._given
+        self.kept: tuple[list[ScoreArray], list[ScoreArray]] = ([], [])
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self._given)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            chunk = piece.read(Wanted((self.system,), truth=True))
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            scores = chunk.scores[0].astype(self.kind, copy=False)
+            own = [in_windows(np.sort(scores[some]), self.windows) for some in (~chunk.truth, chunk.truth)]
+            with self.lock:
+                for kept, one in zip(self.kept, own, strict=True):
+                    kept.append(one)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.kept = ([*self.kept[0], *other.kept[0]], [*self.kept[1], *other.kept[1]])
+        return found
+
+    def scores(self) -> list[ScoreArray]:
+        """Of non-targets and of targets, ascending."""
+        return [np.sort(np.concatenate([np.zeros(0, self.kind), *own])) for own in self.kept]
+
+
+def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
+    """Thresholds at which an evaluation counts, whatever the scores are: there cells are cut, and counts are exact.
+
+    Examples
+    --------
+    >>> bool(np.isin(TwoClassFigures([0.5]).operating_points[0].threshold, fixed_thresholds(TwoClassFigures([0.5]))))
+    True
+    """
+    largest = float(np.finfo(np.float64).max)
+    survey = Survey(0, True, figures, np.float64, 0)
+    survey.add(np.array([-1.0, 1.0]), np.array([False, True]))
+    survey.n, survey.finite = [10**9, 10**9], (-largest, largest)
+    return np.unique(_asked(survey))
+
+
+def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int) -> CellTally:
+    """The first pass, empty."""
+    return CellTally(Survey(system, True, figures, kind, 0), ScoreCells.empty(room, fixed_thresholds(figures)))
+
+
+def summarize_by_cells(
+    source: ShardSource, engine: Engine, memory: int, *, system: int, figures: TwoClassFigures, approximate: bool = False
+) -> Summary:
+    """Summarize the trials of one system, of which neither class fits in memory; see `summarize_shards`.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    memory : int
+        Bytes that may be taken.
+    system : int
+    figures : TwoClassFigures
+    approximate : bool
+        Whether one pass is enough, so that figures of ranks are known within bounds.
+    """
+    kind = np.float64 if source.is_double else np.float32
+    room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
+    tally = engine.run(tally_of(system, figures, kind, room), source.pieces)
+    cells, survey = told_apart(tally.merged()), tally.survey
+    if approximate:
+        return bounded_summary(cells, survey)
+    return refined(cells, survey, source, engine, memory)
+
+
+def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
+    """What is known after the first pass."""
+    none = np.zeros(cells.n_cells, np.bool_)
+    nothing = [np.zeros(0, survey.kind)] * 2
+    tar, non = classes_of(cells, none, nothing)
+    best = SortedScores.of_sorted(*classes_of(cells, none, nothing, "best"))
+    return replace(survey.summary(tar, non), unresolved=_unresolved(cells, none, best))
+
+
+def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
+    """The summary of all trials, whose cells were counted, from further passes."""
+    room, most = cells.room, max(memory // _BYTES_PER_SCORE, 1)
+    while True:
+        kept = rows_to_keep(cells, survey)
+        if int(cells.counts[:, kept].sum()) <= most:
+            break
+        windows, level = windows_of(cells, kept), cells.level
+        finer = engine.run(CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows), source.pieces)
+        cells = _replaced(cells, kept, told_apart(finer.merged()))
+        room *= 4 if cells.level <= level else 1  # there was no room for finer ones
+    found = engine.run(Keep(survey.system, windows_of(cells, kept), survey.kind), source.pieces)
+    tar, non = classes_of(cells, kept, found.scores())
+    return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
+
+
+def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
+    """Of which cells the scores are needed: for the hull, for thresholds and for the points that curves show."""
+    n_non, n_tar = cells.counts
+    found = holding_vertices(cells) | split_by(cells, _asked(survey))
+    if not cells.n_cells or not n_tar.any() or not n_non.any():
+        return found
+    n_fa, n_miss = corners(n_tar, n_non)
+    figures = survey.figures
+    rows = [corners_to_draw(n_fa, n_miss) - 1, ends_of_finite(cells)]
+    rows += [limited_rows(n_fa, n_miss, figures.fnmr_at, "fa"), limited_rows(n_fa, n_miss, figures.fmr_at, "miss")]
+    found |= around(cells, np.concatenate(rows)) & are_open(cells)
+    if figures.eer_conventions:
+        found[crossing_rows(cells)] = True
+    return found & (cells.low.min(axis=0) < cells.high.max(axis=0))
+
+
+def _replaced(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCells:
+    rest = cells.take(~some)
+    order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
+    joined = {
+        name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
+        for name in ("starts", "counts", "low", "high", "mantissas")
+    }
+    return replace(finer, room=cells.room, **joined)
+
+
+def _unresolved(cells: ScoreCells, kept: BoolArray, best: SortedScores | None) -> Unresolved | None:
+    some = are_open(cells) & ~kept
+    if not some.any():
+        return None
+    n_non, n_tar = cells.counts[:, some]
+    pairs = sum(int(a) * int(b) for a, b in zip(n_tar.tolist(), n_non.tolist(), strict=True))
+    return Unresolved(pairs, int(cells.counts[:, some].sum()), best)
+
+
+def _asked(survey: Survey) -> FloatArray:
+    """All thresholds at which an evaluation of that many trials in this range asks how many are below."""
+    from deciban.engines.counting import rehearsed
+
+    return rehearsed(survey)

@@ -1,0 +1,97 @@
+"""Two classes in pieces: the evaluation is that of the same trials in memory, to the bit."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.shards import source_of
+
+from deciban.core.ranks.gaps import CutCounts
+from deciban.engines.counting import Around, Survey, summarize_shards
+from deciban.engines.threads import Threads
+from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation.two_class import evaluation_of
+from deciban.io.shards.pieces import batches
+
+SEEDS = st.integers(0, 2**32 - 1)
+FIGURES = TwoClassFigures(
+    [0.01, (0.05, 10, 1)], fnmr_at=[0.1], fmr_at=[0.1], posteriors_at=[0.3], at_thresholds={"a": 0.5}
+)
+ROUNDED = {"cllr", "act_cross_entropy", "requested"}
+"""Sums, which agree to the last digits only."""
+
+
+def trials(seed, share=0.2):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 3000))
+    truth = rng.random(n) < rng.choice([share, 1 - share, 0.5])
+    truth[:2] = [True, False]
+    scores = np.where(truth, rng.normal(2.0, 2.0, n), rng.normal(-2.0, 2.0, n))
+    scores = np.round(scores, rng.integers(0, 8)).astype(rng.choice([np.float32, np.float64]))
+    scores[rng.random(n) < 0.002] = rng.choice([-np.inf, np.inf])
+    return rng, scores, truth
+
+
+def differing(one, other):
+    """Names of fields in which two results are not the same to the bit."""
+    found = set()
+    for field in fields(one):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "curves":
+            found |= differing(a, b)
+        elif isinstance(a, np.ndarray):
+            found |= set() if np.array_equal(a, b) else {field.name}
+        elif a != b:
+            found.add(field.name)
+    return found
+
+
+@given(SEEDS)
+def test_figures_and_curves_are_those_of_memory(seed):
+    rng, scores, truth = trials(seed)
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 10**8, figures=FIGURES))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    assert differing(found, whole) <= ROUNDED
+    assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
+    np.testing.assert_allclose(found.curves.act_cross_entropy, whole.curves.act_cross_entropy, rtol=1e-6)
+    for field in ("rates_at", "at_thresholds"):
+        assert getattr(found.requested, field) == getattr(whole.requested, field)
+    for one, other in zip(found.requested.posterior_scores, whole.requested.posterior_scores, strict=True):
+        assert one.log_loss.total == pytest.approx(other.log_loss.total, rel=1e-14)
+        assert one.brier.total == pytest.approx(other.brier.total, rel=1e-14)
+
+
+@given(SEEDS)
+def test_passes_over_parts_add_up_to_the_pass_over_all(seed):
+    rng, scores, truth = trials(seed)
+    source = source_of(scores, truth, rng)
+    kind = np.float64 if source.is_double else np.float32
+    work = Survey(0, True, FIGURES, kind, 10**6)
+    apart = [work.empty() for _ in range(3)]
+    for at, piece in enumerate(source.pieces):
+        work.take([piece])
+        apart[at % 3].take([piece])
+    both = apart[2] + (apart[0] + apart[1])
+    assert both.n == work.n == [np.count_nonzero(~truth), np.count_nonzero(truth)]
+    assert both.finite == work.finite
+    np.testing.assert_array_equal(np.sort(np.concatenate(both.kept)), np.sort(scores[truth]))
+    assert both.costs[0].value == pytest.approx(work.costs[0].value, rel=1e-15)
+
+
+def test_batches_hold_every_piece_once():
+    rng, scores, truth = trials(1)
+    source = source_of(scores, truth, rng, n_pieces=17)
+    found = batches(source.pieces, 300)
+    assert [one for batch in found for one in batch] == list(source.pieces)
+    assert all(len(batch) == 1 or sum(one.n_rows for one in batch) <= 300 for batch in found)
+
+
+def test_an_error_of_a_piece_ends_the_pass():
+    rng, scores, truth = trials(2)
+    source = source_of(scores, truth, rng)
+    broken = replace(source.pieces[2], scores=[])
+    pieces = (*source.pieces[:2], broken, *source.pieces[3:])
+    with pytest.raises(IndexError):
+        Threads(2).run(Around(0, CutCounts(np.zeros(1)), 100), pieces)

@@ -1,0 +1,48 @@
+"""Trials in memory as a source of pieces."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.core.resampling.units import TrialUnits
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource
+
+
+@dataclass(frozen=True)
+class ArrayPiece(Piece):
+    """Some rows of arrays."""
+
+    name: str
+    n_rows: int
+    scores: Any
+    truth: Any
+    units: Any = None
+    weight: Any = None
+
+    def read(self, wanted):
+        """Give what is wanted."""
+        return Chunk(
+            tuple(self.scores[k] for k in wanted.systems),
+            self.truth if wanted.truth else None,
+            self.units if wanted.units else None,
+            self.weight if wanted.weight else None,
+        )
+
+
+def source_of(scores, truth, rng, *, n_pieces=5, units=None, systems=("system",), classes=()):
+    """The trials in random pieces in random order, some of them empty.
+
+    ``scores`` is an array, or one of each system; ``units`` names or numbers, (n,) or (n, 2).
+    """
+    scores = [np.asarray(scores)] if len(systems) == 1 else [np.asarray(one) for one in scores]
+    truth = np.asarray(truth)
+    order, cuts = rng.permutation(len(truth)), np.sort(rng.integers(0, len(truth) + 1, n_pieces - 1))
+    known = None if units is None else TrialUnits.of(np.asarray(units))
+    pieces = []
+    for at, rows in enumerate(np.split(order, cuts)):
+        own = None if known is None else replace(known.take(rows)).only_used()
+        pieces.append(ArrayPiece(f"piece {at}", len(rows), [one[rows] for one in scores], truth[rows], own))
+    is_double = any(one.dtype != np.float32 for one in scores)
+    about = {"classes": classes, "is_double": is_double, "has_units": units is not None}
+    return ShardSource("arrays", tuple(pieces), tuple(systems), **about)

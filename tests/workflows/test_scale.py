@@ -1,0 +1,39 @@
+"""What a user says about memory and where work runs."""
+
+import pytest
+
+from deciban.errors import InputError
+from deciban.workflows import Scale
+from deciban.workflows.scale import free_memory
+
+
+@pytest.mark.parametrize(
+    ("given", "n_bytes"),
+    [("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("1GiB", 2**30), ("1.5g", 1_500_000_000), (10**8, 10**8)],
+)
+def test_sizes(given, n_bytes):
+    assert Scale(memory=given).n_bytes == n_bytes
+
+
+@pytest.mark.parametrize("given", ["much", "", "-2GB", "2GB2", True, 1.5, "1MB", 0, "inf"])
+def test_what_is_no_size_is_refused(given):
+    with pytest.raises(InputError, match=r"^memory: got"):
+        Scale(memory=given)
+
+
+def test_by_default_half_of_what_is_free():
+    assert 0 < Scale().n_bytes <= free_memory()
+    assert not Scale().is_asked
+
+
+@pytest.mark.parametrize("given", [{"approximate": True}, {"dask": "local:2"}, {"speakers": "utt2spk"}])
+def test_some_things_only_pieces_can_do(given):
+    assert Scale(**given).is_asked
+
+
+def test_speakers_of_one_or_both_sides(tmp_path):
+    assert Scale(speakers="a, b").speaker_files == ("a", "b")
+    assert Scale(speakers=tmp_path).speaker_files == (tmp_path,)
+    assert Scale(speakers=["a", "b"]).files == ["a", "b"]
+    assert Scale(speakers={"utt": "ann"}).files == []
+    assert Scale().speaker_files == ()

@@ -1,0 +1,59 @@
+"""Files that do not fit in memory: the same results, table and page as of those that do."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deciban import evaluate_files
+from deciban.errors import InputError
+from deciban.workflows.options import Options
+from deciban.workflows.streaming import memory_of, source_in_pieces
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three million trials in three files, more than what 64 MB hold."""
+    rng = np.random.default_rng(5)
+    path = tmp_path / "trials"
+    path.mkdir()
+    for at in range(3):
+        truth = rng.random(1_000_000) < 0.02
+        scores = np.where(truth, 3.0, -3.0) + rng.normal(0.0, 2.0, len(truth))
+        table = pa.table({"score": scores.astype(np.float32), "label": truth})
+        pq.write_table(table, path / f"part-{at}.parquet", row_group_size=300_000)
+    return path
+
+
+def test_results_are_the_same_in_pieces(folder):
+    whole = evaluate_files(folder, memory="10GB", intervals=False)
+    found = evaluate_files(folder, memory="64MB", intervals=False)
+    one, other = found.systems[0], whole.systems[0]
+    for name in (
+        "n_tar",
+        "n_non",
+        "eer",
+        "auc",
+        "min_cllr",
+        "prbep",
+        "operating_points",
+        "notes",
+        "dr30",
+        "misleading",
+    ):
+        assert getattr(one, name) == getattr(other, name), name
+    assert one.cllr == pytest.approx(other.cllr, rel=1e-14)
+    assert any("in 12 pieces" in str(message) for message in found.messages)
+    assert not any("pieces" in str(message) for message in whole.messages)
+
+
+def test_what_fits_is_read_as_a_whole(folder):
+    options = Options.of("evaluate_files", {"memory": "1GB"})
+    assert source_in_pieces([folder], None, options) is None
+    assert memory_of([folder], None) > 64 * 10**6
+    assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "64MB"})).n_rows == 3_000_000
+
+
+def test_thresholds_of_other_trials_need_memory(folder):
+    with pytest.raises(InputError, match=r"threshold_from: needs all trials in memory"):
+        evaluate_files(folder, memory="64MB", threshold_from=folder)
