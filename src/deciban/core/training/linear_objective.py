@@ -245,6 +245,7 @@ class LinearObjective:
         """Value and gradient at a point, and the Hessian if none is given.
 
         ``worst`` is the largest signed log odds of a trial, negative if none is on the wrong side.
+        ``overlap`` is how far the highest non-target lies above the lowest target.
         """
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
@@ -256,7 +257,7 @@ class LinearObjective:
             own = products.reshape(n, n)
             known = 0.5 * (own + own.T) + np.diag(self.penalty)
         value += 0.5 * self.penalty @ parameters**2 + self.constant
-        return Derivatives(float(value), gradient + self.penalty * parameters, known, found.largest)
+        return Derivatives(float(value), gradient + self.penalty * parameters, known, float(found.largest.max()), float(found.largest.sum()))
 
     @property
     def form(self) -> LinearObjective:
@@ -264,10 +265,10 @@ class LinearObjective:
         return replace(self, trials=NO_TRIALS)
 
     def terms(self, point: AnyArray, *, with_hessian: bool) -> SumsUpTo:
-        """The largest signed log odds, and the sums of value, gradient and Hessian, without penalty and constant."""
+        """The largest signed log odds of both classes, and the sums of value, gradient and Hessian, without penalty and constant."""
         rows = np.array([self._block(point, block, with_hessian) for block in self.blocks(with_hessian=with_hessian)])
         with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-            return SumsUpTo(Sums.of(rows[:, 1:].sum(axis=0)), float(rows[:, 0].max()))
+            return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))
 
     def _point(self, parameters: FloatArray) -> AnyArray:
         """The parameters of the log odds: an offset takes in the prior."""
@@ -289,11 +290,11 @@ class LinearObjective:
         return [slice(i, i + n_rows) for i in range(0, len(self.trials), n_rows)]
 
     def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
-        """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
+        """The largest signed log odds of both classes in a block, and its share of value, gradient and Hessian."""
         with np.errstate(all="ignore"):
             block = self.scores(rows)
             places, non, tar = self._log_odds(block.combined(point), rows)
-            worst = max(non.max(), tar.max(initial=-np.inf))
+            worst = non.max(), tar.max(initial=-np.inf)
             order = 2 if with_hessian else 1
             of_non, of_tar = kernel(self.alpha, self.beta)(non, order), kernel(self.beta, self.alpha)(tar, order)
             if abs(self.log_odds) > _RARE and (self.alpha, self.beta) in _SHORT:
@@ -306,7 +307,7 @@ class LinearObjective:
             if of_non.curvature is not None and of_tar.curvature is not None:
                 products = block.products(self._joined(of_non.curvature, of_tar.curvature, places, own))
             pull = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
-            return np.concatenate(([worst, value], block.sums(pull), products))
+            return np.concatenate(([*worst, value], block.sums(pull), products))
 
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
         """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""

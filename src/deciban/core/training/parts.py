@@ -26,18 +26,8 @@ DRAWN = 1 << 17
 
 
 class PartsOfTrials(ABC):
-    """Trials in parts, as a source gives them.
+    """Trials in parts, as a source gives them."""
 
-    Attributes
-    ----------
-    n_columns : int
-    has_base, has_weights : bool
-        As of `Trials`.
-    """
-
-    n_columns: int
-    has_base: bool
-    has_weights: bool
     _infinite: BoolArray | None = None
 
     @abstractmethod
@@ -90,7 +80,7 @@ class TrialsInParts:
     @property
     def n_columns(self) -> int:
         """How many columns there are."""
-        return self.given.n_columns
+        return self.few.n_columns
 
     @property
     def kinds(self) -> tuple[Any, ...]:
@@ -100,12 +90,12 @@ class TrialsInParts:
     @property
     def has_base(self) -> bool:
         """Whether something is added to the llr as it is."""
-        return self.given.has_base
+        return self.few.has_base
 
     @property
     def has_weights(self) -> bool:
         """Whether trials count differently."""
-        return self.given.has_weights
+        return self.few.has_weights
 
     @property
     def amounts(self) -> Pair:
@@ -151,11 +141,10 @@ class Drawn:
     @classmethod
     def of(cls, trials: Trials, size: int) -> Drawn:
         """Draw from one part, whose numbers say where the lots begin: nothing is left to chance."""
-        seed = [len(trials)]
-        for numbers in (*trials.columns, trials.is_target) if trials.base is None else (trials.base,):
-            seed.append(zlib.crc32(np.ascontiguousarray(numbers[:_SEEN]).tobytes()))
-        lots = np.random.default_rng(seed).integers(0, 1 << 63, len(trials), np.uint64)
-        return cls(lots, replace(trials, reach=np.inf), size)._lowest()
+        given: tuple[Any, ...] = (*trials.columns, trials.is_target) if trials.base is None else (trials.base,)
+        seed = [zlib.crc32(np.ascontiguousarray(numbers[:_SEEN]).tobytes()) for numbers in given]
+        lots = np.random.default_rng([len(trials), *seed]).integers(0, 1 << 63, len(trials), np.uint64)
+        return cls(lots, replace(trials, reach=np.inf), size).lowest()
 
     def __add__(self, other: Drawn) -> Drawn:
         """Draw from both."""
@@ -167,9 +156,10 @@ class Drawn:
         columns = tuple(map(joined, one.columns, two.columns))
         truth, weights, base = (joined(getattr(one, n), getattr(two, n)) for n in ("is_target", "weights", "base"))
         both = replace(one, columns=columns, is_target=truth, weights=weights, base=base)
-        return Drawn(np.concatenate((self.lots, other.lots)), both, self.size)._lowest()
+        return Drawn(np.concatenate((self.lots, other.lots)), both, self.size).lowest()
 
-    def _lowest(self) -> Drawn:
+    def lowest(self) -> Drawn:
+        """Those of each class with the lowest lots, no more than there may be."""
         found = []
         for truth in (False, True):
             rows = np.flatnonzero(self.trials.is_target == truth)

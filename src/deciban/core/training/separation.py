@@ -18,6 +18,9 @@ _BLOCK = 1 << 14
 _LARGE = 20.0
 """Standardized parameters from which on the order of all trials is looked at: where it separates, they are larger."""
 
+_ROUNDING = 1e-9
+"""Log odds that differ by less than this, relative to the largest terms that they are made of, may be the same."""
+
 _SUSPICIOUS = (0.1, 1e-3)
 """Newton's step at a minimum that lies at infinity moves some log odds by about 1, and next to large log odds by more
 than this share of them; at any other minimum by next to nothing."""
@@ -28,7 +31,7 @@ def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
     if found.falls:
         return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
-    constant, share = _SUSPICIOUS
+    constant, _ = _SUSPICIOUS
     n = len(level.center)
     with np.errstate(all="ignore"):
         farthest = (level.trials.reach + np.abs(level.center)) / level.width
@@ -86,7 +89,9 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     is_moderate = float(np.linalg.norm(found.point)) < _LARGE
     if is_convex and is_moderate and found.converged and not at_infinity and not objective.is_apart(found.at):
         return found  # a convex function that has a minimum does not fall forever
-    separated = objective.is_apart(found.at) or _one_after_the_other(objective, found)
+    separated = objective.is_apart(found.at) or (
+        _may_be_apart(objective, found) and _one_after_the_other(objective, found)
+    )
     # The scores of one system are in order, or a convex objective has a minimum: nothing is left to suspect.
     is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
     if not separated and not is_suspicious:
@@ -103,6 +108,14 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
         words += ": with this rule some errors are given up for the sake of the other trials"
         ways = f"Take a rule with alpha and beta of at most 1. {ways}"
     raise InputError(f"scores: {words}. {ways}.")
+
+
+def _may_be_apart(objective: LinearObjective, found: Minimum) -> bool:
+    """Whether the log odds that were seen leave it open that all targets score at least what all non-targets do."""
+    with np.errstate(all="ignore"):
+        farthest = (objective.trials.reach + np.abs(objective.center)) / objective.width
+        size = float(np.abs(found.point[: len(farthest)]) @ np.where(np.isfinite(objective.width), farthest, 0.0))
+    return not found.at.overlap > _ROUNDING * (1.0 + size)
 
 
 def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:

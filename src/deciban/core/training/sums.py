@@ -99,11 +99,11 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumsUpTo:
-    """Sums, and the largest of some numbers."""
+    """Sums, and the largest of each of some numbers."""
 
     sums: Sums
-    largest: float
+    largest: FloatArray
 
     def __add__(self, other: SumsUpTo) -> SumsUpTo:
         """Of both."""
-        return SumsUpTo(self.sums + other.sums, max(self.largest, other.largest))
+        return SumsUpTo(self.sums + other.sums, np.maximum(self.largest, other.largest))
