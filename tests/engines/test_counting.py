@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.shards import source_of
+from support.shards import source_of
 
 from deciban.core.ranks.gaps import CutCounts
 from deciban.engines.counting import Around, Survey, summarize_shards
