@@ -68,7 +68,8 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     given = scores if isinstance(scores, list | tuple) else [scores]
     named = list(given) if any(map(is_object, given)) else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
-        return opened_summaries(named)
+        files: Any = named
+        return opened_summaries(files)
     found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
