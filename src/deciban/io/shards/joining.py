@@ -162,9 +162,11 @@ def _joined_parts(asked: Question, path: Path, tally: _Tally) -> Iterator[Path]:
     """Join part after part, each of which is removed when it is done."""
     n_parts = asked.how.n_parts(sum(one.table.n_rows for one in (*asked.scores, asked.truth)))
     labels = asked.labels_beside()
-    key = partition(asked.truth, asked.key_columns, n_parts, path / "key", chosen=asked.layout.where)
+    key = partition(asked.truth, asked.key_columns, n_parts, path / "key", asked.how.memory, chosen=asked.layout.where)
     others = [
-        partition(roles, [*named.values(), *(label.columns if label else ())], n_parts, path / f"scores{at}")
+        partition(
+            roles, [*named.values(), *(label.columns if label else ())], n_parts, path / f"scores{at}", asked.how.memory
+        )
         for at, (roles, named, label) in enumerate(zip(asked.scores, asked.columns, labels, strict=False))
     ]
     for at in range(n_parts):
