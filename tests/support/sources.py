@@ -1,9 +1,5 @@
 """What trials in pieces hold, put together again: to be compared with what is read as a whole."""
 
-import gc
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 from deciban.io.shards.pieces import Wanted
@@ -47,8 +43,3 @@ def in_memory(scores, key=None, *, units=None, **options):
         columns.append(np.atleast_2d(joined.weight.astype(np.float64)))
     return _sorted(np.concatenate(columns).T), joined.report
 
-
-def left_behind():
-    """Temporary folders that should have gone."""
-    gc.collect()
-    return {str(path) for path in Path(tempfile.gettempdir()).glob("deciban-*")}

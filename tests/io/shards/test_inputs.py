@@ -1,7 +1,9 @@
 """Text, compressed files and objects of other libraries become tables in pieces, and their temporary files go."""
 
 import bz2
+import gc
 import gzip
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from tests.io.shards.test_opening import trials, write
-from tests.support.sources import gathered, in_memory, left_behind
+from tests.support.sources import gathered, in_memory
 
 from deciban.errors import FormatError, InputError
 from deciban.io import recognition
@@ -28,10 +30,12 @@ def expected(table, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left():
-    before = left_behind()
+def nothing_is_left(tmp_path_factory, monkeypatch):
+    scratch = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     yield
-    assert left_behind() <= before
+    gc.collect()
+    assert not list(scratch.glob("deciban-*"))
 
 
 def objects(table, tmp_path):

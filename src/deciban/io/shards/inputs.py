@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from deciban.io.atomic import ScratchFolder
 from deciban.io.formats import bare_name
 from deciban.io.recognition import is_stream
 from deciban.io.shards.files import TableFile, is_columnar, open_files, refuse_doubles, table_files
@@ -16,7 +17,6 @@ from deciban.io.shards.matrices import Matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
 from deciban.io.shards.rows import RowTable
-from deciban.io.shards.spilling import Folder
 from deciban.io.shards.text import write_table_of
 from deciban.io.source import display_name, is_open_file
 
@@ -59,7 +59,7 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
 def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: bool) -> RowTable:
     """A table that other files became, one by one; rows are called by these."""
     refuse_doubles([file.path for file in files if file.path.is_file()])
-    folder = Folder()
+    folder = ScratchFolder()
     with folder.or_nothing() as path:
         made, told = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)], True
         for file, target in zip(files, made, strict=True):
@@ -70,7 +70,7 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
         return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,), told=told)
 
 
-def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: Folder) -> RowTable:
+def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: ScratchFolder) -> RowTable:
     """The same with pieces that are called by the files that a user knows."""
     names = {str(one.path): display_name(file.path) for file, one in zip(files, made, strict=True)}
     rows, first = [], dict.fromkeys(names, 0)
@@ -91,7 +91,7 @@ def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
     files = files_of_dataset(given)
     if files is not None:
         return replace(open_files(name, files, how.options(of_key=of_key)), system="system", paths=())
-    folder = Folder()
+    folder = ScratchFolder()
     with folder.or_nothing() as path:
         target = path / "rows.parquet"
         write_object(given, target, name)
