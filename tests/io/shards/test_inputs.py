@@ -10,13 +10,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from tests.io.shards.test_opening import trials, write
-from tests.support.sources import gathered, in_memory
 
 from deciban.errors import FormatError, InputError
 from deciban.io import recognition
 from deciban.io.shards import text
 from deciban.io.shards.opening import open_shards
+from support.sources import gathered, in_memory, trials, write
 
 
 @pytest.fixture
