@@ -14,6 +14,7 @@ from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import Question, joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import Matrix, matrix_source
+from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
@@ -74,10 +75,16 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
-    if any(isinstance(one, Matrix) for one in [*opened, truth]):
-        return matrix_source(opened, truth, who, how)
-    tables = [one for one in opened if isinstance(one, RowTable)]
-    return _source_of_tables(tables, truth if isinstance(truth, RowTable) else None, who, how)
+    matrices = [one for one in opened if isinstance(one, Matrix)]
+    if len(matrices) == len(opened) and not isinstance(truth, RowTable):
+        return matrix_source(matrices, truth, who, how)
+    if how.by_order and (matrices or isinstance(truth, Matrix)):
+        raise InputError(
+            "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
+            "names: leave by_order out (--by-order)."
+        )
+    tables = [as_table(one) if isinstance(one, Matrix) else one for one in opened]
+    return _source_of_tables(tables, as_table(truth) if isinstance(truth, Matrix) else truth, who, how)
 
 
 def _is_single(given: Any) -> bool:
