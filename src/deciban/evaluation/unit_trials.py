@@ -114,12 +114,12 @@ class UnitTrials:
             weights.append(None if all(one is None for one in given) else np.concatenate(full))
         return cls((scores[0], scores[1]), (joined[0], joined[1]), (weights[0], weights[1]))
 
-    def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
-        """Count by unit and cell."""
+    def counts(self, cells: Cells, in_cells: tuple[CountArray, CountArray]) -> tuple[UnitCounts, UnitCounts]:
+        """Count by unit and cell; ``in_cells`` are the trials (or weight) of each class in every cell."""
         group = groups_of_units(self.units[0].keys, N_GROUPS)
         tar, non = (
-            UnitCounts.of(scores, units, cells, group, weights)
-            for scores, units, weights in zip(self.scores, self.units, self.weights, strict=True)
+            UnitCounts.of(scores, units, cells, group, weights, in_cells=known)
+            for scores, units, weights, known in zip(self.scores, self.units, self.weights, in_cells, strict=True)
         )
         return tar, non
 
