@@ -111,6 +111,7 @@ class Bands:
         Without a part of the units, these are groups of them.
         """
         below = _below((of_tar, of_non))
+        starts = np.append(self.starts, self.costs.cells.n_cells)
         of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
         weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
         for name, (one, other) in weights.items():  # false alarms are what is not rejected
@@ -125,7 +126,9 @@ class Bands:
         self._add("non_above", of_rejected[self.rows["above"]])
         for name, costs in self.entropy.items():
             self._add(name, (tar.influence(costs[0], of_tar) + non.influence(costs[1], of_non)).T)
-        self._add("pav", _block_log(tar, below[0], self.starts) - _block_log(non, below[1], self.starts))
+        of_block = _block_log(tar, of_tar, below[0], starts)
+        of_block -= _block_log(non, of_non, below[1], starts)
+        self._add("pav", of_block)
 
     def _held_out(
         self, name: str, influences: FloatArray, part: slice | None, below: tuple[FloatArray, FloatArray]
@@ -203,12 +206,23 @@ def _rates(counts: UnitCounts, below: FloatArray, places: IntArray) -> FloatArra
     return found
 
 
-def _block_log(counts: UnitCounts, below: FloatArray, starts: IntArray) -> FloatArray:
-    """Influences on the logarithm of the share of trials in each PAV block, (n_blocks, n)."""
-    own = np.diff(below[np.append(starts, len(below) - 1)], axis=0)
-    whole = np.add.reduceat(counts.in_cells, starts)[:, None]
+def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntArray) -> FloatArray:
+    """Influences on the logarithm of the share of trials in each PAV block, (n_blocks, n).
+
+    Parameters
+    ----------
+    counts : UnitCounts
+    table : (n, n_cells) array or sparse matrix
+    below : (n_cells + 1, n) array
+        The same cumulated: whole numbers are differences of it; of others, a light block keeps all its digits.
+    starts : (n_blocks + 1,) array
+    """
+    is_whole = counts.in_cells.dtype == np.int64
+    own = np.diff(below[starts], axis=0) if is_whole else np.add.reduceat(as_array(table).T, starts[:-1], axis=0)
+    whole = np.add.reduceat(counts.in_cells, starts[:-1])[:, None]
     shares = np.divide(own, whole, out=np.zeros(own.shape), where=whole > 0)
-    return np.asarray(shares - below[-1] / counts.total)
+    shares -= below[-1] / counts.total
+    return np.asarray(shares)
 
 
 def _slopes(llr: FloatArray) -> FloatArray:
