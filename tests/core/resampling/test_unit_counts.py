@@ -72,7 +72,7 @@ def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
     units = TrialUnits(tuple(rng.integers(0, 40, (2, 500))), keys_of(np.arange(40)))
     scores, costs = rng.normal(size=500), rng.normal(size=(BORDERS.n_cells, 2))
     found = counted(scores, units)
-    parts = [(part, table) for part, (table,) in in_blocks([found], 1 << 15)]
+    parts = [(part, table) for part, (table,) in in_blocks([found], 1 << 17)]
     assert len(parts) > 3
     assert np.array_equal(np.vstack([dense(part) for _, part in parts]), dense(found.counts))
     influences = np.vstack([found.influence(costs, part) for _, part in parts])
