@@ -13,6 +13,9 @@ from deciban.core.ranks.hull import Pav
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _BINS = 1 << 16
+_FEW = 1 << 11
+"""Scores up to which a search is faster than bins that have to be made."""
+
 _STEP = 1 << 16
 """Trials at once: temporaries stay in cache."""
 
@@ -55,6 +58,8 @@ class Cells:
 
     def of(self, scores: ScoreArray) -> IntArray:
         """The cell of every score; a table of narrow bins finds most without a search."""
+        if len(scores) <= _FEW:
+            return np.searchsorted(self.borders, scores.astype(np.float64, copy=False), side="right")
         first, width, lowest = self._bins
         found = np.empty(len(scores), lowest.dtype)
         for start in range(0, len(scores), _STEP):
