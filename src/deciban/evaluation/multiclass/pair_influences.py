@@ -80,8 +80,8 @@ def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: 
     n_trials = len(others) * leads.lengths[i] + leads.lengths[others].sum()
     if leads.weights is None and (len(others) > 1 or n_trials * left_out.n_groups < _HELD):
         return shifts_of(whole, _least_without(pairs, left_out, i, others), OF_MAPS)
-    for _, stays in left_out.weights():
-        own, theirs = _rows(pairs, stays, (i, int(others[0])))
+    for number in range(left_out.n_groups):
+        own, theirs = _rows(pairs, left_out, number, (i, int(others[0])))
         scores = (leads.values[others[0], own], -leads.values[i, theirs])
         counts = [None if leads.weights is None else leads.weights[some] for some in (own, theirs)]
         both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
@@ -96,7 +96,7 @@ def _least_without(pairs: Pairs, left_out: LeftOut, i: int, others: IntArray) ->
     counts: tuple[list[int], list[int]] = ([], [])
     found, n_held = list[FloatArray](), 0
     for number in range(left_out.n_groups):
-        own, *theirs = _rows(pairs, left_out.stays(number), classes)
+        own, *theirs = _rows(pairs, left_out, number, classes)
         scores[0].append(values[others][:, own].ravel())
         scores[1].append(-values[i, np.concatenate(theirs)])
         counts[0].extend([len(own)] * len(others))
@@ -111,10 +111,11 @@ def _least_without(pairs: Pairs, left_out: LeftOut, i: int, others: IntArray) ->
     return np.concatenate(found).reshape(-1, len(others))
 
 
-def _rows(pairs: Pairs, stays: FloatArray, classes: Sequence[int]) -> list[IntArray]:
-    """Trials of some classes that are not left out."""
+def _rows(pairs: Pairs, left_out: LeftOut, number: int, classes: Sequence[int]) -> list[IntArray]:
+    """Trials of some classes that have nothing to do with a group."""
     places = [pairs.leads.slices[k] for k in classes]
-    return [np.flatnonzero(stays[place]) + place.start for place in places]
+    stays = (np.logical_and.reduce([side[place] != number for side in left_out.sides]) for place in places)
+    return [np.flatnonzero(one) + place.start for one, place in zip(stays, places, strict=True)]
 
 
 def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
