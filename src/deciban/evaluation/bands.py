@@ -11,7 +11,7 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.optimism import WithoutGroups

@@ -105,9 +105,7 @@ class UnitCounts:
                 tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
                 of_one, of_other = (dealt.take(side, mode="wrap") for side in (one, other))
                 inside.add(of_one, cell, weight, only=np.flatnonzero((of_one == of_other) > same))
-        return cls(
-            tally.table(), units.keys, once.array()[0] if in_cells is None else in_cells, group, inside.array()
-        )
+        return cls(tally.table(), units.keys, once.array()[0] if in_cells is None else in_cells, group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
