@@ -250,8 +250,8 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
 
 
 def as_array(table: Table) -> CountArray:
-    """A table that fits in memory, with all its entries."""
-    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+    """A table that fits in memory, with all its entries; the units of a cell lie side by side."""
+    return np.asarray(table.toarray(order="F") if hasattr(table, "toarray") else table)
 
 
 def cumulated(table: FloatArray) -> FloatArray:
