@@ -68,12 +68,21 @@ class Cells:
             bins, own = self._bin(values, first, width), found[part]
             np.take(lowest, bins, out=own, mode="wrap")  # bins are in range: the mode without a check
             unclear = np.flatnonzero(own < 0)
-            own[unclear] = np.searchsorted(self.borders, values[unclear], side="right")
+            own[unclear] = self._beside_borders(values[unclear], ~own[unclear])
+        return found
+
+    def _beside_borders(self, values: FloatArray, below: IntArray) -> IntArray:
+        """Cells of scores whose bins have borders inside, with how many borders lie below each bin: few have two."""
+        found = below + (values >= self.borders[below])
+        several = np.flatnonzero(values >= np.append(self.borders, np.inf)[found])
+        found[several] = np.searchsorted(self.borders, values[several], side="right")
         return found
 
     @cached_property
     def _bins(self) -> tuple[float, float, IntArray]:
-        """Where bins begin, how many there are per unit of score, and the cell of each, or -1 if a border is inside.
+        """Where bins begin, how many there are per unit of score, and the cell of each.
+
+        Of bins with a border inside it is the lowest of their cells, with all bits turned over: a negative number.
 
         A bin is found by the same monotone arithmetic for scores and borders: in a bin without a border, all scores
         are on the same side of each border, whatever the rounding.
@@ -87,7 +96,8 @@ class Cells:
         width = float(width) if np.isfinite(width) and width > 0.0 else 1.0
         first = max(float(low) - 1.0 / width, -_LARGEST)  # bin 0 is below the lowest border
         inside = np.bincount(self._bin(self.borders, first, width), minlength=_BINS)
-        return first, width, np.where(inside > 0, -1, np.cumsum(inside)).astype(np.int32)
+        below = np.cumsum(inside) - inside
+        return first, width, np.where(inside > 0, ~below, below).astype(np.int32)
 
     @staticmethod
     def _bin(values: FloatArray, first: float, width: float) -> IntArray:
