@@ -29,6 +29,18 @@ def test_cells_of_many_scores_and_many_borders_are_those_of_a_search():
         assert np.array_equal(cells.of(scores), expected)
 
 
+@given(st.lists(finite, max_size=12), st.lists(any_score, max_size=20))
+def test_positions_are_numbers_of_cells_below_thresholds(borders, others):
+    cells = Cells(np.unique(np.array(borders, np.float64)))
+    thresholds = np.array([*cells.borders, *others, np.inf, -np.inf])
+    expected = [
+        0 if t == -np.inf else len(cells.borders) + 1 if t == np.inf else 1 + sum(b < t for b in cells.borders)
+        for t in thresholds
+    ]
+    assert cells.positions(thresholds).tolist() == expected
+    assert [cells.below(float(t)) for t in thresholds] == expected
+
+
 @given(classes(), st.lists(any_score, max_size=5))
 def test_what_a_threshold_rejects_is_what_the_cells_below_it_hold(sets, thresholds):
     ranks = SortedScores(*sets)

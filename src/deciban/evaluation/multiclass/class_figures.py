@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 NO_COSTS = np.zeros(0)
 """Of figures whose squares were found elsewhere."""
 
+_AT_ONCE = 1 << 18
+"""Costs of trials that are handled at once: many trials take one figure after the other."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassFigure:
@@ -82,6 +85,11 @@ class Collected:
             return
         if self.replicates is not None:
             self.replicates.add(some)
+        at_once = max(_AT_ONCE // len(self.means.share), 1)
+        for first in range(0, len(some), at_once):
+            self._add(some[first : first + at_once], keep=keep)
+
+    def _add(self, some: Sequence[ClassFigure], *, keep: bool) -> None:
         centred = self.means.centred(np.stack([one.costs for one in some]))
         if keep:
             found = self.means.by_unit(centred)
