@@ -70,7 +70,7 @@ class Bands:
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
-        self.chosen = None if without is None else without.thresholds(self.log_odds, costs.one_trial)
+        self.chosen = None if without is None else without.thresholds(self.log_odds)
         entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
