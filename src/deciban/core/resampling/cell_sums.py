@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from deciban.core.resampling.multipliers import MOST, Multipliers
-from deciban.core.resampling.unit_counts import Table
+from deciban.core.resampling.unit_counts import Table, sums_of_rows
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -28,6 +28,9 @@ _GROUPS, _WEIGHTED = 1 << 13, 1 << 11
 """Groups at once, of trials without and with weights of their own: many enough for long calls, few enough for cache."""
 
 _UNITS = 1 << 16
+_EXACT = 1 << 24
+"""Below, whole numbers are exact in 32 bits, which are multiplied twice as fast."""
+
 _DENSE_FROM = 0.1
 """Share of entries that are not 0 from which a table of units and cells is multiplied as an array."""
 
@@ -82,6 +85,8 @@ class SumsOfUnits:
         self.is_whole = counts.dtype.kind in "iu"
         for first in range(0, counts.shape[0], _UNITS):
             part = csr_matrix(counts[first : first + _UNITS].T, dtype=np.float64)
+            if self.is_whole and sums_of_rows(abs(part)).max(initial=0.0) * MOST < _EXACT:
+                part = part.astype(np.float32)
             is_dense = part.nnz > _DENSE_FROM * part.shape[0] * part.shape[1]
             self.parts.append((slice(first, first + _UNITS), part.toarray() if is_dense else part))
 
@@ -89,7 +94,7 @@ class SumsOfUnits:
         """Sum of the weights of trials in every cell; exact for whole numbers, as these stay far below 2**53."""
         total = np.zeros((self.n_cells, weights.shape[1]))
         for some, part in self.parts:
-            total += part @ weights[some].astype(np.float64)
+            total += part @ weights[some].astype(part.dtype)
         return total.astype(np.int64) if self.is_whole else total
 
 
