@@ -185,7 +185,9 @@ def _sorted(
 ) -> tuple[IntArray, IntArray, FloatArray | None]:
     """Hubs, the units beside them, and weights of trials, by cell and hub."""
     bits = int(beside.max(initial=0)).bit_length()
-    key = cell.astype(np.int64) << bits | hub
+    key = cell.astype(np.int64)
+    key <<= bits
+    key |= hub
     if weights is None and int(cell.max(initial=0)).bit_length() + 2 * bits < 64:
         key <<= bits
         key |= beside
