@@ -99,7 +99,8 @@ class BestDecisions:
 
         Every table is added up by itself, so that no sum depends on which others there are.
         """
-        own = costs[:, self.table, np.arange(len(self.table)) - self.first[self.table]]
+        place = np.arange(len(self.table)) - self.first[self.table]
+        own = costs.reshape(2, -1).take(self.table * costs.shape[-1] + place, axis=1)
         tar, non = (np.add.reduceat(n * one, self.first) for n, one in zip((self.n_tar, self.n_non), own, strict=True))
         return np.asarray(tar / self._of_table(self.n_tar) + non / self._of_table(self.n_non))
 

@@ -27,6 +27,12 @@ _RUN = 334
 _GROUPS, _WEIGHTED = 1 << 13, 1 << 11
 """Groups at once, of trials without and with weights of their own: many enough for long calls, few enough for cache."""
 
+_TABLE = 1 << 26
+"""Bytes of weights of units at once, as far as there are two replicates."""
+
+_SAMPLED = 8
+"""Of so many trials one is looked at for which units have many: on that only speed depends."""
+
 _UNITS = 1 << 16
 _EXACT = 1 << 24
 """Below, whole numbers are exact in 32 bits, which are multiplied twice as fast."""
@@ -139,7 +145,7 @@ class SumsOfProducts:
     def __init__(self, units: TrialUnits, cell: IntArray, n_cells: int, weights: CountArray | None) -> None:
         self.n_cells, self.is_whole = n_cells, weights is None
         n_units, n_trials = units.n_units, len(cell)
-        n_own = sum(np.bincount(side, minlength=n_units) for side in units.codes)
+        n_own = sum(np.bincount(side[::_SAMPLED], minlength=n_units) for side in units.codes)
         self.by_size = np.argsort(-n_own, kind="stable")
         place = np.empty(n_units, np.int32)
         place[self.by_size] = np.arange(n_units)
@@ -152,32 +158,46 @@ class SumsOfProducts:
         first_trials = np.cumsum(sizes[filled]) - sizes[filled]
         runs = _cut(first_trials, n_trials, _RUN)
         cells = filled[np.searchsorted(first_trials, runs, side="right") - 1]
-        is_first = np.diff(hub, prepend=-1) != 0
+        is_first = np.ones(n_trials, np.bool_)
+        np.not_equal(hub[1:], hub[:-1], out=is_first[1:])
         is_first[runs] = True
         groups = _cut(np.flatnonzero(is_first), n_trials, _GROUP)
         self.parts = list(_parts_of(groups, runs, cells, (hub, beside, values), n_units))
 
     def of(self, weights: Multipliers) -> CountArray:
         """Sum of the products in every cell; exact without weights of trials."""
-        n_replicates = weights.shape[1]
-        table = np.ones((len(weights) + 1, n_replicates + n_replicates % 2), np.uint8)
+        n_units, n_replicates = weights.shape
+        step = max(_TABLE // ((1 if self.is_whole else 8) * (n_units + 1)) // 2, 1) * 2
+        return np.hstack([self._of(weights[:, first : first + step]) for first in range(0, n_replicates, step)])
+
+    def _of(self, weights: Multipliers) -> CountArray:
+        """The same for as many replicates as have room."""
+        n_units, n_replicates = weights.shape
+        width = n_replicates + n_replicates % 2
+        table = np.ones((n_units + 1, width), np.uint8)
         table[:-1, :n_replicates] = weights[self.by_size]
-        total = np.zeros((self.n_cells, table.shape[1]), np.int64 if self.is_whole else np.float64)
-        if self.is_whole:  # two bytes in one number are added up at once
-            halves = [np.ascontiguousarray(half) for half in np.hsplit(table.astype(np.uint16), 2)]
-            both = halves[0] | halves[1] << 8
+        if self.is_whole:
+            total, known = np.zeros((self.n_cells, width), np.int64), _packed(table)
         else:
-            both = table.astype(np.float64)
-            halves = [both]
-        width = both.shape[1]
+            total, known = np.zeros((self.n_cells, width)), table.astype(np.float64)
         for part in self.parts:
-            sums: AnyArray = part.others @ both
-            for k, half in enumerate(halves):
-                own = sums if not self.is_whole else sums >> 8 if k else sums & 0xFF
-                own *= half.take(part.hubs, axis=0)
-                found = np.add.reduceat(part.runs @ own, part.starts, axis=0, dtype=total.dtype)
-                total[part.cells, k * width : (k + 1) * width] += found
+            sums, of_hubs = part.others @ known, known.take(part.hubs, axis=0)
+            pairs = zip(_unpacked(sums), _unpacked(of_hubs), strict=True) if self.is_whole else [(sums, of_hubs)]
+            for own, columns in zip(pairs, np.hsplit(total, 2) if self.is_whole else [total], strict=True):
+                product = np.multiply(*own, out=own[0])
+                columns[part.cells] += np.add.reduceat(part.runs @ product, part.starts, axis=0, dtype=total.dtype)
         return total[:, :n_replicates]
+
+
+def _packed(table: Multipliers) -> AnyArray:
+    """Two replicates in one number, (n, n_replicates / 2): their sums are those of both while they are bytes."""
+    first, second = np.hsplit(table, 2)
+    return np.asarray(first | second.astype(np.uint16) << 8)
+
+
+def _unpacked(sums: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """The first half of the replicates, and the second."""
+    return sums & 0xFF, sums >> 8
 
 
 def _sorted(
