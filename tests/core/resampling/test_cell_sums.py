@@ -47,7 +47,9 @@ def test_the_largest_weights_overflow_nothing():
     np.testing.assert_array_equal(found[:, 129], by_hand(units.codes, cell, 3, weights[:, :1])[:, 0])
 
 
-@pytest.mark.parametrize("cuts", [{"_GROUP": 1}, {"_GROUP": 2, "_RUN": 5}, {"_RUN": 3, "_GROUPS": 4, "_WEIGHTED": 4}, {"_TABLE": 60}])
+@pytest.mark.parametrize(
+    "cuts", [{"_GROUP": 1}, {"_GROUP": 2, "_RUN": 5}, {"_RUN": 3, "_GROUPS": 4, "_WEIGHTED": 4}, {"_TABLE": 60}]
+)
 def test_where_groups_and_runs_are_cut_changes_nothing(monkeypatch, cuts):
     rng = np.random.default_rng(7)
     units, cell = made(rng, 2000, 12, 9)

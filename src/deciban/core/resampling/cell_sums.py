@@ -24,7 +24,7 @@ _GROUP = 18
 _RUN = 334
 """Trials whose products are added up together in 16 bits: 334 products of 14 and 14 fit."""
 
-_GROUPS, _WEIGHTED = 1 << 13, 1 << 11
+_GROUPS, _WEIGHTED = 1 << 12, 1 << 10
 """Groups at once, of trials without and with weights of their own: many enough for long calls, few enough for cache."""
 
 _TABLE = 1 << 26
@@ -249,9 +249,9 @@ def _parts_of(
     from scipy.sparse import csr_matrix
 
     hub, beside, weights = trials
-    wanted, kind = (_GROUPS, np.uint16) if weights is None else (_WEIGHTED, np.float64)
-    ones = np.ones(len(beside), kind)
-    values = ones if weights is None else weights
+    wanted = _GROUPS if weights is None else _WEIGHTED
+    ones: AnyArray = np.ones(len(beside), np.uint16) if weights is None else np.ones(len(groups))
+    values: AnyArray = ones if weights is None else weights
     group_ends, run_ends = np.append(groups, len(hub)), np.append(np.searchsorted(groups, runs), len(groups))
     cuts = np.searchsorted(run_ends, np.arange(0, len(groups), wanted))
     for first, last in pairwise(np.unique(np.append(cuts, len(runs))).tolist()):
