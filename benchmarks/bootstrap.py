@@ -9,6 +9,7 @@ from side_by_side import machine  # isort: skip  # sets the number of threads fi
 import time
 import tracemalloc
 from collections.abc import Callable
+from unittest import mock
 
 import numpy as np
 from rich.console import Console
@@ -16,6 +17,8 @@ from rich.table import Table
 
 from deciban import evaluate, metrics
 from deciban.evaluation import evaluate as evaluate_with_units
+from deciban.evaluation import influences
+from deciban.evaluation.replicates import with_bootstrap
 
 P_TARGET = 0.05
 
@@ -85,19 +88,20 @@ def run(n: int, n_units: int, n_replicates: int, n_sets: int, rounds: int, targe
         "speakers drawn, scikit-learn and scipy": by_hand,
     }
 
-    def evaluated(**asked: int) -> object:
-        return evaluate_with_units(**made, operating_points=[P_TARGET], **asked)
+    def bootstrapped(*given: object) -> object:
+        found = list[object]()
+        ours.append(seconds(lambda: found.append(with_bootstrap(*given))))
+        return found[0]
 
-    times: dict[str, list[np.ndarray]] = {name: [] for name in ("linearised", "with bootstrap", *ways)}
+    linearised, ours, theirs = list[np.ndarray](), list[np.ndarray](), {name: list[np.ndarray]() for name in ways}
     for _ in range(rounds):
-        evaluated(bootstrap=2)  # packages are loaded, and memory is there for both that are compared
-        times["linearised"].append(seconds(evaluated))
-        times["with bootstrap"].append(seconds(lambda: evaluated(bootstrap=n_replicates, seed=1)))
+        linearised.append(seconds(lambda: evaluate_with_units(**made, operating_points=[P_TARGET])))
+        with mock.patch.object(influences, "with_bootstrap", bootstrapped):  # a difference of two times would be noise
+            evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=n_replicates, seed=1)
         for name, way in ways.items():
             sets = [seconds(lambda way=way: way(*resampled(made, rng))) for _ in range(n_sets)]
-            times[name].append(np.mean(sets, axis=0) * n_replicates)
-    once, both, *theirs = (np.median(found, axis=0) for found in times.values())
-    bootstrap = both - once
+            theirs[name].append(np.mean(sets, axis=0) * n_replicates)
+    once, bootstrap = np.median(linearised, axis=0), np.median(ours, axis=0)
     tracemalloc.start()
     evaluate_with_units(**made, operating_points=[P_TARGET], bootstrap=256, seed=1)
     peak = tracemalloc.get_traced_memory()[1]
@@ -108,7 +112,8 @@ def run(n: int, n_units: int, n_replicates: int, n_sets: int, rounds: int, targe
         table.add_column(heading, justify="left" if heading == "way" else "right")
     table.add_row("evaluation with linearised intervals", f"{once[0]:.2f}", "", f"{once[1]:.2f}", "")
     table.add_row("the bootstrap besides, all figures", f"{bootstrap[0]:.2f}", "1", f"{bootstrap[1]:.2f}", "1")
-    for name, total in zip(ways, theirs, strict=True):
+    for name, found in theirs.items():
+        total = np.median(found, axis=0)
         pairs = zip(total, total / bootstrap, strict=True)
         table.add_row(f"{name} (scaled)", *(text for t, ratio in pairs for text in (f"{t:,.1f}", f"{ratio:,.0f}")))
     Console().print(table)
