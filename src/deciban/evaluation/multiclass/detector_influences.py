@@ -276,13 +276,11 @@ class OneDetector:
     def _left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
         """Targets and non-targets in cells without each group; trials count as they do in the scores."""
         n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
-        place, everything = self.cell + n_cells * self.is_target, left_out.share * self.share
-        found = np.empty((2, left_out.n_groups, n_cells))
-        for number, (weights, stays) in enumerate(left_out.weights()):
-            table = np.bincount(place, weights * self.share, minlength=2 * n_cells).reshape(2, n_cells)
-            kept = np.bincount(self.is_target, everything * stays, minlength=2)
-            found[:, number] = table * (kept * totals / table.sum(axis=1))[:, None]
-        return found[1], found[0]
+        place, n_groups = self.cell + n_cells * self.is_target, left_out.n_groups
+        tables = left_out.tables(place, 2 * n_cells, self.share, makes_up=True).reshape(n_groups, 2, n_cells)
+        kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
+        found = tables * (kept * totals / tables.sum(axis=2))[:, :, None]
+        return found[:, 1], found[:, 0]
 
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:

@@ -35,9 +35,6 @@ _KEPT = 1 << 24
 _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
-_FEW = 20
-"""Classes up to which minima are corrected unasked: it takes once to twice the time of the evaluation."""
-
 
 class ClassFigureCosts:
     """Figures of an evaluation of many classes, but for detectors and pairs, with what each trial costs.
@@ -139,8 +136,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if max(seen) < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
-    is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
-    left_out = LeftOut(means, N_GROUPS) if is_corrected else None
+    left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
     left_out = left_out if left_out is not None and left_out.is_possible else None
     without = None if left_out is None else CalibratedWithout.of(summary, found, left_out)
     collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen, without)
