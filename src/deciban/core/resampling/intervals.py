@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from scipy import special
 
@@ -84,6 +85,42 @@ class NothingSeen:
     def of_rate(cls, value: float, n_units: int) -> NothingSeen:
         """Of an error rate: no error was seen, or nothing but errors."""
         return cls(n_units, above=float(value <= ROUNDING), below=float(value >= 1.0 - ROUNDING))
+
+    @classmethod
+    def of_sum(cls, rates: Sequence[float], weights: Sequence[float], n_units: Sequence[int]) -> NothingSeen:
+        """Of a weighted sum of error rates at fixed thresholds, some of which no unit moves.
+
+        Of n units in all without an error, fewer than 3/n have one: the figure rises most if that is where one weighs
+        most.
+
+        Parameters
+        ----------
+        rates, weights : sequences of float
+        n_units : sequence of int
+            Units that could move each rate.
+
+        Examples
+        --------
+        >>> found = NothingSeen.of_sum([0.0, 0.1, 1.0], [0.5, 0.25, 0.25], [20, 10, 50])
+        >>> found.n_units, found.above, found.below
+        (10, 0.25, 0.05)
+        """
+        few = min(n_units)
+        parts = [cls.of_rate(rate, n) for rate, n in zip(rates, n_units, strict=True)]
+        factors = [weight * few / n for weight, n in zip(weights, n_units, strict=True)]
+        above = max(factor * one.above for factor, one in zip(factors, parts, strict=True))
+        below = sum(factor * one.below for factor, one in zip(factors, parts, strict=True))
+        return cls(few, above, below, is_part=True)
+
+    def times(self, factor: float) -> NothingSeen:
+        """Of the figure times a positive factor."""
+        return replace(self, above=factor * self.above, below=factor * self.below)
+
+    @classmethod
+    def mean(cls, some: Sequence[NothingSeen]) -> NothingSeen:
+        """Of the mean of figures that are about the same units."""
+        above, below = (math.fsum(getattr(one, way) for one in some) / len(some) for way in ("above", "below"))
+        return replace(some[0], above=above, below=below)
 
     def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""

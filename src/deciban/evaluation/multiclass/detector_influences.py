@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,7 +25,7 @@ from deciban.evaluation.optimism import chosen_without
 from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
-from deciban.types import FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -37,6 +37,53 @@ STEP = 7
 POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
 DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
 """Names of figures, in the order in which results have them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetErrors:
+    """Which trials are missed or accepted as another class, at the Bayes thresholds of all targets.
+
+    Attributes
+    ----------
+    p_target : float
+    rivals : (n_classes,) array
+        Of each class as a non-target: the share of each of them in what a target leaves.
+    n_targets : int
+        The first so many classes are targets.
+    label : (n_trials,) int array
+    missed : (n_trials,) bool array
+    n_accepted : (n_trials,) array
+        How many other targets accept each trial.
+    """
+
+    p_target: float
+    rivals: FloatArray
+    n_targets: int
+    label: IntArray
+    missed: BoolArray
+    n_accepted: FloatArray
+
+    @property
+    def costs(self) -> FloatArray:
+        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
+        misses, false_alarms = self.p_target * self.missed, (1.0 - self.p_target) * self.rivals[self.label]
+        return np.asarray((misses + false_alarms * self.n_accepted) / self.n_targets)
+
+    def nothing_seen(self, seen: IntArray) -> NothingSeen:
+        """What is known where there is no miss or no false alarm; ``seen`` are units with trials of each class."""
+        is_target = np.arange(len(seen)) < self.n_targets
+        n_others = self.n_targets - is_target
+        rates = [
+            float(self.missed[is_target[self.label]].mean()),
+            float(self.n_accepted.sum() / n_others[self.label].sum()),
+        ]
+        misses = np.full(self.n_targets, self.p_target / self.n_targets)
+        false_alarms = (1.0 - self.p_target) * self.rivals * n_others / self.n_targets
+        return NothingSeen.of_sum(
+            np.repeat(rates, [self.n_targets, len(seen)]).tolist(),
+            np.append(misses, false_alarms).tolist(),
+            np.append(seen[is_target], seen).tolist(),
+        )
 
 
 class DetectorInfluences:
@@ -66,6 +113,7 @@ class DetectorInfluences:
         self.n_targets = found.n_classes - self.is_open
         n = len(means.share)
         self.actual, self.least = np.zeros((2, len(self.p_target), n))
+        self.unseen: dict[int, NothingSeen] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self.squares = np.zeros(0)
         self.keeps_curve, self.kept_curve = False, np.zeros((0, 0))
@@ -105,9 +153,10 @@ class DetectorInfluences:
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
         for k in places:
-            self.actual[k] = self._c_avg(detectors, float(self.p_target[k]))
+            errors = self._errors(detectors, float(self.p_target[k]))
+            self.actual[k], self.unseen[k] = errors.costs, errors.nothing_seen(self.seen)
         if places[0] == 0 and not self.is_open:
-            rows = (self.means.centred(self._c_avg(detectors, float(p))[None]) for p in expit(self._axis))
+            rows = (self.means.centred(self._errors(detectors, float(p)).costs[None]) for p in expit(self._axis))
             if self.keeps_curve:
                 self.kept_curve = np.concatenate([self.means.by_unit(row) for row in rows])
                 self.squares = np.einsum("pu,pu->p", self.kept_curve, self.kept_curve)
@@ -118,8 +167,8 @@ class DetectorInfluences:
     def _axis(self) -> FloatArray:
         return self.summary.places[::STEP]
 
-    def _c_avg(self, detectors: Detectors, p_target: float) -> FloatArray:
-        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
+    def _errors(self, detectors: Detectors, p_target: float) -> TargetErrors:
+        """Decisions at the Bayes threshold of a prior of a target."""
         llrs, label, threshold = detectors.llrs.values, detectors.llrs.label, -float(logit(p_target))
         if self.is_open:
             out_of_set = self.summary.figures.p_out_of_set or 0.0
@@ -132,8 +181,7 @@ class DetectorInfluences:
             missed[own] = ~is_accepted[own]
             is_accepted[own] = False
             n_accepted += is_accepted
-        found: FloatArray = (p_target * missed + (1.0 - p_target) * rivals[label] * n_accepted) / self.n_targets
-        return found
+        return TargetErrors(p_target, rivals, self.n_targets, label, missed, n_accepted)
 
     def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
         target = one.target
@@ -141,14 +189,14 @@ class DetectorInfluences:
         n_tar, n_non = int(self.seen[target]), int(np.delete(self.seen, target).sum())
         few, p_target = min(n_tar, n_non), float(self.p_target[0])
         unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-        weight, default = max(p_target * few / n_tar, (1.0 - p_target) * few / n_non), min(p_target, 1.0 - p_target)
+        weights, default = (p_target, 1.0 - p_target), min(p_target, 1.0 - p_target)
+        errors = NothingSeen.of_sum(one.rates(0), weights, (n_tar, n_non))
+        none = replace(NothingSeen.of_sum((0.0, 0.0), weights, (n_tar, n_non)), ceiling=default, is_part=False)
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
         found = {
             "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
-            "cost": ClassFigure("", 0.0, one.of_trials(one.cost(0)), "log", NothingSeen(few, weight)),
-            "min_cost": ClassFigure(
-                "", 0.0, cost[0], "log", NothingSeen(few, weight, ceiling=default), (0.0, default), cost[1]
-            ),
+            "cost": ClassFigure("", 0.0, one.of_trials(one.cost(0)), "log", errors),
+            "min_cost": ClassFigure("", 0.0, cost[0], "log", none, (0.0, default), cost[1]),
             "cllr": ClassFigure("", 0.0, act, "log", unbounded),
             "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
         }
@@ -170,10 +218,8 @@ class DetectorInfluences:
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
                 shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
                 limits = (0.0, factor * point.default_cost if is_least else math.inf)
-                costs, nothing = (
-                    factor * (self.least if is_least else self.actual)[k],
-                    NothingSeen(few, factor * heaviest),
-                )
+                costs = factor * (self.least if is_least else self.actual)[k]
+                nothing = NothingSeen(few, factor * heaviest) if is_least else self.unseen[k].times(factor)
                 kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))
         for name, value in self.found.mean_costs.items():
             some = kept[name]
@@ -184,7 +230,7 @@ class DetectorInfluences:
                 name=f"mean_{name}",
                 value=value,
                 costs=np.mean([one.costs for one in some], axis=0),
-                nothing_seen=max((one.nothing_seen for one in some if one.nothing_seen), key=lambda one: one.above),
+                nothing_seen=NothingSeen.mean([one.nothing_seen for one in some if one.nothing_seen is not None]),
                 limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
                 shift=float(np.mean(shifts)) if shifts else None,
             )
@@ -254,6 +300,12 @@ class OneDetector:
         """Detection costs of cells at the Bayes threshold of one of the priors."""
         log_odds = float(self.log_odds[at])
         return self.linear.rates(-log_odds, float(expit(log_odds)), float(expit(-log_odds)))
+
+    def rates(self, at: int) -> tuple[float, float]:
+        """Misses and false alarms at the same threshold."""
+        of_tar, of_non = self.linear.rates(-float(self.log_odds[at]))
+        n_tar, n_non = self.linear.n_tar, self.linear.n_non
+        return float(of_tar @ n_tar / n_tar.sum()), float(of_non @ n_non / n_non.sum())
 
     def minima(self, left_out: LeftOut | None) -> list[Minimal]:
         """EER, least Cllr, and least costs at each prior: by what is best without the group of the unit, if there are.
