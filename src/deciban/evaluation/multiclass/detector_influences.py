@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.classes.counts import non_target_priors
 from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.class_means import ClassMeans
@@ -22,10 +21,12 @@ from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.optimism import chosen_without
+from deciban.evaluation.multiclass.target_errors import TargetErrors, critical_priors_of
 from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.metrics import SortedScores
+from deciban.evaluation.multiclass.summands import InTurn
 from deciban.multiclass.tables import Detectors
-from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -37,53 +38,6 @@ STEP = 7
 POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
 DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
 """Names of figures, in the order in which results have them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TargetErrors:
-    """Which trials are missed or accepted as another class, at the Bayes thresholds of all targets.
-
-    Attributes
-    ----------
-    p_target : float
-    rivals : (n_classes,) array
-        Of each class as a non-target: the share of each of them in what a target leaves.
-    n_targets : int
-        The first so many classes are targets.
-    label : (n_trials,) int array
-    missed : (n_trials,) bool array
-    n_accepted : (n_trials,) array
-        How many other targets accept each trial.
-    """
-
-    p_target: float
-    rivals: FloatArray
-    n_targets: int
-    label: IntArray
-    missed: BoolArray
-    n_accepted: FloatArray
-
-    @property
-    def costs(self) -> FloatArray:
-        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
-        misses, false_alarms = self.p_target * self.missed, (1.0 - self.p_target) * self.rivals[self.label]
-        return np.asarray((misses + false_alarms * self.n_accepted) / self.n_targets)
-
-    def nothing_seen(self, seen: IntArray) -> NothingSeen:
-        """What is known where there is no miss or no false alarm; ``seen`` are units with trials of each class."""
-        is_target = np.arange(len(seen)) < self.n_targets
-        n_others = self.n_targets - is_target
-        rates = [
-            float(self.missed[is_target[self.label]].mean()),
-            float(self.n_accepted.sum() / n_others[self.label].sum()),
-        ]
-        misses = np.full(self.n_targets, self.p_target / self.n_targets)
-        false_alarms = (1.0 - self.p_target) * self.rivals * n_others / self.n_targets
-        return NothingSeen.of_sum(
-            np.repeat(rates, [self.n_targets, len(seen)]).tolist(),
-            np.append(misses, false_alarms).tolist(),
-            np.append(seen[is_target], seen).tolist(),
-        )
 
 
 class DetectorInfluences:
@@ -108,7 +62,8 @@ class DetectorInfluences:
     ) -> None:
         self.summary, self.found, self.means, self.seen = summary, found, means, seen
         self.left_out = left_out
-        self.is_open = summary.figures.p_out_of_set is not None
+        self.p_out_of_set = summary.figures.p_out_of_set
+        self.is_open = self.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
         self.n_targets = found.n_classes - self.is_open
         n = len(means.share)
@@ -116,7 +71,7 @@ class DetectorInfluences:
         self.unseen: dict[int, NothingSeen] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self.squares = np.zeros(0)
-        self.keeps_curve, self.kept_curve = False, np.zeros((0, 0))
+        self.keeps_curve, self.kept_curve, self.curve_unseen = False, np.zeros((0, 0)), np.zeros((2, 0, 2))
 
     @property
     def n_places(self) -> int:
@@ -153,35 +108,39 @@ class DetectorInfluences:
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
         for k in places:
-            errors = self._errors(detectors, float(self.p_target[k]))
+            p_target = float(self.p_target[k])
+            errors = TargetErrors.of(detectors.llrs, p_target, -float(logit(p_target)), self.p_out_of_set)
             self.actual[k], self.unseen[k] = errors.costs, errors.nothing_seen(self.seen)
-        if places[0] == 0 and not self.is_open:
-            rows = (self.means.centred(self._errors(detectors, float(p)).costs[None]) for p in expit(self._axis))
+        if places[0] == 0:
+            self._curve(detectors)
+
+    def _curve(self, detectors: Detectors) -> None:
+        """Squares at places of the curve; where a class is out of set, from trials, which merged parts do not have."""
+        llrs, thresholds = detectors.llrs, -self._axis
+        if self.is_open:
+            if not isinstance(self.summary.problems, InTurn):
+                return
+            # A target is accepted from its critical prior on: at each place as if its negative were an llr.
+            llrs = replace(llrs, values=-critical_priors_of(self.summary.problems.trials, self.p_out_of_set or 0.0))
+            thresholds = -expit(self._axis)
+        squares = np.zeros(self.n_places)
+        kept = np.zeros((self.n_places if self.keeps_curve else 0, self.means.units.n_units))
+        self.curve_unseen = np.zeros((2, self.n_places, 2))
+        for k, (p_target, threshold) in enumerate(zip(expit(self._axis).tolist(), thresholds.tolist(), strict=True)):
+            errors = TargetErrors.of(llrs, p_target, threshold, self.p_out_of_set)
+            nothing = errors.nothing_seen(self.seen)
+            self.curve_unseen[:, k, 0] = nothing.above, nothing.below
+            centred = self.means.centred(errors.costs[None])
             if self.keeps_curve:
-                self.kept_curve = np.concatenate([self.means.by_unit(row) for row in rows])
-                self.squares = np.einsum("pu,pu->p", self.kept_curve, self.kept_curve)
+                (kept[k],) = self.means.by_unit(centred)
+                squares[k] = kept[k] @ kept[k]
             else:
-                self.squares = np.array([self.means.squares(row)[0] for row in rows])
+                (squares[k],) = self.means.squares(centred)
+        self.squares, self.kept_curve = squares, kept
 
     @property
     def _axis(self) -> FloatArray:
         return self.summary.places[::STEP]
-
-    def _errors(self, detectors: Detectors, p_target: float) -> TargetErrors:
-        """Decisions at the Bayes threshold of a prior of a target."""
-        llrs, label, threshold = detectors.llrs.values, detectors.llrs.label, -float(logit(p_target))
-        if self.is_open:
-            out_of_set = self.summary.figures.p_out_of_set or 0.0
-            (rivals,) = non_target_priors(np.array([p_target]), out_of_set, len(llrs))
-        else:
-            rivals = np.full(len(llrs), 1.0 / (len(llrs) - 1))
-        n_accepted, missed = np.zeros(len(label)), np.zeros(len(label), np.bool_)
-        for target, own in enumerate(detectors.llrs.slices[: self.n_targets]):
-            is_accepted = llrs[target] >= threshold
-            missed[own] = ~is_accepted[own]
-            is_accepted[own] = False
-            n_accepted += is_accepted
-        return TargetErrors(p_target, rivals, self.n_targets, label, missed, n_accepted)
 
     def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
         target = one.target
@@ -236,7 +195,7 @@ class DetectorInfluences:
             )
 
     def curves(self, n_units: int) -> dict[str, FloatArray]:
-        """Standard errors of C_avg at the priors of its curve; none where a class is out of set."""
+        """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
         if not len(self.squares):
             return {}
         errors = np.sqrt(self.squares * n_units / (n_units - 1))
@@ -247,9 +206,8 @@ class DetectorInfluences:
         """C_avg at places of its curve with the influences of units, if they were to be kept."""
         if not len(self.kept_curve):
             return {}
-        none = np.zeros((2, self.n_places, 2))
-        value = np.asarray(self.found.curves.c_avg[::STEP])
-        return {"c_avg": CurveInfluences(self._axis, value, self.kept_curve, none, (1, 1))}
+        value, few = np.asarray(self.found.curves.c_avg[::STEP]), int(self.seen.min())
+        return {"c_avg": CurveInfluences(self._axis, value, self.kept_curve, self.curve_unseen, (few, few))}
 
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
