@@ -157,6 +157,9 @@ class Estimate:
         Where no unit moves the figure, or a part of it.
     limits : (float, float)
         What the figure cannot leave: neither do its bounds.
+    n_candidates : int
+        So many figures were there, of which this one was picked for its value. The interval holds the true value of
+        what was picked: bounds are so wide that those of all candidates would hold at once (Bonferroni).
     """
 
     value: float
@@ -166,6 +169,7 @@ class Estimate:
     corrected: float | None = None
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (-math.inf, math.inf)
+    n_candidates: int = 1
 
     def __post_init__(self) -> None:
         """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
@@ -189,12 +193,13 @@ class Estimate:
         0.029513049607039925
         """
         level = checked_level(level)
+        of_each = 1.0 - (1.0 - level) / self.n_candidates if self.n_candidates > 1 else level
         if self.nothing_seen is not None and self.standard_error == 0.0:
-            bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
+            bounds, method = self.nothing_seen.bounds(self.value, of_each), RULE_OF_THREE
         else:
-            bounds = self._bounds(t_quantile(level, self.n_units - 1) * self.standard_error)
+            bounds = self._bounds(t_quantile(of_each, self.n_units - 1) * self.standard_error)
             if self.nothing_seen is not None and self.nothing_seen.is_part:
-                low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, level))
+                low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, of_each))
                 bounds = float(low), float(high)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
         return Interval(self.value, lowest, highest, self.standard_error, self.corrected, level, self.n_units, method)

@@ -21,6 +21,7 @@ from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
+from deciban.evaluation.multiclass.subset_influences import subset_figures
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.types import FloatArray, IntArray
@@ -152,6 +153,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     for some in detectors:
         collected.add(some, keep=of_classes)
     collected.add(detectors.points(), keep=of_all)
+    collected.add_fixed(subset_figures(summary, seen))
     if found.pairwise is not None:
         for names, squares in pair_squares(summary, found.pairwise, means, seen, left_out):
             collected.add_squares(names, squares)
