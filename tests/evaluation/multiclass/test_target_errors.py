@@ -7,7 +7,14 @@ import pytest
 from scipy.special import expit
 
 from deciban import multiclass
-from deciban.evaluation import evaluate, evaluate_classes, merged_classes, class_evaluation_of, summarize_classes, ClassFigures
+from deciban.evaluation import (
+    evaluate,
+    evaluate_classes,
+    merged_classes,
+    class_evaluation_of,
+    summarize_classes,
+    ClassFigures,
+)
 from deciban.evaluation.curve_bands import band_of
 
 SHARE = 1 - 0.05 ** (1 / 20)

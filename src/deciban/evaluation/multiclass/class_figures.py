@@ -59,7 +59,9 @@ class ClassFigure:
         """The figure with its standard error."""
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         n_units = n_units if self.n_units is None else max(self.n_units, 2)
-        return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates)
+        return Estimate(
+            self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
+        )
 
 
 class Collected:

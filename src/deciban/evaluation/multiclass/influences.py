@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deciban.core.resampling.class_means import ClassMeans
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
 from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
@@ -81,12 +81,19 @@ class ClassFigureCosts:
             entropy = NothingSeen(few, is_entropy=True, ceiling=top)
             yield ClassFigure("min_cllr", found.min_cllr, least, "log", entropy, (0.0, top), shift)
             if math.isfinite(found.cllr):
-                lost, back = found.calibration_loss, None if shift is None else -shift
-                yield ClassFigure("calibration_loss", lost, bits - least, "identity", unbounded, shift=back)
+                back = None if shift is None else -shift
+                yield self._loss(bits, least, back, unbounded)
         bits = self.prior * self.values[1] / math.log(2)
         yield ClassFigure("cross_entropy", found.cross_entropy, bits, "log", unbounded)
         quadratic = self.nothing(2.0 * found.prior, 2.0)
         yield ClassFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic, (0.0, 2.0))
+
+    def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
+        """What calibration loses; nothing, whatever is drawn, where the scores are those of the best map."""
+        lost, value = bits - least, self.found.calibration_loss
+        if shift is None and np.abs(lost).max() <= ROUNDING * np.abs(bits).max():
+            return ClassFigure("calibration_loss", 0.0, np.zeros_like(lost), "identity")
+        return ClassFigure("calibration_loss", value, lost, "identity", unbounded, shift=shift)
 
     def decisions(self) -> Iterator[ClassFigure]:
         """The rate of wrong decisions."""
