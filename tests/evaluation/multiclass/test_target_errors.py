@@ -8,12 +8,12 @@ from scipy.special import expit
 
 from deciban import multiclass
 from deciban.evaluation import (
+    ClassFigures,
+    class_evaluation_of,
     evaluate,
     evaluate_classes,
     merged_classes,
-    class_evaluation_of,
     summarize_classes,
-    ClassFigures,
 )
 from deciban.evaluation.curve_bands import band_of
 

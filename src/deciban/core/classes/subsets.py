@@ -157,7 +157,7 @@ def _count(loglik: ScoreArray, rows: IntArray, own: int, odds: float, found: _By
     for start in range(0, len(rows), _SORTED):
         block = class_major(loglik, rows[start : start + _SORTED])
         doubtful = _doubtful(block, own, odds)
-        n_sure = np.count_nonzero(~doubtful.any(axis=0))
+        n_sure = int(np.count_nonzero(~doubtful.any(axis=0)))
         found.add_sure(n_sure)
         # Trials with the same doubts side by side: most blocks of trials then need few comparisons.
         order = np.lexsort(doubtful)[n_sure:]

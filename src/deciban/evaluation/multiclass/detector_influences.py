@@ -20,11 +20,11 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.optimism import chosen_without
+from deciban.evaluation.multiclass.summands import InTurn
 from deciban.evaluation.multiclass.target_errors import TargetErrors, critical_priors_of
+from deciban.evaluation.optimism import chosen_without
 from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.metrics import SortedScores
-from deciban.evaluation.multiclass.summands import InTurn
 from deciban.multiclass.tables import Detectors
 from deciban.types import FloatArray, IntArray
 
