@@ -33,7 +33,7 @@ class Resampling:
         Of all trials in their order; None where the summary has them, or they are not known.
     level : float
     optimism : bool or None
-        Whether minima are corrected for having been found on the same trials; None: of two classes, and of up to 20.
+        Whether minima are corrected for having been found on the same trials; None: of two classes only.
     keep : bool or None
         Whether the influences of units are kept, as comparisons need them; None: unless they are very many.
     bootstrap : int

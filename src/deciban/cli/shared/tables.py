@@ -347,5 +347,6 @@ def _remarks(one: ClassEvaluation) -> list[str]:
     if (subsets := one.subset_summary()) is not None:
         for word in ("hardest", "easiest"):
             value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
+            value = with_interval(value, one, ("subset_c_avg", word))
             lines.append(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})")
     return lines

@@ -44,6 +44,8 @@ class ClassFigure:
         What to add for new units, if it was found as a minimum and that is known.
     n_units : int or None
         Units of the class, or of the class of a detector or a pair that has fewest, if not all count.
+    n_candidates : int
+        So many were there, of which this one was picked.
     """
 
     name: Figure
@@ -54,12 +56,15 @@ class ClassFigure:
     limits: tuple[float, float] = (0.0, math.inf)
     shift: float | None = None
     n_units: int | None = None
+    n_candidates: int = 1
 
     def estimate(self, error: float, n_units: int) -> Estimate:
         """The figure with its standard error."""
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         n_units = n_units if self.n_units is None else max(self.n_units, 2)
-        return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits)
+        return Estimate(
+            self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
+        )
 
 
 class Collected:
@@ -98,6 +103,11 @@ class Collected:
         else:
             squares = self.means.squares(centred)
         self.add_squares(some, squares.tolist())
+
+    def add_fixed(self, figures: Iterable[ClassFigure]) -> None:
+        """Add those that have no replicates, one after the other; their influences are not kept."""
+        for one in figures:
+            self.add_squares([one], self.means.squares(self.means.centred(one.costs[None])).tolist())
 
     def add_squares(self, figures: Iterable[ClassFigure], squares: Sequence[float]) -> None:
         """Add figures whose squares were found elsewhere."""
