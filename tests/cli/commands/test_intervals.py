@@ -58,6 +58,44 @@ def test_tables_of_classes_have_them_too(run):
     assert low == pytest.approx(100 * found["intervals"]["error_rate"]["low"], abs=0.5)
 
 
+def _rows_of_classes(text):
+    """Cells of the table of classes of several systems, by class and figure; each spans the columns of its heading."""
+    lines = text.partition("\n\n")[2].splitlines()
+    starts = [lines[0].index(word) for word in (" A", " B")]
+    found, name = {}, ""
+    for line in lines[1:]:
+        about, cells = line[: starts[0]].split(), (line[starts[0] : starts[1]].strip(), line[starts[1] :].strip())
+        if not cells[1].endswith("]"):
+            return found
+        if line[0] != " ":
+            name, _, *about = about
+        found[name, " ".join(about)] = cells
+    return found
+
+
+@pytest.mark.usefixtures("class_files")
+def test_tables_of_classes_of_several_systems_have_them_in_a_window(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, err = run("eval A.csv B.csv --key key.csv --units speaker")
+    assert code == 0, err
+    assert max(map(len, out.splitlines())) <= 80
+    found = _rows_of_classes(out)
+    assert set(found) == {(x, y) for x in ("eng", "fra", "deu") for y in ("error rate", "Cllr", "min Cllr")}
+    systems = evaluate_files(["A.csv", "B.csv"], "key.csv", units="speaker").systems
+    for (name, words), cells in found.items():
+        which = {"Cllr": "cllr", "min Cllr": "min_cllr"}.get(words)
+        for one, cell in zip(systems, cells, strict=True):
+            expected = one.interval(("detectors", name, which) if which else ("class_error_rates", name))
+            unit = 1.0 if which else 100.0
+            low, high = map(float, cell.partition("[")[2].rstrip("]").split(", "))
+            width = unit * (expected.high - expected.low)
+            assert low == pytest.approx(unit * expected.low, abs=0.06 * width)
+            assert high == pytest.approx(unit * expected.high, abs=0.06 * width)
+    plain = run("eval A.csv B.csv --key key.csv --no-intervals")[1]
+    assert re.search(r"^eng +30 +\d+\.\d\d %  \d\.\d{3} \(\d\.\d{3}\)  ", plain, re.MULTILINE)
+    assert "[" not in plain
+
+
 @pytest.mark.usefixtures("class_files")
 @pytest.mark.parametrize("words", ["", " --no-intervals"])
 def test_plots_have_bands_unless_told_not_to(run, words, tmp_path):
