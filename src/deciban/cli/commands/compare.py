@@ -46,9 +46,8 @@ def compare_command(
     inputs = asked.inputs(scores, key)
     opened = asked.files(inputs, key)
     about = asked.options_for(opened)
-    require_figures(
-        [name for name, _ in fail_if_worse or ()], kind_of(opened.scores[0], opened.key, about), about, "fail_if_worse"
-    )
+    kind = kind_of(opened.scores[0], opened.key, about)
+    require_figures([name for name, _ in fail_if_worse or ()], kind, about, "fail_if_worse")
     with working() as say:
         loaded = None if model is None else trained_model(model, about.kind)
         given["permutations"] = given["permutations"] or 0
