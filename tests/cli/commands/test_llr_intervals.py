@@ -1,7 +1,9 @@
 """Training with units, and the bounds of each llr, as users type them."""
 
+import base64
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -183,3 +185,12 @@ def test_the_report_shows_them(run):
     assert f"± {load_model('fusion.json').errors_in_order[0]:.2g}" in fusion
     assert f"± {load_model('model.json').errors_in_order[0]:.2g}" in model
     assert "sandwich, by 15 speakers" in model
+
+
+@pytest.mark.parametrize(("words", "shown"), [("", "95"), ("--level 0.5", "50"), ("--no-intervals", None)])
+def test_the_band_of_the_map_on_a_page_is_at_the_level(run, words, shown):
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "model.json")
+    assert run(f"report a.txt --key key.txt --model model.json -o page.html {words}")[0] == 0
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', Path("page.html").read_text())
+    (drawn,) = [text for text in (base64.b64decode(one).decode() for one in pictures) if "PAV on these trials" in text]
+    assert re.findall(r"(\d+) % interval", drawn) == [shown] * (shown is not None)
