@@ -7,6 +7,7 @@ from typing import Any
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation.interval_words import corrected_detectors
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.page import Named, filled, picture
@@ -34,6 +35,7 @@ def multiclass_page(page: Page) -> str:
         page,
         systems,
         sides=sides,
+        corrected=corrected_detectors(results.systems),
         first=first,
         summaries=[(name, _side_by_side(shown, _summary)) for name, shown in sides],
         costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],

@@ -1,5 +1,6 @@
 """Intervals by default, from the command line, of two classes and of many."""
 
+import csv
 import json
 import re
 
@@ -137,3 +138,32 @@ def test_arrays_of_one_unit_for_each_class_have_no_intervals():
     assert found.uncertainty is None
     classes = evaluate_classes(rng.normal(size=(30, 3)), np.arange(30) % 3, units=np.arange(30) % 3)
     assert classes.uncertainty is None
+
+
+def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypatch, class_files):  # noqa: ARG001
+    monkeypatch.chdir(tmp_path)
+    write_score_files(tmp_path)
+    out = run("eval scores.txt --key key.txt --thresholds -q --table csv")[1]
+    (one,) = evaluate_files("scores.txt", "key.txt").systems
+    lines = out[out.index("system,figure") :].splitlines()
+    found = {row["figure"].partition(",")[0]: row for row in csv.DictReader(lines)}
+    for words, names in (
+        ("EER (ROCCH)", ("eer_p_miss", "eer_p_fa")),
+        ("minDCF", (("min_p_miss", 0), ("min_p_fa", 0))),
+        ("actDCF", (("p_miss", 0), ("p_fa", 0))),
+    ):
+        for heading, figure in zip(("misses", "false alarms"), names, strict=True):
+            expected = one.interval(figure)
+            low, high = (float(found[words][f"{heading} {side} in %"]) for side in ("low", "high"))
+            assert low == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
+            assert high == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
+    out = run("eval A.csv --key key.csv --units speaker -q")[1]
+    (one,) = evaluate_files("A.csv", "key.csv", units="speaker").systems
+    remark = next(line for line in out.splitlines() if line.startswith("most often taken: "))
+    true, taken, share, low, high = re.match(r".*?: (\w+) for (\w+) ([\d.]+) % \[([\d.]+), ([\d.]+)\]", remark).groups()
+    expected = one.interval(("confusion", true, taken))
+    assert float(share) == pytest.approx(100 * expected.estimate, abs=0.005)
+    assert float(low) == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
+    assert float(high) == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
+    assert "intervals of minima and losses lie around what these rather are on new units" in out
+    assert "lie around" not in run("eval A.csv --key key.csv --no-intervals -q")[1]

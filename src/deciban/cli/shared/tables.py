@@ -236,15 +236,19 @@ def _print_multiclass(
     if not with_classes:
         return
     out.print("")
+    from deciban.evaluation.interval_words import corrected_detectors
+
     shown, left_out = _shown_classes(systems, most)
+    around = corrected_detectors(systems)
+    around = f"; {around}" if around else ""
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
-        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
+        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV{around}"
         out.print(replace(_of_one(first, shown), caption=words))
         for line in _remarks(first):
             say(out, line)
     else:
-        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
+        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV){around}"
         for_programs = isinstance(out, TableConsole) and out.writer is not None
         made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
         out.print(replace(made, caption=words))
@@ -360,7 +364,10 @@ def _remarks(one: ClassEvaluation) -> list[str]:
             f"calibration loss {number(found.loss)} bits: offsets alone would save {number(found.offset_loss)}, "
             f"a scale alone {number(found.scale_loss)}"
         )
-    confused = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
+    confused = [
+        f"{true} for {taken} {with_interval(percent(rate), one, ('confusion', true, taken))}"
+        for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)
+    ]
     lines += [f"most often taken: {', '.join(confused)}"] if confused else []
     if one.no_pairs:
         n_pairs = one.n_classes * (one.n_classes - 1) // 2
