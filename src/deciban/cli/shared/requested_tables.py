@@ -80,7 +80,7 @@ def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
-        errors = (one.eer_p_miss, "eer_p_miss"), (one.eer_p_fa, "eer_p_fa")
+        errors: tuple[Any, ...] = (one.eer_p_miss, "eer_p_miss"), (one.eer_p_fa, "eer_p_fa")
         found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *errors)]
         for k, point in enumerate(one.operating_points):
             least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
