@@ -165,5 +165,7 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     assert float(share) == pytest.approx(100 * expected.estimate, abs=0.005)
     assert float(low) == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
     assert float(high) == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
-    assert "intervals of minima and losses lie around what these rather are on new units" in out
+    words = "intervals of minima and losses lie around what these rather are on new units"
+    assert words not in out
+    assert words in run("eval A.csv --key key.csv --units speaker --optimism -q")[1]
     assert "lie around" not in run("eval A.csv --key key.csv --no-intervals -q")[1]
