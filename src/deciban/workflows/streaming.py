@@ -136,6 +136,7 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
         As `deciban.evaluate_files` gives of the same trials in memory.
     """
     from deciban.engines.counting import summarize_shards
+    from deciban.engines.speakers import with_speakers
     from deciban.engines.units import UnitsInPieces
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
@@ -143,6 +144,7 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
+        source = with_speakers(source, engine) if how_sure.intervals else source
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}

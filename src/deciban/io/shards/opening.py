@@ -109,6 +109,7 @@ def _source_of_tables(
         made = Together(tables[0].rows, layout, double, None, None)
     else:
         made = _together(scores, truth, layout, how)
+    finds = how.units is None and layout.units is not None
     words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
     return ShardSource(
@@ -117,7 +118,8 @@ def _source_of_tables(
         systems=tuple(systems_in(scores, is_classes=is_classes)),
         classes=layout.classes,
         is_double=made.is_double or (how.converted is not None and is_classes),
-        has_units=layout.has_units,
+        has_units=layout.has_units and not finds,
+        finds_speakers=finds,
         has_weights=layout.weights is not None,
         messages=(*messages, Message("key", truth.table.name, words)),
         paths=tuple(path for one in tables for path in one.paths),
