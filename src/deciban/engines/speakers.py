@@ -30,12 +30,18 @@ class Links(Locked, Work):
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: list[Keys] = [np.zeros(0, np.uint64), np.zeros(0, np.uint64)]
-        self.one, self.other = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
+        self._known = _Known((_NONE, _NONE), _NONE, _NONE)
+        self._waiting: list[_Known] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
         return type(self)()
+
+    @property
+    def known(self) -> _Known:
+        """What all trials say together."""
+        self._known, self._waiting = _Known.together([self._known, *self._waiting]), []
+        return self._known
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -43,23 +49,50 @@ class Links(Locked, Work):
             chunk = piece.read(Wanted((), truth=True, units=True))
             assert chunk.units is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
             keys, (enroll, test) = chunk.units.keys, chunk.units.codes
-            names = [keys[np.unique(side)] for side in (enroll, test)]
+            if not len(enroll):
+                continue
+            names = keys[np.unique(enroll)], keys[np.unique(test)]
             pairs = np.unique(enroll[chunk.truth].astype(np.int64) * len(keys) + test[chunk.truth])
-            one, other = (keys[pairs // len(keys)], mixed_bits(keys[pairs % len(keys)])) if len(keys) else (keys, keys)
             with self.lock:
-                self._add(names, one, other)
+                self._add(_Known(names, keys[pairs // len(keys)], mixed_bits(keys[pairs % len(keys)])))
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
         for part in (self, other):
-            found._add(part.names, part.one, part.other)  # of the same class
+            found._add(part.known)  # of the same class
         return found
 
-    def _add(self, names: Sequence[Keys], one: Keys, other: Keys) -> None:
-        self.names = [np.union1d(own, more) for own, more in zip(self.names, names, strict=True)]
-        # A tree for each speaker says the same in fewer links: at most as many as there are names.
-        self.one, self.other = parted(np.concatenate((self.one, one)), np.concatenate((self.other, other)))
+    def _add(self, more: _Known) -> None:
+        """Put it to what waits, until this is as much as what is known: then the whole is looked at once."""
+        self._waiting.append(more)
+        if sum(map(len, self._waiting)) > max(len(self._known), _FEW):
+            _ = self.known
+
+
+_NONE: Keys = np.zeros(0, np.uint64)
+
+_FEW = 1 << 16
+"""Names and links that may wait in any case."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """Names of both sides, and links of what target trials join."""
+
+    names: tuple[Keys, Keys]
+    one: Keys
+    other: Keys
+
+    def __len__(self) -> int:
+        return len(self.one) + sum(map(len, self.names))
+
+    @classmethod
+    def together(cls, parts: Sequence[_Known]) -> _Known:
+        """All of them; links become a tree for each speaker, with at most one link for each name."""
+        first, second = (np.unique(np.concatenate([one.names[side] for one in parts])) for side in (0, 1))
+        ends = [np.concatenate([getattr(one, end) for one in parts]) for end in ("one", "other")]
+        return cls((first, second), *parted(*ends))
 
 
 def parted(one: Keys, other: Keys) -> tuple[Keys, Keys]:
@@ -96,9 +129,10 @@ class Who:
     @classmethod
     def of(cls, links: Links, *, apart: bool) -> Who:
         """Make it of links, with a name on both sides as one or (``apart``) as two."""
-        first, second = links.names
+        known = links.known
+        first, second = known.names
         own = (first, mixed_bits(second)) if apart else (first, second)
-        one, other = links.one, links.other
+        one, other = known.one, known.other
         if not apart:
             one, other = (_plain(side, second) for side in (one, other))
         nodes, least = parted(one, other)
@@ -224,7 +258,7 @@ def with_speakers(source: ShardSource, engine: Engine) -> ShardSource:
         return source
     links = engine.run(Links(), source.pieces)
     ways = [Who.of(links, apart=False)]
-    if len(np.intersect1d(links.names[0], links.names[1])):
+    if len(np.intersect1d(links.known.names[0], links.known.names[1])):
         ways.append(Who.of(links, apart=True))
     n = engine.run(Contradictions(ways), source.pieces).n
     at = 1 if len(ways) > 1 and n[0] and not n[1] else 0
