@@ -120,6 +120,20 @@ def _times(path: Path) -> int:
         return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
 
 
+def _refuse_what_is_not_counted(source: ShardSource) -> None:
+    """Refuse what passes do not count yet, and would overlook.
+
+    Raises
+    ------
+    InputError
+    """
+    way = "Allow more memory (memory=, --memory), so that everything is read at once."
+    if source.classes:
+        raise InputError(f"{source.name}: segments of many classes are not evaluated in pieces. {way}")
+    if source.has_weights:
+        raise InputError(f"weights: trials that are read in pieces ({source.name}) all count alike. {way}")
+
+
 def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -134,7 +148,13 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     -------
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does; or if trials have weights, or are of many classes.
     """
+    _refuse_what_is_not_counted(source)
     from deciban.engines.counting import summarize_shards
     from deciban.engines.speakers import with_speakers
     from deciban.engines.units import UnitsInPieces
