@@ -101,6 +101,8 @@ def read_summary(path: PathLike) -> SummaryPart:
             )
         part = _part(about, table)
         is_whole = part.sha256 == about["sha256"]
+    except FormatError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise _damaged(name) from error
     if not is_whole:
