@@ -161,7 +161,9 @@ class DaskEngine(Engine):
             futures = list(sums)
             while len(sums) > 1:  # what waits to be added up takes memory: additions go before the next pieces
                 pairs = [sums[at : at + 2] for at in range(0, len(sums), 2)]
-                sums = [self.client.submit(_added, *two, priority=1, **submit) if len(two) > 1 else two[0] for two in pairs]
+                sums = [
+                    self.client.submit(_added, *two, priority=1, **submit) if len(two) > 1 else two[0] for two in pairs
+                ]
                 futures += sums
             try:
                 found: W = self.client.gather(sums[0])

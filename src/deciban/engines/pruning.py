@@ -65,9 +65,7 @@ class CellTally(Locked, Work):
     words = "counting in cells"
     rows_per_batch = 4_000_000
 
-    def __init__(
-        self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None
-    ) -> None:
+    def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
         super().__init__()
         self.survey, self.cells, self.windows = survey, cells, windows
         self.waiting: tuple[list[ScoreCells], list[ScoreCells]] = ([], [])
@@ -204,7 +202,13 @@ def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int) -> Cel
 
 
 def summarize_by_cells(
-    source: ShardSource, engine: Engine, memory: int, *, system: int, figures: TwoClassFigures, approximate: bool = False
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    *,
+    system: int,
+    figures: TwoClassFigures,
+    approximate: bool = False,
 ) -> Summary:
     """Summarize the trials of one system, of which neither class fits in memory; see `summarize_shards`.
 

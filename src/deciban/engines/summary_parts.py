@@ -123,4 +123,3 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
     if [len(one) for one in scores] != cells.counts[:, kept].sum(axis=1).tolist():
         raise FormatError(f"{name}: does not hold the scores that its counts ask for. Refine its shards again.")
     return refined_by(cells, survey, kept, scores)
-

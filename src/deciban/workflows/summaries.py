@@ -98,7 +98,9 @@ def summarize_files(
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
     whole = None if refine is None else opened_summaries([refine]).part
     if whole is not None and whole.refined:
-        raise InputError(f"refine: {display_name(refine or '')} was refined already. Name the merged counts of one pass.")
+        raise InputError(
+            f"refine: {display_name(refine or '')} was refined already. Name the merged counts of one pass."
+        )
     parts, names, messages = list[SummaryPart](), list[str](), list[Message]()
     with chosen.scale.engine() as engine:
         for path in _shard_files(shards):
