@@ -95,9 +95,9 @@ def test_a_number_that_was_changed_is_seen(tmp_path, column):
 )
 def test_metadata_that_were_changed_are_seen(tmp_path, change, message):
     table = read_back(tmp_path)
-    about = json.loads(table.schema.metadata[b"deciban.summary"])
+    about = json.loads(table.schema.metadata[b"deciban-summary"])
     change(about)
-    pq.write_table(table.replace_schema_metadata({b"deciban.summary": json.dumps(about)}), tmp_path / "changed")
+    pq.write_table(table.replace_schema_metadata({b"deciban-summary": json.dumps(about)}), tmp_path / "changed")
     with pytest.raises(FormatError, match=message):
         read_summary(tmp_path / "changed")
 

@@ -15,8 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.ranks.counts import SortedClass, corners
-from deciban.core.ranks.gaps import unknown_class
+from deciban.core.ranks.counts import corners
 from deciban.core.ranks.pruning import (
     are_open,
     around,
@@ -190,7 +189,7 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     True
     """
     largest = float(np.finfo(np.float64).max)
-    survey = Survey(0, True, figures, np.float64, 0)
+    survey = Survey(0, keep_tar=True, figures=figures, kind=np.float64, most=0)
     survey.add(np.array([-1.0, 1.0]), np.array([False, True]))
     survey.n, survey.finite = [10**9, 10**9], (-largest, largest)
     return np.unique(_asked(survey))
@@ -198,7 +197,8 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
 
 def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int) -> CellTally:
     """The first pass, empty."""
-    return CellTally(Survey(system, True, figures, kind, 0), ScoreCells.empty(room, fixed_thresholds(figures)))
+    survey = Survey(system, keep_tar=True, figures=figures, kind=kind, most=0)
+    return CellTally(survey, ScoreCells.empty(room, fixed_thresholds(figures)))
 
 
 def summarize_by_cells(
@@ -288,13 +288,14 @@ def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     found |= around(cells, np.concatenate(rows)) & are_open(cells)
     if figures.eer_conventions:
         found[crossing_rows(cells)] = True
-    return found & (cells.low.min(axis=0) < cells.high.max(axis=0))
+    found &= cells.low.min(axis=0) < cells.high.max(axis=0)
+    return found
 
 
 def _replaced(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCells:
     rest = cells.take(~some)
     order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
-    joined = {
+    joined: Any = {
         name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
         for name in ("starts", "counts", "low", "high", "mantissas")
     }
