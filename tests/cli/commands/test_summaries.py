@@ -25,7 +25,7 @@ def test_an_array_of_jobs(run, shards, monkeypatch):
     monkeypatch.setattr("deciban.engines.summary_parts.ROOM", 300)
     for k, name in enumerate(shards):
         code, out, err = run(f"summarize {name} -o {k}.summary --dcf 0.1")
-        assert (code, out) == (0, "")
+        assert (code, out) == (0, ""), err
         assert err.splitlines()[-1] == f"wrote  {k}.summary   a summary of 1 shard"
     assert run("merge 0.summary 1.summary 2.summary -o all.summary")[0] == 0
     code, out, err = run("eval all.summary")
