@@ -45,6 +45,9 @@ _BYTES_PER_CELL = 1600
 _BYTES_PER_SCORE = 96
 """What a score takes that is kept, with what is made of it."""
 
+_BYTES_PER_ROW = 128
+"""What rows may take, in several threads, beside all else."""
+
 FEWEST_CELLS, MOST_CELLS = 1 << 14, 1 << 20
 
 
@@ -227,7 +230,9 @@ def summarize_by_cells(
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
     room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
-    tally = engine.run(tally_of(system, figures, kind, room), source.pieces)
+    tally = tally_of(system, figures, kind, room)
+    tally.rows_per_batch = _rows(memory)
+    tally = engine.run(tally, source.pieces)
     cells, survey = told_apart(tally.merged()), tally.survey
     if approximate:
         return bounded_summary(cells, survey)
@@ -251,10 +256,14 @@ def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engi
         if int(cells.counts[:, kept].sum()) <= most:
             break
         windows, level = windows_of(cells, kept), cells.level
-        finer = engine.run(CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows), source.pieces)
+        finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows)
+        finer.rows_per_batch = _rows(memory)
+        finer = engine.run(finer, source.pieces)
         cells = _replaced(cells, kept, told_apart(finer.merged()))
         room *= 4 if cells.level <= level else 1  # there was no room for finer ones
-    found = engine.run(Keep(survey.system, windows_of(cells, kept), survey.kind), source.pieces)
+    keep = Keep(survey.system, windows_of(cells, kept), survey.kind)
+    keep.rows_per_batch = _rows(memory)
+    found = engine.run(keep, source.pieces)
     return refined_by(cells, survey, kept, found.scores())
 
 
@@ -273,6 +282,11 @@ def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Seque
     """
     tar, non = classes_of(cells, kept, scores)
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
+
+
+def _rows(memory: int) -> int:
+    """How many rows are sorted at once."""
+    return int(np.clip(memory // _BYTES_PER_ROW, 1 << 18, 1 << 22))
 
 
 def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
