@@ -45,6 +45,9 @@ _BYTES_PER_CELL = 1600
 _BYTES_PER_SCORE = 96
 """What a score takes that is kept, with what is made of it."""
 
+_FEW = 4
+"""So many scores for each cell that there is room for are worth a look at some of them first."""
+
 _BYTES_PER_ROW = 128
 """What rows may take, in several threads, beside all else."""
 
@@ -85,7 +88,15 @@ class CellTally(Locked, Work):
             own.sort()
             some = own if self.windows is None else in_windows(own, self.windows)
             if len(some):
-                self._wait(c, self.cells.of_class(some, self.levels[c]))
+                self._wait(c, self.cells.of_class(some, self._level(c, some)))
+
+    def _level(self, c: int, scores: ScoreArray) -> int:
+        """Bits of which there will be room for no more: of some trials, where nothing is known yet, as all need fewer."""
+        if self.levels[c] == self.cells.level and len(scores) > _FEW * self.cells.room:
+            some = merged_cells([self.cells.of_class(scores[:: max(len(scores) // (2 * self.cells.room), 1)])])
+            with self.lock:
+                self.levels[c] = min(self.levels[c], some.level)
+        return self.levels[c]
 
     def _wait(self, c: int, found: ScoreCells) -> None:
         """Merge when many cells wait, and not under the lock."""
