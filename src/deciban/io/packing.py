@@ -8,7 +8,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -139,27 +139,46 @@ def unpack(packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -
         out of them than of any honest file.
     """
     out = io.BytesIO()
-    tell = teller(_length(packed), "bytes") if size is None else None
+    unpack_into(out, packed, codec, name, size)
+    return out.getvalue()
+
+
+def unpack_into(out: IO[bytes], packed: BinaryIO, codec: Codec, name: str, size: int | None = None) -> None:
+    """The same into another stream.
+
+    Raises
+    ------
+    FormatError
+        As in `unpack`.
+    OSError
+        If the stream takes no more.
+    """
+    n_out, tell = 0, teller(_length(packed), "bytes") if size is None else None
+    for block in _blocks(packed, codec, name, size):
+        if not n_out and codec_of(block[:16]) is not None:
+            raise FormatError(
+                f"{name}: compressed twice, {codec.name} is the outer one. Unpack that: {codec.tool} FILE > COPY."
+            )
+        out.write(block)
+        n_out += len(block)
+        if tell is not None:
+            tell(packed.tell())
+        if n_out > max(_HARMLESS, codec.ratio * packed.tell()):
+            raise FormatError(_bomb(name, codec, n_out, packed.tell()))
+
+
+def _blocks(packed: BinaryIO, codec: Codec, name: str, size: int | None) -> Iterator[bytes]:
+    n_out = 0
     try:
         stream = codec.open(packed)
-        while size is None or out.tell() < size:
-            block = stream.read(_BLOCK if size is None else size - out.tell())
+        while size is None or n_out < size:
+            block = stream.read(_BLOCK if size is None else size - n_out)
             if not block:
-                break
-            if not out.tell() and codec_of(block[:16]) is not None:
-                raise FormatError(
-                    f"{name}: compressed twice, {codec.name} is the outer one. Unpack that: {codec.tool} FILE > COPY."
-                )
-            out.write(block)
-            if tell is not None:
-                tell(packed.tell())
-            if out.tell() > max(_HARMLESS, codec.ratio * packed.tell()):
-                raise FormatError(_bomb(name, codec, out.tell(), packed.tell()))
+                return
+            n_out += len(block)
+            yield block
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
         raise FormatError(f"{name}: compressed data are damaged or cut off ({error}). Copy the file again.") from error
-    return out.getvalue()
 
 
 def _bomb(name: str, codec: Codec, n_out: int, n_in: int) -> str:

@@ -51,20 +51,31 @@ def criteria(trials: Trials, names: Mapping[str, Chosen], where: Where) -> list[
 def _with_values(trials: Trials, name: str, listed: pa.Array) -> BoolArray:
     """Trials whose condition has one of these values, in whichever way they are written."""
     column = trials.condition(name).dictionary_encode()
-    there, texts = column.dictionary, as_text(column.dictionary)
+    there = column.dictionary
     chosen = np.zeros(len(there) + 1, np.bool_)  # the last entry is for trials without a value
     for text in listed.to_pylist():
-        alike = pc.equal(texts, constant(text))
-        value = _value(text, there.type)
-        if value is not None:
-            alike = pc.or_(alike, pc.is_in(there, value_set=value))  # NaN is in it, and equals nothing
-        found = with_gaps(alike, False)  # noqa: FBT003  # a value to fill in, no option
+        found = texts_alike(there, text)
         if not found.any():
-            listing = ", ".join(str(value) for value in texts[:20].to_pylist())
+            listing = ", ".join(str(value) for value in as_text(there)[:20].to_pylist())
             raise InputError(f"{trials.origin.name}: no trial has {name} = {text!r}; there are {listing}.")
         chosen[:-1] |= found
     meets: BoolArray = chosen[with_gaps(column.indices, len(there))]
     return meets
+
+
+def texts_alike(values: pa.Array, text: str) -> BoolArray:
+    """Which values are what a text says, in whichever way they are written; what is missing is nothing.
+
+    Examples
+    --------
+    >>> texts_alike(pa.array([1.0, 2.0]), "1")
+    array([ True, False])
+    """
+    alike = pc.equal(as_text(values), constant(text))
+    value = _value(text, values.type)
+    if value is not None:
+        alike = pc.or_(alike, pc.is_in(values, value_set=value))  # NaN is in it, and equals nothing
+    return with_gaps(alike, False)  # noqa: FBT003  # a value to fill in, no option
 
 
 def _value(text: str, kind: pa.DataType) -> pa.Array | None:

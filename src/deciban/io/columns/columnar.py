@@ -122,7 +122,7 @@ def contents_of(
         options = replace(options, need="class-scores")
     options = replace(options, log10=options.log10 or described.get("log10") is True)
     own_roles, headers = list(plain.values()), list(plain)
-    pair = _compared(options, schema.names, name)
+    pair = compared_columns(options, schema.names, name)
     if pair is not None:
         one, other = (columns[headers.index(column)] for column in pair)
         columns, own_roles, headers = (
@@ -140,8 +140,14 @@ def contents_of(
     return replace(contents, notes=contents.notes + notes)
 
 
-def _compared(options: Options, headers: Sequence[str], name: str) -> tuple[str, str] | None:
-    """The columns whose equality is the label, if the user said so."""
+def compared_columns(options: Options, headers: Sequence[str], name: str) -> tuple[str, str] | None:
+    """The columns whose equality is the label, if the user said so.
+
+    Raises
+    ------
+    FormatError
+        As in `deciban.io.columns.equality.compared`.
+    """
     chosen = None if options.columns is None else parse_columns(options.columns)
     pair = compared(chosen, headers, name) if isinstance(chosen, Mapping) else None
     return None if pair is None else (headers[pair[0]], headers[pair[1]])
@@ -232,7 +238,7 @@ def kinds_of(schema: pa.Schema, options: Options, name: str) -> tuple[ContentKin
     if description(schema).get("class_scores") is True:
         return ("class-scores", "class-key")
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
-    made = () if _compared(options, schema.names, name) is None else ("label",)
+    made = () if compared_columns(options, schema.names, name) is None else ("label",)
     roles = {kind: (*schema_roles(schema, replace(options, need=kind), name), *made) for kind in kinds}
     return tuple(kind for kind in kinds if could_hold(roles[kind], kind))
 

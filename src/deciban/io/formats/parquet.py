@@ -43,7 +43,7 @@ def read(source: Source, options: Options) -> Contents:
     if source.is_folder:
         return _read_folder(source, options)
     with only_format_errors(source.name, "Parquet"):
-        file = _opened(source, ())
+        file = opened_file(source, ())
         origin = Origin(source.name, "parquet")
         return contents_of(
             file.schema_arrow, lambda columns: _columns_of(source, columns), options, origin, source.size
@@ -52,22 +52,28 @@ def read(source: Source, options: Options) -> Contents:
 
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file, or a folder of such files, could be read as, by its schema."""
-    first = Source(_files(Path(source.path), source.name)[0]) if source.is_folder else source
-    return kinds_of(_opened(first, ()).schema_arrow, options, source.name)
+    first = Source(folder_files(Path(source.path), source.name)[0]) if source.is_folder else source
+    return kinds_of(opened_file(first, ()).schema_arrow, options, source.name)
 
 
 def sample(source: Source) -> list[list[str]]:
     """The names of columns and the first rows, as text; of a folder nothing."""
     if source.is_folder:
         return []
-    file = _opened(source, ())
+    file = opened_file(source, ())
     check_size(min(SAMPLED, file.metadata.num_rows), len(file.schema_arrow.names), source.size, source.name)
     batch = next(file.iter_batches(batch_size=SAMPLED), None)
     return [] if batch is None else rows_of(batch)
 
 
-def _opened(source: Source, text: Sequence[str]) -> Any:
-    """The file, with these columns as dictionaries; what its footer promises was checked."""
+def opened_file(source: Source, text: Sequence[str]) -> Any:
+    """The file, with these columns as dictionaries; what its footer promises was checked.
+
+    Raises
+    ------
+    FormatError
+        If its parts do not add up to it, or it promises more than it can hold.
+    """
     import pyarrow.parquet as pq
 
     opened = source.seekable()
@@ -86,17 +92,17 @@ def _opened(source: Source, text: Sequence[str]) -> Any:
 
 
 def _columns_of(source: Source, columns: Sequence[str]) -> pa.Table:
-    schema = _opened(source, ()).schema_arrow
+    schema = opened_file(source, ()).schema_arrow
     text = [column for column in columns if is_text_or_bytes(schema.field(column).type)]
-    file = _opened(source, text)
+    file = opened_file(source, text)
     check_size(file.metadata.num_rows, len(columns), source.size, source.name)
     return file.read(columns=list(columns)).select(list(columns))
 
 
 def _read_folder(source: Source, options: Options) -> Contents:
     root = Path(source.path)
-    paths = _files(root, source.name)
-    parts: list[tuple[Source, dict[str, str | None]]] = [(Source(path), _partition(path, root)) for path in paths]
+    paths = folder_files(root, source.name)
+    parts: list[tuple[Source, dict[str, str | None]]] = [(Source(path), partition_of(path, root)) for path in paths]
     first, keys = parts[0]
     for part, found in parts:
         if part.kind != "Parquet":
@@ -104,7 +110,7 @@ def _read_folder(source: Source, options: Options) -> Contents:
         if list(found) != list(keys):
             raise FormatError(f"{part.name}: lies in other partitions than {first.name}. Sort the files into one kind.")
     with only_format_errors(first.name, "Parquet"):
-        schema = _opened(first, ()).schema_arrow
+        schema = opened_file(first, ()).schema_arrow
         for key in keys:
             if key in schema.names:
                 raise FormatError(f"{first.name}: {key} is a column and a partition. Leave out one of them.")
@@ -126,22 +132,41 @@ def _read_folder(source: Source, options: Options) -> Contents:
 
 def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> pa.Schema:
     """The schema, with what the metadata of all parts say of it; refused if they say different things."""
-    described = []
+    schemas = list[tuple[str, pa.Schema]]()
     for part in parts:
         with only_format_errors(part.name, "Parquet"):
-            described.append(description(_opened(part, ()).schema_arrow))
-    first = described[0]
-    for part, other in zip(parts, described, strict=True):
+            schemas.append((part.name, opened_file(part, ()).schema_arrow))
+    return described_together(whole, schemas, options)
+
+
+def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]], options: Options) -> pa.Schema:
+    """A schema with what the metadata of all files say that are read as one table.
+
+    Parameters
+    ----------
+    whole : pyarrow.Schema
+    parts : sequence of (str, pyarrow.Schema)
+        What messages call each file, and its schema.
+    options : Options
+
+    Raises
+    ------
+    FormatError
+        If they say different things.
+    """
+    described = [description(schema) for _, schema in parts]
+    first, first_name = described[0], parts[0][0]
+    for (name, _), other in zip(parts, described, strict=True):
         for word in ("roles", "log10", "class_scores"):
             overruled = options.columns is not None if word == "roles" else word == "log10" and options.log10
             if not overruled and (first.get(word) or None) != (other.get(word) or None):
                 raise FormatError(
-                    f"{part.name}: its metadata say {word} = {other.get(word)}, those of {parts[0].name} "
+                    f"{name}: its metadata say {word} = {other.get(word)}, those of {first_name} "
                     f"{first.get(word)}. Files that are read as one table must mean the same: write one of them again."
                 )
         if ("classes" in first) != ("classes" in other):
-            with_list, without = (part, parts[0]) if "classes" in other else (parts[0], part)
-            raise FormatError(f"{with_list.name} lists all classes, {without.name} does not. Write one of them again.")
+            with_list, without = (name, first_name) if "classes" in other else (first_name, name)
+            raise FormatError(f"{with_list} lists all classes, {without} does not. Write one of them again.")
     listed = [one["classes"] for one in described if isinstance(one.get("classes"), list)]
     if not listed:
         return whole
@@ -149,8 +174,14 @@ def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> p
     return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
 
 
-def _files(root: Path, name: str) -> list[Path]:
-    """The files of a folder in order, without those that are hidden."""
+def folder_files(root: Path, name: str) -> list[Path]:
+    """The files of a folder in order, without those that are hidden.
+
+    Raises
+    ------
+    FormatError
+        If there is none.
+    """
     found = (path for path in root.rglob("*") if path.is_file())
     paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
     if not paths:
@@ -158,7 +189,7 @@ def _files(root: Path, name: str) -> list[Path]:
     return paths
 
 
-def _partition(path: Path, root: Path) -> dict[str, str | None]:
+def partition_of(path: Path, root: Path) -> dict[str, str | None]:
     """Names and values of the folders ``name=value`` above a file."""
     found: dict[str, str | None] = {}
     for folder in path.relative_to(root).parts[:-1]:
@@ -172,7 +203,7 @@ def _part(
     source: Source, partition: Mapping[str, str | None], columns: Sequence[str], expected: Sequence[str]
 ) -> pa.Table:
     with only_format_errors(source.name, "Parquet"):
-        there = _opened(source, ()).schema_arrow.names
+        there = opened_file(source, ()).schema_arrow.names
         if sorted(there) != sorted(expected):
             raise FormatError(
                 f"{source.name}: has the columns {', '.join(there)}, the first file {', '.join(expected)}. Files "

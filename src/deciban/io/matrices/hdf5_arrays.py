@@ -93,7 +93,7 @@ def read_mask(file: Hdf5, path: str) -> Matrix:
     FormatError
         As `read_matrix`.
     """
-    dataset = _matrix(file, path)
+    dataset = matrix_of_numbers(file, path)
     if dataset.size and dataset.id.get_storage_size() == 0 and dataset.fillvalue == 1:
         return Matrix(None, dataset.shape, f"{file.name}, {path}")
     return read_matrix(file, path)
@@ -131,7 +131,14 @@ def _numbers(file: Hdf5, path: str) -> Any:
     return dataset
 
 
-def _matrix(file: Hdf5, path: str) -> Any:
+def matrix_of_numbers(file: Hdf5, path: str) -> Any:
+    """A two-dimensional dataset of numbers, whose size was not checked.
+
+    Raises
+    ------
+    FormatError
+        If it holds anything else.
+    """
     dataset = _numbers(file, path)
     if dataset.shape is None or len(dataset.shape) != 2:
         raise FormatError(f"{file.name}, {path}: expected a matrix, got an array of shape {dataset.shape}.")
@@ -146,7 +153,7 @@ def read_matrix(file: Hdf5, path: str) -> Matrix:
     FormatError
         If it holds no numbers, or promises more of them than were stored.
     """
-    dataset = _matrix(file, path)
+    dataset = matrix_of_numbers(file, path)
     file.check_size(dataset, path)
     bare = _read_bare(file, dataset)
     if bare is None:
@@ -157,8 +164,20 @@ def read_matrix(file: Hdf5, path: str) -> Matrix:
     return Matrix(values, dataset.shape, f"{file.name}, {path}", has_nan=has_nan)
 
 
-def cells_of(file: Hdf5, dataset: Any, where: str) -> AnyArray:
-    """All cells of a dataset of numbers or strings of fixed length, in the byte order of this machine.
+def rows_of(file: Hdf5, path: str, start: int, stop: int) -> AnyArray:
+    """Some rows of a matrix whose size was checked; ones that were never stored are made.
+
+    Raises
+    ------
+    FormatError
+        If a chunk is damaged.
+    """
+    dataset = matrix_of_numbers(file, path)
+    return cells_of(file, dataset, f"{file.name}, {path}", (start, stop))
+
+
+def cells_of(file: Hdf5, dataset: Any, where: str, rows: tuple[int, int] | None = None) -> AnyArray:
+    """All cells of a dataset of numbers or strings of fixed length, in the byte order of this machine; or some rows.
 
     Raises
     ------
@@ -169,15 +188,16 @@ def cells_of(file: Hdf5, dataset: Any, where: str) -> AnyArray:
 
     kind = dataset.dtype
     if dataset.chunks is None:
-        values = np.empty(dataset.shape, kind.newbyteorder("="))
+        shape = dataset.shape if rows is None else (rows[1] - rows[0], *dataset.shape[1:])
+        values = np.empty(shape, kind.newbyteorder("="))
         if values.size:
-            dataset.read_direct(values)
+            dataset.read_direct(values, None if rows is None else np.s_[rows[0] : rows[1]])
         return values
     if kind.kind != "S" and not h5py.h5t.py_create(kind, logical=True).equal(dataset.id.get_type()):
         raise FormatError(f"{where}: numbers of an unusual type. Rewrite the file with h5repack -l CONTI.")
     if kind == np.bool_:  # other bytes than 0 and 1 are no booleans, and the reader of masks will say so
-        return cells(file, dataset, where, np.dtype(np.int8), lambda: int(dataset.fillvalue))
-    values = cells(file, dataset, where, kind, lambda: dataset.fillvalue)
+        return cells(file, dataset, where, np.dtype(np.int8), lambda: int(dataset.fillvalue), rows)
+    values = cells(file, dataset, where, kind, lambda: dataset.fillvalue, rows)
     return values.astype(kind.newbyteorder("="), copy=False)
 
 

@@ -31,7 +31,12 @@ _WORDS = 1 << 16
 
 
 def cells(
-    file: Hdf5, dataset: Any, where: str, kind: np.dtype[Any], fill: Callable[[], object] | None = None
+    file: Hdf5,
+    dataset: Any,
+    where: str,
+    kind: np.dtype[Any],
+    fill: Callable[[], object] | None = None,
+    rows: tuple[int, int] | None = None,
 ) -> AnyArray:
     """All cells of a dataset whose storage and size were checked, with their bytes as they are in the file.
 
@@ -45,6 +50,8 @@ def cells(
         What the bytes of a cell are.
     fill : function, optional
         Gives the value of cells that were never written; 0 when left out.
+    rows : pair of int, optional
+        The first row that is read, and the one behind the last; all, if left out.
 
     Raises
     ------
@@ -56,21 +63,24 @@ def cells(
     chunks: list[Any] = []
     dataset.id.chunk_iter(chunks.append)
     n_due = math.prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
-    if len(chunks) < n_due:
-        found = np.full(dataset.shape, 0 if fill is None else fill(), kind)
-    else:
-        found = np.empty(dataset.shape, kind)
+    start_row, stop_row = rows or (0, dataset.shape[0])
+    shape = (stop_row - start_row, *dataset.shape[1:])
+    found = np.empty(shape, kind) if len(chunks) >= n_due else np.full(shape, 0 if fill is None else fill(), kind)
     n_bytes = math.prod(dataset.chunks) * kind.itemsize
     for offset, skipped, start, size in chunks:
+        first, last = max(offset[0], start_row), min(offset[0] + dataset.chunks[0], stop_row)
+        if first >= last:
+            continue
         data: bytes | None = file.bytes_at(start, size) if start + size <= file.size else None
         for at in reversed(range(len(filters))):
             if not skipped >> at & 1:
                 data = _undone(filters[at], data, n_bytes, kind.itemsize)
         if data is None or len(data) != n_bytes:
             raise FormatError(f"{where}: the chunk at {offset} is damaged. Copy the file again.")
-        place = tuple(slice(first, first + length) for first, length in zip(offset, dataset.chunks, strict=True))
-        target = found[place]
-        target[...] = np.frombuffer(data, kind).reshape(dataset.chunks)[tuple(map(slice, target.shape))]
+        rest = tuple(slice(at, at + length) for at, length in zip(offset[1:], dataset.chunks[1:], strict=True))
+        target = found[(slice(first - start_row, last - start_row), *rest)]
+        source = np.frombuffer(data, kind).reshape(dataset.chunks)[first - offset[0] : last - offset[0]]
+        target[...] = source[tuple(map(slice, target.shape))]
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
+from deciban.trials.joining.matching import JoinReport
 from deciban.types import AnyArray, CountArray, ScoreArray
 
 
@@ -87,12 +88,13 @@ class Piece(ABC):
             If something cannot be read, or is not what it was; the message names the piece and the row.
         """
 
-    def changed(self) -> FormatError:
-        """The error of a file that is not what it was when it was opened."""
-        return FormatError(
-            f"{self.name}: changed while it was read. What was counted before and after does not belong together: "
-            "run it again when nobody writes there."
-        )
+
+def changed(name: str) -> FormatError:
+    """The error of a file that is not what it was when it was opened; ``name`` is the piece that is read."""
+    return FormatError(
+        f"{name}: changed while it was read. What was counted before and after does not belong together: run it again "
+        "when nobody writes there."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,10 @@ class ShardSource:
         What was read and assumed.
     paths : tuple
         What the user named.
+    kept : object
+        What has to live as long as the source: a folder of temporary files, which goes with it.
+    report : JoinReport, optional
+        How trials met, where they had to be joined.
     """
 
     name: str
@@ -126,6 +132,8 @@ class ShardSource:
     has_weights: bool = False
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
+    kept: Any = None
+    report: JoinReport | None = None
 
     @cached_property
     def n_rows(self) -> int:

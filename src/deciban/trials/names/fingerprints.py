@@ -42,7 +42,7 @@ def encode_distinct(names: pa.Array) -> tuple[IntArray, pa.Array] | None:
     """
     if len(names) < WORTHWHILE or not _mostly_distinct(names) or _longest(names) > _LONGEST:
         return None
-    prints = _fingerprints(names)
+    prints = fingerprints(names)
     prints.sort()
     if not np.any(prints[1:] == prints[:-1]):
         return np.arange(len(names), dtype=np.int32), names
@@ -131,7 +131,7 @@ def _rows_of(bits: int) -> int:
 
 def _packed(names: pa.Array, bits: int) -> IntArray:
     """Sorted integers of fingerprint and row: as many bits of the one as the other leaves."""
-    prints = _fingerprints(names)
+    prints = fingerprints(names)
     prints >>= np.uint64(bits + 1)
     prints <<= np.uint64(bits)
     for start in range(0, len(prints), _CHUNK):
@@ -157,8 +157,15 @@ def _longest(names: pa.Array) -> int:
     return int(pc.max(pc.binary_length(names)).as_py() or 0)
 
 
-def _fingerprints(names: pa.Array) -> Words:
-    """Fingerprints of all names, in their order."""
+def fingerprints(names: pa.Array) -> Words:
+    """Numbers of names, in their order: equal names have equal ones, on every machine.
+
+    Examples
+    --------
+    >>> ann, bob, other = fingerprints(pa.array(["ann", "bob", "ann"]))
+    >>> bool(ann == other), bool(ann == bob)
+    (True, False)
+    """
     ends, letters = borders(names), names.buffers()[2]
     data: AnyArray = np.frombuffer(letters, np.uint8) if letters is not None else np.empty(0, np.uint8)
     prints = np.empty(len(names), np.uint64)

@@ -1,0 +1,114 @@
+"""What a user says about trials in pieces: how columns, labels and names are read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+from deciban.errors import InputError
+from deciban.io.columns.headers import Columns, Vocabulary
+from deciban.io.contents import ContentKind
+from deciban.io.formats import Options
+from deciban.io.shards.layout import Converted
+from deciban.trials.joining.matching import Duplicates, Missing, check_policies
+
+_BYTES_PER_ROW = 400
+"""What a row takes while it is joined, about: its names twice, and the order of these."""
+
+_MOST_PARTS = 256
+"""Files that are written at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowToRead:
+    """How tables and matrices in pieces are read; the meaning of most is that of `deciban.workflows.Reading`.
+
+    Attributes
+    ----------
+    kind : {"two-class", "classes"}, optional
+        What the scores are about; left out, what the tables hold decides.
+    missing, duplicates
+        As in `deciban.align`, where trials are joined by name.
+    format, columns, key_format, key_columns, labels : optional
+    where : mapping of str to str or sequence of str, optional
+        Values of columns of the key: only such trials are read.
+    log10 : bool
+    by_order : bool
+        Rows of scores and key belong together in their order. A matrix without names is told its speakers in order.
+    weights : str, optional
+        Column of the key that says how much trials count.
+    classes : sequence of str, optional
+        Many classes: which columns are scores, in this order.
+    units : "trials", or sequence of columns, paths and mappings, optional
+        What names the units: one, or one for each side; empty for the names of the sides.
+    units_apart : bool
+        Whether units of the two sides have nothing to do with each other.
+    converted : function, optional
+        Makes natural logarithms of scores, ``converted(scores, classes)``; can be pickled.
+    memory : int
+        Bytes that a join by name may take.
+    """
+
+    kind: Literal["two-class", "classes"] | None = None
+    missing: Missing = "error"
+    duplicates: Duplicates = "error"
+    format: str | None = None
+    columns: Columns | None = None
+    key_format: str | None = None
+    key_columns: Columns | None = None
+    labels: Mapping[str, str] | None = None
+    where: Mapping[str, str | Sequence[str]] | None = None
+    log10: bool = False
+    by_order: bool = False
+    weights: str | None = None
+    classes: Sequence[str] | None = None
+    units: Sequence[Any] | None = None
+    units_apart: bool = False
+    converted: Converted | None = None
+    memory: int = 1_000_000_000
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Check what was given.
+
+        Raises
+        ------
+        TypeError
+            If there is no such option.
+        InputError
+            If a policy is none.
+
+        Examples
+        --------
+        >>> HowToRead.of({"log10": True}).log10
+        True
+        """
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                raise TypeError(f"open_shards() got an unexpected keyword argument {name!r}.{meant}")
+        found = cls(**given)
+        check_policies(found.missing, found.duplicates)
+        if found.where is not None and not isinstance(found.where, Mapping):
+            raise InputError(f"where: got {found.where!r}. Write the values of each condition column.")
+        return found
+
+    def options(self, need: ContentKind | None = None, *, of_key: bool = False) -> Options:
+        """What readers are told."""
+        columns = self.key_columns if of_key else self.columns
+        vocabulary = Vocabulary.of(self.labels)
+        return Options(need=need, columns=columns, vocabulary=vocabulary, log10=self.log10, of_key=of_key)
+
+    def n_parts(self, n_rows: int) -> int:
+        """Into how many parts so many rows are cut to be joined."""
+        return int(min(max(-(-n_rows * _BYTES_PER_ROW // self.memory), 1), _MOST_PARTS))
+
+    @property
+    def values(self) -> dict[str, tuple[str, ...]]:
+        """The values of ``where``, always several."""
+        given = self.where or {}
+        return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in given.items()}

@@ -1,0 +1,101 @@
+"""What an input is: a table in pieces, a matrix, or something that becomes a table in a temporary folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from deciban.io.formats import bare_name
+from deciban.io.recognition import is_stream
+from deciban.io.shards.files import TableFile, is_columnar, open_files, refuse_doubles, table_files
+from deciban.io.shards.how import HowToRead
+from deciban.io.shards.matrices import Matrix
+from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
+from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
+from deciban.io.shards.rows import RowTable
+from deciban.io.shards.spilling import Folder
+from deciban.io.shards.text import write_table_of
+from deciban.io.source import display_name, is_open_file
+
+Opened: TypeAlias = RowTable | Matrix
+
+
+def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> Opened:
+    """Find out what an input is.
+
+    Parameters
+    ----------
+    given : path or object
+    how : HowToRead
+    of_key : bool
+        Whether this is the key.
+    name : str
+        What messages call an object.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        If it is nothing that can be read, or cannot be.
+    """
+    if is_open_file(given) or (isinstance(given, str | os.PathLike) and is_stream(given)):
+        return _written(given, [TableFile(Path(display_name(given)))], how, of_key=of_key)
+    if not isinstance(given, str | os.PathLike):
+        return _object(given, how, of_key=of_key, name=name)
+    if is_zarr(given):
+        return open_matrix(given)
+    files = table_files(given)
+    if len(files) == 1 and is_matrix_file(files[0].path):
+        return open_matrix(files[0].path)
+    if len(files) > 1 or is_columnar(files[0].path):
+        packed = [file for file in files if not is_columnar(file.path)]
+        if not packed or Path(given).is_dir():  # a folder holds nothing else, or it is refused
+            return open_files(given, files, how.options(of_key=of_key))
+    return _written(given, files, how, of_key=of_key)
+
+
+def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: bool) -> RowTable:
+    """A table that other files became, one by one; rows are called by these."""
+    refuse_doubles([file.path for file in files if file.path.is_file()])
+    folder = Folder()
+    with folder.or_nothing() as path:
+        made, told = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)], True
+        for file, target in zip(files, made, strict=True):
+            told = write_table_of(given if is_stream(given) else file.path, target.path, how, of_key=of_key) and told
+        options = replace(how, columns=None).options() if told else how.options(of_key=of_key)
+        table = _called(open_files(path, made, options, are_ours=True), files, made, folder)
+        name = display_name(given)
+        return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,), told=told)
+
+
+def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: Folder) -> RowTable:
+    """The same with pieces that are called by the files that a user knows."""
+    names = {str(one.path): display_name(file.path) for file, one in zip(files, made, strict=True)}
+    rows, first = [], dict.fromkeys(names, 0)
+    for one in table.rows:
+        path = one.path  # type: ignore[attr-defined]
+        start = first[path]
+        first[path] = start + one.n_rows
+        words = f"{names[path]}, rows {start:,} to {first[path] - 1:,}"
+        rows.append(replace(one, name=words))  # type: ignore[type-var]
+    reading = f"{table.reading}, parsed into a temporary folder"
+    return replace(table, rows=tuple(rows), reading=reading, kept=folder)
+
+
+def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
+    found = matrix_of(given, name)
+    if found is not None:
+        return found
+    files = files_of_dataset(given)
+    if files is not None:
+        return replace(open_files(name, files, how.options(of_key=of_key)), system="system", paths=())
+    folder = Folder()
+    with folder.or_nothing() as path:
+        target = path / "rows.parquet"
+        write_object(given, target, name)
+        made = [TableFile(target)]
+        table = open_files(path, made, how.options(of_key=of_key), are_ours=True)
+        called = _called(table, [TableFile(Path(name))], made, folder)
+        return replace(called, name=name, system="system", paths=())

@@ -1,0 +1,226 @@
+"""What the columns of a table in pieces mean, and how some of its rows become trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import compute as pc
+from deciban._arrow import with_gaps
+from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import DecibanError, FormatError, InputError
+from deciban.io.contents import RowError, scores_of
+from deciban.io.shards.pieces import Chunk, Piece, Wanted
+from deciban.io.shards.rows import Rows
+from deciban.io.shards.truth import SpeakersAgree, Truth, plain
+from deciban.io.shards.units import UnitsOf
+from deciban.trials.criteria import texts_alike
+from deciban.trials.frozen import as_text
+from deciban.trials.tables import LOG_10
+from deciban.types import AnyArray, BoolArray, CountArray, ScoreArray
+
+Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
+
+_LARGEST = 2.0**53
+"""Floats hold whole numbers up to here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where things stand in rows.
+
+    Attributes
+    ----------
+    scores : tuple of tuple of str
+        The columns of each system: one, or of many classes one for each.
+    classes : tuple of str
+        Of many classes.
+    truth : Truth
+    where : mapping of str to tuple of str
+        Rows are left out that have no such values.
+    weights : str, optional
+        Column that says how much trials count.
+    units : UnitsOf, optional
+    log10 : bool
+        Whether scores of two classes are common logarithms.
+    converted : function, optional
+        Makes natural logarithms of scores; of many classes it is told which these are.
+    """
+
+    scores: tuple[tuple[str, ...], ...]
+    truth: Truth
+    classes: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weights: str | None = None
+    units: UnitsOf | None = None
+    log10: bool = False
+    converted: Converted | None = None
+
+    @property
+    def has_units(self) -> bool:
+        """Whether rows say their units."""
+        return self.units is not None or isinstance(self.truth, SpeakersAgree)
+
+    def columns(self, wanted: Wanted) -> list[str]:
+        """What has to be read."""
+        found = [name for at in wanted.systems for name in self.scores[at]]
+        found += self.truth.columns if wanted.truth else ()
+        found += [*self.where]
+        found += [self.weights] if wanted.weight and self.weights is not None else []
+        if wanted.units and self.has_units:
+            found += self.truth.columns if self.units is None else self.units.columns
+        return list(dict.fromkeys(found))
+
+    def chunk(self, table: pa.Table, wanted: Wanted) -> Chunk:
+        """The trials of rows.
+
+        Raises
+        ------
+        RowError, InputError, KeyMismatchError
+            If something cannot stand where it stands.
+        """
+        scores = tuple(self._scores(table, at) for at in wanted.systems)
+        truth = self.truth.of(table) if wanted.truth else None
+        weight = self._weights(table) if wanted.weight and self.weights is not None else None
+        units = self._units(table) if wanted.units and self.has_units else None
+        if not self.where:
+            return Chunk(scores, truth, units, weight)
+        chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
+        return Chunk(
+            tuple(one[chosen] for one in scores),
+            None if truth is None else truth[chosen],
+            None if units is None else units.take(chosen),
+            None if weight is None else weight[chosen],
+        )
+
+    def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:
+        """The scores of a system as they are written.
+
+        Raises
+        ------
+        RowError
+            If one is missing or NaN.
+        """
+        columns = [scores_of(plain(table.column(name))) for name in self.scores[at]]
+        found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
+        return found
+
+    def _scores(self, table: pa.Table, at: int) -> ScoreArray:
+        found = self.raw_scores(table, at)
+        if self.log10:
+            found = found * found.dtype.type(LOG_10)
+        if self.converted is not None:
+            found = self.converted(found, self.classes)
+        if self.classes and len(found) and found.max(axis=1).min() == -np.inf:
+            row = int(np.argmin(found.max(axis=1)))
+            raise RowError(
+                "this segment excludes every class, with -inf throughout. At least one class must be possible: repair "
+                "the scores, or leave the segment out",
+                row,
+            )
+        return found
+
+    def _weights(self, table: pa.Table) -> CountArray:
+        assert self.weights is not None  # noqa: S101  # it was asked
+        column, name = plain(table.column(self.weights)), self.weights
+        if column.null_count:
+            raise RowError(f"no value in column {name}, which says how much trials count", None)
+        try:
+            values: AnyArray = np.asarray(pc.cast(column, pa.float64()), np.float64)
+        except pa.ArrowInvalid as error:
+            raise RowError(
+                f"column {name} says how much trials count, and holds what is no number ({error})", None
+            ) from error
+        for bad, rule in _validate.weight_rules(values):
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise RowError(f"{values[row]:g} in column {name}, but {rule}", row)
+        is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
+        return values.astype(np.int64) if is_whole else values
+
+    def _units(self, table: pa.Table) -> TrialUnits:
+        if self.units is not None:
+            return self.units.of(table)
+        assert isinstance(self.truth, SpeakersAgree)  # noqa: S101  # it has units
+        return self.truth.who.units(*self.truth.speakers(table))
+
+    def _chosen(self, table: pa.Table, name: str) -> BoolArray:
+        return rows_with(table.column(name), self.where[name])
+
+
+def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:
+    """Which rows have one of these values, in whichever way they are written.
+
+    Examples
+    --------
+    >>> rows_with(pa.chunked_array([[1.0, 2.0, None]]), ["1"])
+    array([ True, False, False])
+    """
+    values_of = plain(column).combine_chunks()
+    encoded = values_of if pa.types.is_dictionary(values_of.type) else values_of.dictionary_encode()
+    chosen = np.zeros(len(encoded.dictionary) + 1, np.bool_)  # the last entry is for rows without a value
+    for text in values:
+        chosen[:-1] |= texts_alike(encoded.dictionary, text)
+    found: BoolArray = chosen[with_gaps(encoded.indices, len(encoded.dictionary))]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRows(Piece):
+    """Rows of a table as trials.
+
+    Attributes
+    ----------
+    rows : Rows
+    layout : Layout
+    """
+
+    rows: Rows
+    layout: Layout
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """See `Piece`."""
+        return self.rows.name
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """See `Piece`."""
+        return self.rows.n_rows
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        table = self.rows.table(self.layout.columns(wanted))
+        try:
+            return self.layout.chunk(table, wanted)
+        except RowError as error:
+            place = self.name if error.row is None else f"{self.name}, row {error.row}"
+            raise FormatError(f"{place}: {error}.") from error
+        except DecibanError as error:
+            raise type(error)(f"{self.name}: {error}") from error
+
+
+def require_values(where: Mapping[str, Sequence[str]], rows: Sequence[Rows], names: Sequence[str], name: str) -> None:
+    """Refuse values that no row has; pieces are looked at until all were seen.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or no row with such a value.
+    """
+    for column, values in where.items():
+        if column not in names:
+            raise InputError(f"{name}: no condition {column!r}; there are {', '.join(names) or 'none'}.")
+        left, seen = list(values), dict[str, None]()
+        for piece in rows:
+            if not left:
+                break
+            own = plain(piece.table([column]).column(column))
+            left = [value for value in left if not rows_with(own, [value]).any()]
+            seen |= dict.fromkeys(as_text(pc.unique(own)).drop_null().to_pylist()[:20])
+        if left:
+            raise InputError(f"{name}: no trial has {column} = {left[0]!r}; there are {', '.join([*seen][:20])}.")

@@ -1,0 +1,399 @@
+"""Matrices of trials in pieces: blocks of rows, whose truth is a mask or follows from who is who."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.arrays.checked import as_scores
+from deciban.io.formats import bare_name
+from deciban.io.shards.how import HowToRead
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
+from deciban.io.shards.rows import RowTable
+from deciban.io.shards.speakers import WhoIsWho
+from deciban.messages import Message
+from deciban.trials.joining.matching import JoinReport
+from deciban.trials.tables import LOG_10
+from deciban.types import AnyArray, BoolArray
+
+CELLS = 1 << 20
+"""Cells of a block, about."""
+
+
+class Cells(ABC):
+    """Numbers in rows that can be read apart. Can be pickled."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int, name: str) -> AnyArray:
+        """Read some rows; ``name`` is what messages call them.
+
+        Raises
+        ------
+        FormatError, OSError
+            If they cannot be read, or are not what they were.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayCells(Cells):
+    """An array of another library, or one in memory."""
+
+    array: Any
+    name: str
+
+    def rows(self, start: int, stop: int, name: str) -> AnyArray:
+        """See `Cells.rows`."""
+        found = self.array[start:stop]
+        try:
+            if hasattr(found, "compute"):
+                found = found.compute(scheduler="synchronous")
+            return np.asarray(found)
+        except Exception as error:
+            raise FormatError(f"{name}: cannot be read ({type(error).__name__}: {error}).") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Numbers in a file or an object, rows and columns, or one for each trial.
+
+    Attributes
+    ----------
+    name : str
+    cells : Cells
+    shape : tuple of int
+    kind : dtype
+    names : pair of pyarrow arrays, optional
+        Of rows and columns, if the file says them.
+    mask : Matrix, optional
+        Which cells are trials, in 0 and 1; all, if left out.
+    is_mask : bool, optional
+        Whether these are no scores: True, False, or None if nothing says it.
+    rows_per_chunk : int, optional
+        Rows that are stored together.
+    path : path, optional
+    reading : str
+        What was read, for messages.
+    """
+
+    name: str
+    cells: Cells
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+    names: tuple[pa.Array, pa.Array] | None = None
+    mask: Matrix | None = None
+    is_mask: bool | None = None
+    rows_per_chunk: int | None = None
+    path: Any = None
+    reading: str = "array"
+
+    @property
+    def system(self) -> str:
+        """What a system is called."""
+        return "system" if self.path is None else bare_name(Path(str(self.path)).name)
+
+
+@dataclass(frozen=True, eq=False)
+class Speakers:
+    """The speaker of every row and every column, as numbers.
+
+    Attributes
+    ----------
+    who : WhoIsWho
+    enroll, test : int arrays
+    """
+
+    who: WhoIsWho
+    enroll: AnyArray
+    test: AnyArray
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Piece):
+    """Some rows of matrices.
+
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+        Cells; not all need be trials.
+    start, stop : int
+        Rows.
+    systems : tuple of Matrix
+    truth : Matrix or Speakers
+    log10 : bool
+    classes : tuple of str
+        Of many classes, a row is a trial.
+    """
+
+    name: str
+    n_rows: int
+    start: int
+    stop: int
+    systems: tuple[Matrix, ...]
+    truth: Matrix | Speakers
+    log10: bool
+    classes: tuple[str, ...] = ()
+    converted: Any = None
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        chosen = self._chosen()
+        scores = tuple(self._scores(self.systems[at], chosen) for at in wanted.systems)
+        truth = self._truth(chosen) if wanted.truth else None
+        units = self._units(chosen) if wanted.units else None
+        return Chunk(scores, truth, units)
+
+    def _rows(self, matrix: Matrix) -> AnyArray:
+        found = matrix.cells.rows(self.start, self.stop, self.name)
+        if len(found) != self.stop - self.start:
+            raise FormatError(f"{self.name}: has {len(found)} rows, not {self.stop - self.start}. Copy the file again.")
+        return found
+
+    def _chosen(self) -> BoolArray | None:
+        """Which cells are trials; None for all."""
+        if self.classes:
+            return None
+        chosen: BoolArray | None = None
+        for at, one in enumerate(self.systems):
+            if one.mask is not None:
+                own = _only(self._rows(one.mask), (0, 1), f"{one.mask.name}, {self.name}") == 1
+                if at and (chosen is None or not np.array_equal(own, chosen)):
+                    raise KeyMismatchError(f"{self.name}: the masks of {self.systems[0].name} and {one.name} differ.")
+                chosen = own
+        if isinstance(self.truth, Matrix) and self.truth.kind != np.bool_:
+            labelled = _only(self._rows(self.truth), (1, 0, -1), f"{self.truth.name}, {self.name}") != 0
+            if chosen is not None and (labelled & ~chosen).any():
+                row, column = (int(at) for at in np.argwhere(labelled & ~chosen)[0])
+                raise KeyMismatchError(
+                    f"{self.name}: row {self.start + row}, column {column} is a trial of {self.truth.name}, and has no "
+                    f"score in {self.systems[0].name}. Clear it in the key, or complete the scores."
+                )
+            chosen = labelled
+        return None if chosen is None or chosen.all() else chosen
+
+    def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
+        values = self._rows(matrix)
+        if self.classes:
+            found = as_scores(values, self.name)
+        else:
+            found = as_scores(values.ravel() if chosen is None else values[chosen], self.name)
+        if self.log10 and not self.classes:
+            found = found * found.dtype.type(LOG_10)
+        return found if self.converted is None else self.converted(found, self.classes)
+
+    def _truth(self, chosen: BoolArray | None) -> AnyArray:
+        if isinstance(self.truth, Speakers):
+            same = self.truth.enroll[self.start : self.stop, None] == self.truth.test
+            return np.asarray(same.ravel() if chosen is None else same[chosen])
+        values = self._rows(self.truth)
+        if self.classes:
+            return _classes(values, len(self.classes), self.name)
+        if len(self.truth.shape) == 1 and self.truth.kind != np.bool_:
+            return np.asarray(_only(values, (1, -1, 0), self.name)[slice(None) if chosen is None else chosen] == 1)
+        truth = values.astype(np.bool_) if self.truth.kind == np.bool_ else values == 1
+        return truth.ravel() if chosen is None else truth[chosen]
+
+    def _units(self, chosen: BoolArray | None) -> TrialUnits | None:
+        if not isinstance(self.truth, Speakers):
+            return None
+        n_rows, n_columns = self.stop - self.start, len(self.truth.test)
+        enroll = np.repeat(self.truth.enroll[self.start : self.stop], n_columns)
+        test = np.tile(self.truth.test, n_rows)
+        if chosen is not None:
+            enroll, test = enroll[chosen.ravel()], test[chosen.ravel()]
+        return self.truth.who.units(enroll, test)
+
+
+def _only(values: AnyArray, allowed: Sequence[int], name: str) -> AnyArray:
+    known = np.logical_or.reduce([values == one for one in allowed])
+    if not known.all():
+        place = np.argwhere(~known)[0]
+        raise FormatError(
+            f"{name}: the mask holds {values[tuple(place)]} in row {place[0]} of the block"
+            f"{f', column {place[1]}' if len(place) > 1 else ''}, but only {', '.join(map(str, allowed))} mean "
+            "anything."
+        )
+    return values
+
+
+def _classes(values: AnyArray, n_classes: int, name: str) -> AnyArray:
+    found: AnyArray = values.astype(np.int64)
+    if not np.array_equal(found, values) or (len(found) and (found.min() < 0 or found.max() >= n_classes)):
+        raise FormatError(f"{name}: classes are whole numbers from 0 to {n_classes - 1}.")
+    return found
+
+
+def matrix_source(
+    scores: Sequence[Matrix | RowTable], key: Matrix | RowTable | None, who: WhoIsWho | None, how: HowToRead
+) -> ShardSource:
+    """Put matrices of scores and what says their truth together.
+
+    Parameters
+    ----------
+    scores : sequence of Matrix
+        One for each system.
+    key : Matrix, optional
+    who : WhoIsWho, optional
+    how : HowToRead
+
+    Raises
+    ------
+    InputError, KeyMismatchError
+        If they do not fit, or nothing says the truth.
+    """
+    systems = [one for one in scores if isinstance(one, Matrix)]
+    if len(systems) < len(scores) or isinstance(key, RowTable):
+        table = next(one.name for one in (*scores, key) if isinstance(one, RowTable))
+        raise InputError(
+            f"{table}: a table beside a matrix that is read in pieces. Bring the key as a mask of the same shape, say "
+            "who is who (--speakers), or write the matrix as a table (deciban convert)."
+        )
+    _refuse_options(how)
+    first = systems[0]
+    for one in systems:
+        if one.is_mask:
+            raise InputError(f"{one.name}: holds a mask of trials, not scores.")
+        if one.shape != first.shape or not _same_names(one, first):
+            raise KeyMismatchError(f"{one.name} is {_size(one)}, {first.name} {_size(first)}, or of other names.")
+    classes = _class_names(first, key, how)
+    truth = _truth(first, key, who, how, is_classes=bool(classes))
+    per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
+    step = max(1, CELLS // max(first.shape[1] if len(first.shape) == 2 else 1, 1))
+    if first.rows_per_chunk:  # rows that are stored together are read together
+        step = max(step // first.rows_per_chunk, 1) * first.rows_per_chunk
+    pieces = tuple(
+        Block(
+            f"{first.name}, rows {start:,} to {min(start + step, first.shape[0]) - 1:,}",
+            (min(start + step, first.shape[0]) - start) * per_row,
+            start,
+            min(start + step, first.shape[0]),
+            tuple(systems),
+            truth,
+            how.log10,
+            classes,
+            how.converted,
+        )
+        for start in range(0, first.shape[0], step)
+    )
+    if not sum(one.n_rows for one in pieces):
+        raise FormatError(f"{first.name}: holds no trial.")
+    return _source(systems, key, who, how, pieces, classes)
+
+
+def _source(
+    systems: Sequence[Matrix],
+    key: Matrix | None,
+    who: WhoIsWho | None,
+    how: HowToRead,
+    pieces: tuple[Block, ...],
+    classes: tuple[str, ...],
+) -> ShardSource:
+    words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
+    messages = [Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems]
+    messages.append(Message("key", systems[0].name if key is None else key.name, words))
+    names = [one.system for one in systems]
+    if len(set(names)) < len(names):
+        from deciban.evaluation.results import names_apart
+
+        names = list(names_apart(names, ()))
+    single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
+    return ShardSource(
+        name=", ".join(dict.fromkeys(one.name for one in systems)),
+        pieces=pieces,
+        systems=tuple(names),
+        classes=classes,
+        is_double=not single or how.converted is not None,
+        has_units=who is not None,
+        messages=tuple(messages),
+        paths=tuple(one.path for one in systems if one.path is not None),
+        report=JoinReport(sum(one.n_rows for one in pieces), 0, 0, 0),
+    )
+
+
+def _size(matrix: Matrix) -> str:
+    return " x ".join(f"{length:,}" for length in matrix.shape)
+
+
+def _same_names(one: Matrix, other: Matrix) -> bool:
+    if one.names is None or other.names is None:
+        return True
+    return all(a.equals(b) for a, b in zip(one.names, other.names, strict=True))
+
+
+def _refuse_options(how: HowToRead) -> None:
+    for name in ("where", "weights", "columns", "key_columns", "units"):
+        if getattr(how, name) is not None:
+            raise InputError(f"{name}: is about columns, and a matrix has none. Leave it out, or bring a table.")
+
+
+def _class_names(first: Matrix, key: Matrix | None, how: HowToRead) -> tuple[str, ...]:
+    """The classes, if a matrix has a column for each: with a key of one number per row."""
+    if len(first.shape) != 2 or key is None or len(key.shape) != 1 or how.kind == "two-class":
+        return ()
+    if first.shape[1] < 2:
+        return ()
+    names = tuple(map(str, range(first.shape[1]))) if how.classes is None else tuple(how.classes)
+    if len(names) != first.shape[1]:
+        raise InputError(f"classes: {len(names)} names, but {first.name} has {first.shape[1]} columns. Give one each.")
+    return names
+
+
+def _truth(
+    first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRead, *, is_classes: bool
+) -> Matrix | Speakers:
+    if who is not None:
+        return _speakers(first, who, how)
+    if key is None:
+        raise InputError(
+            f"key: none given, and {first.name} holds no labels. Pass a mask of the same shape (--key), or say who is "
+            "who (--speakers)."
+        )
+    if key.is_mask is False:
+        raise InputError(f"{key.name}: holds scores, expected a key.")
+    expected = first.shape[:1] if is_classes else first.shape
+    if key.shape != expected or not _same_names(key, first):
+        raise KeyMismatchError(
+            f"{key.name} is {_size(key)}, {first.name} {_size(first)}, or their rows and columns have other names. A "
+            "mask has a cell for each score, at the same place."
+        )
+    if is_classes:
+        return key
+    if key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
+        raise InputError(
+            f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
+            "-1 for non-targets and 0 for what is no trial."
+        )
+    return replace(key)
+
+
+def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:
+    if len(first.shape) != 2:
+        raise InputError(
+            f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key."
+        )
+    if first.names is None and not how.by_order:
+        raise InputError(
+            f"speakers: rows and columns of {first.name} have no names. If they stand in the order of the lines of "
+            f"{' and '.join(who.called)}, say so (by_order=True, --by-order)."
+        )
+    found = []
+    for side, what in enumerate(("rows", "columns")):
+        if first.names is None:
+            found.append(who.in_lines(first.shape[side], side, what))
+            continue
+        own = who.speakers_of(first.names[side], side)
+        if len(own) and own.min() < 0:
+            row = int(np.argmax(own < 0))
+            raise KeyMismatchError(
+                who.lacks(first.names[side][row].as_py(), side, f"{first.name}, {what[:-1]} {row}") + "."
+            )
+        found.append(own)
+    return Speakers(who, found[0], found[1])

@@ -1,0 +1,218 @@
+"""Files that hold a matrix, read by blocks of rows: NumPy and HDF5 where they lie, and Zarr."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.errors import FormatError, InputError
+from deciban.io.arrays.checked import read_header
+from deciban.io.library_errors import only_format_errors
+from deciban.io.matrices.hdf5 import Hdf5, opened
+from deciban.io.matrices.hdf5_arrays import matrix_of_numbers, read_names, rows_of
+from deciban.io.shards.matrices import Cells, Matrix
+from deciban.io.shards.pieces import Stamp
+from deciban.io.shards.rows import kept_open, stamp_of
+from deciban.io.source import PathLike, Source, display_name
+from deciban.types import AnyArray
+
+_ZARR = "zarr.json"
+
+
+def is_zarr(path: PathLike) -> bool:
+    """Whether this is a folder of Zarr, version 3."""
+    return (Path(path) / _ZARR).is_file()
+
+
+def is_matrix_file(path: Path) -> bool:
+    """Whether a file is a NumPy array or HDF5, not compressed as a whole."""
+    if not path.is_file():
+        return False
+    source = Source(path)
+    return source.is_plain and source.kind in ("NumPy", "HDF5")
+
+
+def open_matrix(path: PathLike) -> Matrix:
+    """Open a matrix; only what says its shape and names is read.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        If it holds no matrix of numbers, or is damaged.
+    """
+    if is_zarr(path):
+        return _zarr(path)
+    source = Source(path)
+    return _numpy(source) if source.kind == "NumPy" else _hdf5(source)
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyCells(Cells):
+    """Rows of a file of NumPy, mapped into memory.
+
+    Attributes
+    ----------
+    path : str
+    stamp : Stamp
+    offset : int
+        Where the numbers begin.
+    kind : dtype
+    shape : tuple of int
+    """
+
+    path: str
+    stamp: Stamp
+    offset: int
+    kind: np.dtype[Any]
+    shape: tuple[int, ...]
+    is_fortran: bool = False
+
+    def rows(self, start: int, stop: int, name: str) -> AnyArray:
+        """See `Cells.rows`."""
+        order: Any = "F" if self.is_fortran else "C"
+
+        def make() -> Any:
+            return np.memmap(self.path, self.kind, "r", self.offset, self.shape, order)
+
+        with only_format_errors(name, "a NumPy array"):
+            mapped = kept_open(self.path, self.stamp, name, make, self.offset)
+            return np.ascontiguousarray(mapped[start:stop], self.kind.newbyteorder("="))
+
+
+def _numpy(source: Source) -> Matrix:
+    with only_format_errors(source.name, "a NumPy array"):
+        stamp = stamp_of(source.path)
+        with source.stream() as stream:
+            shape, is_fortran, kind = read_header(stream, source.name)
+            offset = stream.tell()
+        if kind.kind not in "biuf" or kind.hasobject or len(shape) not in (1, 2):
+            raise FormatError(f"{source.name}: {kind} of shape {shape}. Expected numbers of rows and columns.")
+        shape = shape[:1] if len(shape) == 2 and shape[1] == 1 else shape
+        if offset + math.prod(shape) * kind.itemsize != source.size:
+            raise FormatError(f"{source.name}: not as long as its header promises. Copy the file again.")
+    cells = NumpyCells(str(source.path), stamp, offset, kind, shape, is_fortran)
+    return Matrix(source.name, cells, shape, kind, path=source.path, reading="npy")
+
+
+@dataclass(frozen=True, slots=True)
+class Hdf5Cells(Cells):
+    """Rows of a dataset of HDF5."""
+
+    path: str
+    stamp: Stamp
+    dataset: str
+
+    def rows(self, start: int, stop: int, name: str) -> AnyArray:
+        """See `Cells.rows`."""
+
+        def make() -> None:
+            return None
+
+        kept_open(self.path, self.stamp, name, make, self.dataset)  # whether it is the same file
+        with opened(Source(self.path)) as file:
+            return rows_of(file, self.dataset, start, stop)
+
+
+def _hdf5(source: Source) -> Matrix:
+    """Matrices where BOSARIS keeps them; see `deciban.io.formats.bosaris_hdf5`."""
+    stamp = stamp_of(source.path)
+    with opened(source) as file:
+        names = None
+        if file.has("/ID/row_ids") and file.has("/ID/column_ids"):
+            names = read_names(file, "/ID/row_ids").values, read_names(file, "/ID/column_ids").values
+        if file.has("/scores"):
+            mask = _dataset(file, source, "/score_mask", stamp, names) if file.has("/score_mask") else None
+            return _dataset(file, source, "/scores", stamp, names, mask, is_mask=False)
+        if file.has("/trial_mask"):
+            return _dataset(file, source, "/trial_mask", stamp, names, is_mask=True)
+    raise FormatError(
+        f"{source.name}: HDF5 without /scores and /trial_mask, which are what is read in pieces. Write it in the "
+        "layout of BOSARIS (deciban convert --to bosaris-hdf5)."
+    )
+
+
+def _dataset(
+    file: Hdf5,
+    source: Source,
+    path: str,
+    stamp: Stamp,
+    names: tuple[pa.Array, pa.Array] | None,
+    mask: Matrix | None = None,
+    *,
+    is_mask: bool | None = True,
+) -> Matrix:
+    dataset = matrix_of_numbers(file, path)
+    if path != "/scores" and not dataset.id.get_storage_size() and dataset.fillvalue == 1:
+        pass  # ones that were never stored
+    else:
+        file.check_size(dataset, path)
+    shape = tuple(map(int, dataset.shape))
+    if names is not None and shape != (len(names[0]), len(names[1])):
+        raise FormatError(
+            f"{source.name}, {path}: has shape {shape}, but there are {len(names[0]):,} models and {len(names[1]):,} "
+            "segments. Write the file again, as models x segments."
+        )
+    cells, step = Hdf5Cells(str(source.path), stamp, path), dataset.chunks[0] if dataset.chunks else None
+    called = source.name if path == "/scores" else f"{source.name}, {path}"
+    kind = np.dtype(dataset.dtype)
+    return Matrix(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
+
+
+@dataclass(frozen=True, slots=True)
+class ZarrCells(Cells):
+    """Rows of an array of Zarr."""
+
+    path: str
+    stamp: Stamp
+    array: str
+
+    def rows(self, start: int, stop: int, name: str) -> AnyArray:
+        """See `Cells.rows`."""
+        described = str(Path(self.path) / self.array / _ZARR)
+        with only_format_errors(name, "Zarr"):
+            found = kept_open(described, self.stamp, name, lambda: _opened_zarr(self.path, self.array))
+            return np.asarray(found[start:stop])
+
+
+def _opened_zarr(path: str, array: str) -> Any:
+    zarr = _library()
+    group = zarr.open(store=path, mode="r")
+    return group[array] if array else group
+
+
+def _library() -> Any:
+    try:
+        import zarr
+    except ImportError as error:
+        raise InputError(
+            "zarr is not installed, which reads such folders. Install it: pip install deciban[zarr]."
+        ) from error
+    return zarr
+
+
+def _zarr(path: PathLike) -> Matrix:
+    name = display_name(path)
+    zarr = _library()
+    with only_format_errors(name, "Zarr"):
+        found = zarr.open(store=str(path), mode="r")
+        if hasattr(found, "shape"):
+            return _zarr_array(str(path), "", found, name)
+        for own in ("scores", "trial_mask"):
+            if own in found:
+                return _zarr_array(str(path), own, found[own], name)
+        raise FormatError(f"{name}: a group without arrays scores and trial_mask. Name the folder of the array itself.")
+
+
+def _zarr_array(path: str, own: str, array: Any, name: str) -> Matrix:
+    kind = np.dtype(array.dtype)
+    if kind.kind not in "biuf" or len(array.shape) not in (1, 2):
+        raise FormatError(f"{name}: {kind} of shape {array.shape}. Expected numbers of rows and columns.")
+    cells = ZarrCells(path, stamp_of(Path(path) / own / _ZARR), own)
+    is_mask = {"scores": False, "trial_mask": True}.get(own)
+    shape = tuple(map(int, array.shape))
+    return Matrix(name, cells, shape, kind, None, None, is_mask, int(array.chunks[0]), path, "zarr")

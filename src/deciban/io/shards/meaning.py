@@ -1,0 +1,303 @@
+"""What the columns of tables in pieces mean: those of scores, those of a key, and of which kind both are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pyarrow as pa
+
+from deciban.errors import FormatError, InputError
+from deciban.evaluation.results import names_apart
+from deciban.io.columns.columnar import compared_columns, kinds_of, schema_roles
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
+from deciban.io.contents import ContentKind
+from deciban.io.formats import Options
+from deciban.io.shards.how import HowToRead
+from deciban.io.shards.layout import Layout, require_values
+from deciban.io.shards.rows import RowTable
+from deciban.io.shards.speakers import WhoIsWho
+from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, SpeakersAgree, Truth
+from deciban.io.shards.units import UnitsOf
+from deciban.trials.frames.to_frames import description
+
+KindOfScores = Literal["two-class", "classes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """What the columns of one table mean.
+
+    Attributes
+    ----------
+    table : RowTable
+    by_column : mapping of str to str
+    pair : pair of str, optional
+        Columns whose equality is the label.
+    log10 : bool
+        Whether scores are common logarithms.
+    """
+
+    table: RowTable
+    by_column: Mapping[str, str]
+    pair: tuple[str, str] | None
+    log10: bool
+
+    @classmethod
+    def of(cls, table: RowTable, options: Options) -> Roles:
+        """Find the roles of all columns.
+
+        Raises
+        ------
+        FormatError, InputError
+            As in `deciban.io.columns.columnar.schema_roles`.
+        """
+        free, options = _free(table), _as_told(table, options)
+        found = dict(zip(free.names, schema_roles(free, options, table.name), strict=True))
+        found |= {name: CONDITION + name for name in table.partitions}
+        log10 = options.log10 or description(table.schema).get("log10") is True
+        return cls(table, found, compared_columns(options, table.schema.names, table.name), log10)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Columns of scores."""
+        return tuple(name for name, role in self.by_column.items() if role == "score")
+
+    def column(self, role: str) -> str | None:
+        """The column of a role, if there is one."""
+        return next((name for name, own in self.by_column.items() if own == role), None)
+
+    @property
+    def sides(self) -> dict[str, str]:
+        """The columns that name trials, by side."""
+        found = {side: name for side in IDENTITY if (name := self.column(side)) is not None}
+        return found if identity_of(list(found)) else {}
+
+    @property
+    def words(self) -> str:
+        """How the table was understood."""
+        shown = [f"{role}={name!r}" for name, role in self.by_column.items() if role != IGNORED]
+        label = "" if self.pair is None else f", target if {self.pair[0]!r} is {self.pair[1]!r}"
+        return f"{self.table.reading} {some_of(shown, most=MOST_SHOWN)}{label}   {self.table.n_rows:,} rows"
+
+
+def _free(table: RowTable) -> pa.Schema:
+    fields = [field for field in table.schema if field.name not in table.partitions]
+    return pa.schema(fields, metadata=table.schema.metadata)
+
+
+def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToRead) -> KindOfScores:
+    """Whether tables are about two classes or about many, by what they hold.
+
+    Raises
+    ------
+    InputError
+        If they could be about either.
+    """
+    if how.kind is not None or how.classes is not None:
+        return how.kind or "classes"
+    held = [one for one in _kinds(tables[0], how.options()) if one in ("scores", "class-scores")]
+    if len(held) == 1:
+        return "classes" if held == ["class-scores"] else "two-class"
+    told = _kinds(tables[0] if key is None else key, how.options(of_key=key is not None))
+    truth = [one for one in told if one in ("key", "class-key")]
+    if len(truth) == 1 or not held:
+        return "classes" if truth == ["class-key"] else "two-class"
+    raise InputError(
+        f"{tables[0].name}: could be the scores of several systems for two classes, or of one system for several "
+        "classes. Say which (--kind two-class, --kind classes), name the classes (--classes), or choose a column."
+    )
+
+
+def _as_told(table: RowTable, options: Options) -> Options:
+    """Without what was said of columns, if the table knows it."""
+    return replace(options, columns=None) if table.told else options
+
+
+def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
+    return kinds_of(_free(table), _as_told(table, options), table.name)
+
+
+def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho | None) -> Truth:
+    """What in a table says the truth.
+
+    Parameters
+    ----------
+    roles : Roles
+        Of the key, or of the table that holds all.
+    classes : sequence of str
+        Of the scores, of many classes.
+    how : HowToRead
+    who : WhoIsWho, optional
+
+    Raises
+    ------
+    FormatError, InputError
+        If nothing does.
+    """
+    name, label = roles.table.name, roles.column("label")
+    if who is not None:
+        sides = roles.sides
+        if classes or tuple(sides) != ("enroll", "test"):
+            raise InputError(
+                f"speakers: trials of {name} are not named on two sides (enroll and test), so that nobody can be the "
+                "same speaker on both. Name these columns (--columns enroll=COLUMN,test=COLUMN), or leave --speakers "
+                "out."
+            )
+        return SpeakersAgree((sides["enroll"], sides["test"]), who)
+    if classes:
+        column = roles.column("class")
+        if column is None:
+            raise InputError(
+                f"key: none given, and {name} does not say of which class its segments are. Pass the table that does "
+                "(--key), or name its column (--columns class=COLUMN)."
+            )
+        return ClassColumn(column, _places(roles, column, classes, how))
+    if roles.pair is not None:
+        return EqualColumns(roles.pair)
+    if label is None:
+        raise InputError(
+            f"key: none given, and {name} holds no labels; there are {', '.join(roles.table.schema.names)}. Pass the "
+            "table that does (--key), name its column (--columns label=COLUMN), or say who is who (--speakers)."
+        )
+    vocabulary = Vocabulary.of(None if roles.table.told else how.labels)
+    return LabelColumn(label, vocabulary).settled(roles.table.rows)
+
+
+def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead) -> dict[str, int]:
+    """The position of every class among the scores; classes that a key numbers are those that were named, in order."""
+    places = {name: at for at, name in enumerate(classes)}
+    numbered = pa.types.is_integer(roles.table.schema.field(column).type)
+    if not numbered or all(name.isdecimal() for name in classes):
+        return places
+    if how.classes is None:
+        raise InputError(
+            f"{roles.table.name} numbers its classes, the scores name them: {', '.join(classes)}. Say which number is "
+            "which class by naming them in the order of the numbers (--classes NAME,NAME,...)."
+        )
+    return {str(number): places[name] for number, name in enumerate(how.classes)}
+
+
+def units_in(roles: Roles, how: HowToRead) -> UnitsOf | None:
+    """Where the units stand that a user named.
+
+    Raises
+    ------
+    InputError, FormatError, OSError
+        If there are none.
+    """
+    if how.units is None:
+        return None
+    sides = {side: name for side, name in roles.sides.items() if side != "side"}
+    names = roles.table.schema.names
+    return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
+
+
+def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
+    """The values of columns by which trials are chosen, and that there are such.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
+    known |= {name: name for name, role in roles.by_column.items() if role == "class"}
+    for name in how.values:
+        if name not in known:
+            raise InputError(f"{roles.table.name}: no condition {name!r}; there are {', '.join(known) or 'none'}.")
+    found = {known[name]: values for name, values in how.values.items()}
+    require_values(found, roles.table.rows, roles.table.schema.names, roles.table.name)
+    return found
+
+
+def classes_in(roles: Roles, how: HowToRead) -> tuple[str, ...]:
+    """The classes that scores are of, in the order of their columns or that which a user gave.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two, or one has no column.
+    """
+    there = roles.scores
+    if how.classes is None:
+        if len(there) < 2:
+            raise FormatError(f"{roles.table.name}: has {len(there)} columns of scores. Of many classes each has one.")
+        return there
+    lacking = [name for name in how.classes if name not in there]
+    if lacking:
+        raise InputError(
+            f"classes: {roles.table.name} has no scores for {', '.join(map(repr, lacking[:5]))}; it has them for "
+            f"{', '.join(there)}."
+        )
+    return tuple(how.classes)
+
+
+def weights_in(roles: Roles, how: HowToRead) -> str | None:
+    """The column of weights that a user named.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if how.weights is not None and how.weights not in roles.table.schema.names:
+        raise InputError(
+            f"{roles.table.name}: no column {how.weights!r} says how much trials count; there are "
+            f"{', '.join(roles.table.schema.names)}."
+        )
+    return how.weights
+
+
+def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
+    """Names of systems, all different: of many classes one in each table, else one for each column of scores."""
+    found = [
+        (one.table.system if is_classes or len(one.scores) == 1 else column, one.table.name)
+        for one in tables
+        for column in (one.scores[:1] if is_classes else one.scores)
+    ]
+    names = [name for name, _ in found]
+    return names_apart([table if names.count(name) > 1 else name for name, table in found], ())
+
+
+def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> Layout:
+    """Where everything stands in one table whose columns have the names that they have in several.
+
+    Parameters
+    ----------
+    scores : sequence of Roles
+    key : Roles
+        The same as the only one of scores, or of another table.
+    how : HowToRead
+    who : WhoIsWho, optional
+
+    Raises
+    ------
+    FormatError, InputError
+        If something is missing.
+    """
+    classes: tuple[str, ...] = ()
+    kind = kind_of_tables([one.table for one in scores], key.table, how)
+    if kind == "classes":
+        classes = classes_in(scores[0], how)
+        columns = tuple(classes_in(one, replace(how, classes=classes)) for one in scores)
+    else:
+        columns = tuple((name,) for one in scores for name in one.scores)
+    if not columns:
+        names = ", ".join(scores[0].table.schema.names)
+        raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
+    units, weights = units_in(key, how), weights_in(key, how)
+    log10 = bool(scores[0].log10) and not classes
+    if any(one.log10 != scores[0].log10 for one in scores):
+        raise InputError("scores of some systems are common logarithms by their metadata, others not. Write one again.")
+    return Layout(
+        scores=columns,
+        classes=classes,
+        truth=truth_in(key, classes, how, who),
+        where=conditions_in(key, how),
+        weights=weights,
+        units=units,
+        log10=log10,
+        converted=how.converted,
+    )

@@ -1,0 +1,231 @@
+"""Rows of tables in pieces: row groups of Parquet files and batches of Arrow files, each read by itself."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from deciban.io.library_errors import only_format_errors
+from deciban.io.shards.pieces import Stamp, changed
+from deciban.io.source import PathLike
+
+_MOST_OPEN = 8
+"""Files that a thread keeps open: what it reads next is mostly in the one that it read last."""
+
+_OPEN = threading.local()
+
+
+def stamp_of(path: PathLike) -> Stamp:
+    """By what a file will be known again."""
+    known = Path(path).stat()
+    return Stamp(known.st_size, known.st_mtime_ns)
+
+
+def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more: object) -> Any:
+    """What this thread opened before, if the file is still the same.
+
+    Parameters
+    ----------
+    path : str
+    stamp : Stamp
+        Of the file when the source was opened.
+    name : str
+        What messages call the piece that is read.
+    make : function
+        Opens the file.
+    *more : hashable
+        What else belongs to how it is opened.
+
+    Raises
+    ------
+    FormatError
+        If the file is another one by now.
+    """
+    try:
+        is_same = stamp_of(path) == stamp
+    except FileNotFoundError:
+        is_same = False
+    if not is_same:
+        raise changed(name)
+    opened: OrderedDict[Any, Any] = _OPEN.__dict__.setdefault("files", OrderedDict())
+    key = (path, stamp, *more)
+    if key not in opened:
+        opened[key] = make()
+        while len(opened) > _MOST_OPEN:
+            opened.popitem(last=False)
+    opened.move_to_end(key)
+    return opened[key]
+
+
+class Rows(ABC):
+    """Some rows of a table. Can be pickled.
+
+    Attributes
+    ----------
+    name : str
+        What messages call them: file and place in it.
+    n_rows : int
+    """
+
+    name: str
+    n_rows: int
+
+    @abstractmethod
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Read columns, in this order.
+
+        Raises
+        ------
+        FormatError, OSError
+            If they cannot be read, or are not what they were.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows(Rows):
+    """Rows of a file.
+
+    Attributes
+    ----------
+    path : str
+    place : int
+        Number of the row group or batch.
+    name : str
+    n_rows : int
+    stamp : Stamp
+    partition : tuple of (str, str or None)
+        Columns with one value in the whole file, as the names of its folders say.
+    """
+
+    path: str
+    place: int
+    name: str
+    n_rows: int
+    stamp: Stamp
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+    kind = ""
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        constant = dict(self.partition)
+        with only_format_errors(self.name, self.kind):
+            own = [name for name in columns if name not in constant]
+            table = self._read(own)
+            table.validate(full=True)
+            for name in columns:
+                if name in constant:
+                    values = pa.repeat(pa.scalar(constant[name], pa.string()), self.n_rows).dictionary_encode()
+                    table = table.append_column(name, values)
+            return table.select(list(columns))
+
+    def _read(self, columns: list[str]) -> pa.Table:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetRows(FileRows):
+    """A row group of a Parquet file.
+
+    Attributes
+    ----------
+    text : tuple of str
+        Columns that are read as dictionaries.
+    """
+
+    text: tuple[str, ...] = field(default=())
+
+    kind = "Parquet"
+
+    def _read(self, columns: list[str]) -> pa.Table:
+        import pyarrow.parquet as pq
+
+        def make() -> Any:
+            return pq.ParquetFile(self.path, read_dictionary=list(self.text))
+
+        opened = kept_open(self.path, self.stamp, self.name, make)
+        if not columns:
+            return _without_columns(self.n_rows)
+        return opened.read_row_group(self.place, columns=columns, use_threads=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowRows(FileRows):
+    """A batch of an Arrow file."""
+
+    kind = "Arrow"
+
+    def _read(self, columns: list[str]) -> pa.Table:
+        def make() -> Any:
+            return opened_arrow(self.path, columns)
+
+        if not columns:
+            return _without_columns(self.n_rows)
+        opened = kept_open(self.path, self.stamp, self.name, make, *columns)
+        return pa.Table.from_batches([opened.get_batch(self.place)])
+
+
+def opened_arrow(path: str, columns: Sequence[str] | None = None) -> Any:
+    """An Arrow file, of which only these columns are read."""
+    stream = pa.memory_map(path)
+    opened = pa.ipc.open_file(stream)
+    if columns is None:
+        return opened
+    fields = sorted(opened.schema.get_field_index(name) for name in columns)
+    return pa.ipc.open_file(pa.memory_map(path), options=pa.ipc.IpcReadOptions(included_fields=fields))
+
+
+def _without_columns(n_rows: int) -> pa.Table:
+    """A table of so many rows; one of no column would have none."""
+    return pa.table({"": pa.nulls(n_rows)})
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """A table in pieces.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    schema : pyarrow.Schema
+        With what the metadata of all files say.
+    rows : tuple of Rows
+    reading : str
+        How it was understood, for messages.
+    partitions : tuple of str
+        Columns that are conditions whatever they are called.
+    system : str
+        What a single system of it is called.
+    is_double : frozenset of str
+        Columns of floats that some file has as float64.
+    paths : tuple
+        What the user named.
+    kept : object
+        What has to live as long as it.
+    told : bool
+        Whether the metadata say what columns are, and nothing that a user says of columns and words counts.
+    """
+
+    name: str
+    schema: pa.Schema
+    rows: tuple[Rows, ...]
+    reading: str
+    partitions: tuple[str, ...] = ()
+    system: str = "system"
+    is_double: frozenset[str] = frozenset()
+    paths: tuple[Any, ...] = ()
+    kept: Any = None
+    told: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all pieces."""
+        return sum(one.n_rows for one in self.rows)

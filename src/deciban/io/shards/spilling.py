@@ -1,0 +1,81 @@
+"""What can be read only once, or only from its beginning: written to a temporary folder, from which pieces are read."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+PREFIX = "deciban-"
+ROWS = 1 << 20
+"""Rows of a row group that is written."""
+
+
+class Folder:
+    """A temporary folder, which goes when nobody needs it any more, when the process ends, and after every error.
+
+    Attributes
+    ----------
+    path : path
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self._gone = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove it now."""
+        self._gone()
+
+    @contextmanager
+    def or_nothing(self) -> Iterator[Path]:
+        """Remove it if the block fails."""
+        try:
+            yield self.path
+        except BaseException:
+            self.remove()
+            raise
+
+
+def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any]) -> None:
+    """Write batches or tables of one schema to a Parquet file, in row groups that a process can hold.
+
+    Parameters
+    ----------
+    path : path
+    schema : pyarrow.Schema
+    batches : iterable of pyarrow.RecordBatch or pyarrow.Table
+    """
+    import pyarrow.parquet as pq
+
+    waiting: list[pa.Table] = []
+    n_waiting = 0
+    with pq.ParquetWriter(
+        path, schema, compression="zstd", compression_level=1, use_dictionary=_text_of(schema)
+    ) as file:
+        for batch in batches:
+            table = pa.Table.from_batches([batch], schema) if isinstance(batch, pa.RecordBatch) else batch.cast(schema)
+            waiting.append(table)
+            n_waiting += len(table)
+            if n_waiting >= ROWS:
+                file.write_table(pa.concat_tables(waiting).unify_dictionaries(), row_group_size=ROWS)
+                waiting, n_waiting = [], 0
+        if waiting:
+            file.write_table(pa.concat_tables(waiting).unify_dictionaries(), row_group_size=ROWS)
+
+
+def _text_of(schema: pa.Schema) -> list[str]:
+    from deciban.trials.frames.columns import is_text_or_bytes
+
+    kinds = {field.name: field.type for field in schema}
+    return [
+        name
+        for name, kind in kinds.items()
+        if is_text_or_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    ]

@@ -1,0 +1,195 @@
+"""What says which trials are targets, or of which class they are: a column, two columns, or who is who."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
+from deciban.errors import KeyMismatchError
+from deciban.io.columns.equality import same_names
+from deciban.io.columns.headers import Vocabulary
+from deciban.io.contents import RowError, truth_of
+from deciban.io.shards.rows import Rows
+from deciban.io.shards.speakers import WhoIsWho
+from deciban.trials.frames.columns import is_text_or_bytes, of_strings
+from deciban.trials.names.codes import encode
+from deciban.types import AnyArray
+
+_PAIRED = frozenset(("1", "-1", "1.0", "0.0", "-1.0", "t", "f", "ss", "ds"))
+"""Words that mean something only beside another one."""
+
+
+class Truth(ABC):
+    """Tells the truth of rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What it is made of.
+    """
+
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def of(self, table: pa.Table) -> AnyArray:
+        """Whether each row is a target, or which class it is of.
+
+        Raises
+        ------
+        RowError, KeyMismatchError
+            If a row does not say it.
+        """
+
+
+def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column with one kind of text, bytes as text."""
+    if pa.types.is_dictionary(column.type):
+        if is_text_or_bytes(column.type.value_type):
+            return of_strings(column)
+        return pc.cast(column, column.type.value_type)
+    return pc.cast(column, pa.string()) if is_text_or_bytes(column.type) else column
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumn(Truth):
+    """A column of labels.
+
+    Attributes
+    ----------
+    column : str
+    vocabulary : Vocabulary
+        What words mean.
+    """
+
+    column: str
+    vocabulary: Vocabulary
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Truth`."""
+        return (self.column,)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        return truth_of(plain(table.column(self.column)), self.vocabulary)[0]
+
+    def settled(self, rows: Sequence[Rows]) -> LabelColumn:
+        """The same with words that mean something only beside others: which these are is asked until it is clear.
+
+        One piece alone may hold nothing but ``-1``, which means non-target beside ``1``.
+        """
+        if not self.vocabulary.folded:
+            return self
+        seen: set[str] = set()
+        for piece in rows:
+            column = plain(piece.table([self.column]).column(self.column))
+            if pa.types.is_boolean(column.type):
+                return self
+            seen |= {str(word).casefold() for word in _words(column)}
+            if not seen <= _PAIRED:
+                return self
+            within = self.vocabulary.within(seen)
+            if within is not self.vocabulary:  # both of a pair: no other word may come
+                known = {word: meaning for word in seen if (meaning := within.meaning(word)) is not None}
+                return replace(self, vocabulary=Vocabulary(known, folded=True))
+        return self
+
+
+def _words(column: pa.ChunkedArray) -> list[str]:
+    """Labels that occur, as `deciban.io.contents.truth_of` sees them; none where it refuses them."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        try:
+            column = pc.cast(column, pa.int64()).cast(pa.string())
+        except pa.ArrowInvalid:
+            return [""]
+    found: list[str] = pc.unique(pc.cast(column, pa.string())).drop_null().to_pylist()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class EqualColumns(Truth):
+    """Two columns of names, which are equal in target trials."""
+
+    columns: tuple[str, str]
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        one, other = (plain(table.column(name)) for name in self.columns)
+        return to_numpy(pc.cast(same_names(one, other, self.columns), pa.bool_()))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassColumn(Truth):
+    """A column of names of classes.
+
+    Attributes
+    ----------
+    column : str
+    places : mapping of str to int
+        Position of every class among the scores.
+    """
+
+    column: str
+    places: Mapping[str, int]
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Truth`."""
+        return (self.column,)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        column = plain(table.column(self.column))
+        if column.null_count:
+            raise RowError("the class is missing", int(np.argmax(to_numpy(column.is_null()))))
+        codes, names = encode(pc.cast(column, pa.string()), "class")
+        place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
+        found = place[codes] if len(codes) else np.zeros(0, np.int64)
+        if len(found) and found.min() < 0:
+            row = int(np.argmax(found < 0))
+            known = ", ".join(sorted(self.places, key=self.places.__getitem__)[:20])
+            raise RowError(
+                f"class {names[int(codes[row])].as_py()!r} has no scores, there are scores for {known}. Take these "
+                "segments out of the key, or use scores for all of its classes",
+                row,
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakersAgree(Truth):
+    """Trials of two sides, whose speakers are known: targets are those with one speaker on both.
+
+    Attributes
+    ----------
+    columns : pair of str
+        With the names of enrolment and of test.
+    who : WhoIsWho
+    """
+
+    columns: tuple[str, str]
+    who: WhoIsWho
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        one, other = self.speakers(table)
+        return np.asarray(one == other)
+
+    def speakers(self, table: pa.Table) -> tuple[AnyArray, AnyArray]:
+        """The speaker of each side of every row."""
+        found = []
+        for at, name in enumerate(self.columns):
+            codes, names = encode(pc.cast(plain(table.column(name)), pa.string()), name)
+            speakers = self.who.speakers_of(names, at)
+            unknown = np.flatnonzero(speakers < 0)
+            if len(unknown):
+                row = int(np.argmax(np.isin(codes, unknown)))
+                raise KeyMismatchError(self.who.lacks(names[int(codes[row])].as_py(), at, f"row {row}"))
+            found.append(speakers[codes])
+        return found[0], found[1]
