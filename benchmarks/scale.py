@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -145,9 +146,10 @@ def by_polars(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Watched:
-    """What a process took: seconds of its job, most anonymous bytes of it and its children, and what it found."""
+    """What a process took: seconds of its job, those of processors with its start, anonymous bytes, what it found."""
 
     seconds: float
+    processors: float
     memory: int
     found: dict[str, Any]
     failed: str = ""
@@ -155,6 +157,7 @@ class Watched:
 
 def watched(job: str, folder: Path, memory: int) -> Watched:
     """Run a job in a process of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--memory", str(memory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         most, over = 0, threading.Event()
@@ -169,10 +172,12 @@ def watched(job: str, folder: Path, memory: int) -> Watched:
         told, errors = process.communicate()
         over.set()
         thread.join()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if process.returncode:
-        return Watched(np.nan, most, {}, (errors.strip().splitlines() or ["ended"])[-1])
+        return Watched(np.nan, took, most, {}, (errors.strip().splitlines() or ["ended"])[-1])
     found = json.loads(told.strip().splitlines()[-1])
-    return Watched(found.pop("seconds"), most, found)
+    return Watched(found.pop("seconds"), took, most, found)
 
 
 def anonymous(pid: int) -> int:
@@ -233,13 +238,14 @@ def compare(title: str, jobs: Sequence[tuple[str, str]], folder: Path, memory: i
             if job not in best or found.seconds < best[job].seconds:
                 best[job] = found
     table = Table(title=title, title_justify="left")
-    for heading in ("job", "seconds", f"ratio to {jobs[0][1]}", "anonymous memory [MB]", "found"):
+    for heading in ("job", "seconds", f"ratio to {jobs[0][1]}", "of processors", "anonymous memory [MB]", "found"):
         table.add_column(heading, justify="left" if heading in ("job", "found") else "right")
     for job, name in jobs:
         one = best[job]
         words = one.failed or "  ".join(f"{key} {value:.6g}" for key, value in one.found.items())
         ratio = one.seconds / best[jobs[0][0]].seconds
-        table.add_row(name, f"{one.seconds:.2f}", f"{ratio:.2f}", f"{one.memory / 1e6:.0f}", words)
+        cells = f"{one.seconds:.2f}", f"{ratio:.2f}", f"{one.processors:.1f}", f"{one.memory / 1e6:.0f}"
+        table.add_row(name, *cells, words)
     Console(width=150).print(table)
     return best
 
