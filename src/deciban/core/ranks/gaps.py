@@ -153,17 +153,24 @@ class CutCounts:
     def without(self, some: ScoreArray) -> CutCounts:
         """The counts of all but some trials, all of whose scores are cuts; they ascend."""
         found = CutCounts.__new__(CutCounts)
-        found.__setstate__(self.__getstate__())
-        own = self.empty()
-        own.add(some)
-        found.at = self.at - own.at
+        found.__dict__.update(self.__dict__)
+        found.at = self.at.copy()
+        for first in range(0, len(some), _CUTS_PER_BLOCK):
+            np.subtract.at(found.at, np.searchsorted(self.cuts, some[first : first + _CUTS_PER_BLOCK]), 1)
         return found
 
     def as_class(self) -> GapClass:
         """All trials as few weighted entries in ascending order."""
-        parts = [self._entries(first) for first in range(0, len(self.cuts), _CUTS_PER_BLOCK)]
-        scores, weights, unsure = (np.concatenate(part) for part in zip(*parts, strict=True))
-        cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(weights)))
+        n = sum(np.count_nonzero(self.between > k) for k in range(3)) + np.count_nonzero(self.at)
+        scores, weights, unsure = np.empty(n, self.cuts.dtype), np.empty(n, np.int64), np.empty(n, np.bool_)
+        upto = 0  # what is put together at the end would be there twice
+        for first in range(0, len(self.cuts), _CUTS_PER_BLOCK):
+            entries = self._entries(first)
+            for whole, part in zip((scores, weights, unsure), entries, strict=True):
+                whole[upto : upto + len(part)] = part
+            upto += len(entries[0])
+        cumulated = np.zeros(n + 1, np.int64)
+        np.cumsum(weights, out=cumulated[1:])
         return GapClass(scores, weights, cumulated, unsure, [])
 
     def _entries(self, first: int) -> tuple[ScoreArray, CountArray, BoolArray]:
