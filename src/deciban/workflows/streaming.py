@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.formats import Options as FormatOptions
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles, files_of, is_open_file
 from deciban.messages import Message
@@ -18,9 +17,11 @@ from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.options import KindName, Options
+from deciban.workflows.sources import is_object, open_source
+from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
-OpenedFiles: TypeAlias = ScoreFiles | ShardSource
-"""What is read as a whole, or in pieces."""
+OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
+"""What is read as a whole, or in pieces, or was summarized before."""
 
 _TIMES_ITS_SIZE = {True: 5, False: 2}
 """How much memory reading a file and sorting its scores takes, of binary and of text files."""
@@ -42,12 +43,10 @@ def source_in_pieces(
     ShardSource or None
         None where everything fits.
     """
-    if not options.scale.is_asked and memory_of(scores, key) <= options.scale.n_bytes:
+    is_asked = options.scale.is_asked or any(is_object(one) for one in (*scores, *(() if key is None else (key,))))
+    if not is_asked and memory_of(scores, key) <= options.scale.n_bytes:
         return None
-    from deciban.io.shards.parquet import open_parquet
-
-    first: Any = scores[0]
-    return open_parquet(first, FormatOptions())
+    return open_source(scores, key, options)
 
 
 def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
@@ -64,9 +63,14 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     FormatError, InputError, OSError
         As opening does.
     """
-    if isinstance(scores, ScoreFiles | ShardSource):
+    if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
-    found = source_in_pieces(paths_of(scores, also=(key, *options.files)), key, options)
+    given = scores if isinstance(scores, list | tuple) else [scores]
+    named = list(given) if any(map(is_object, given)) else paths_of(scores, also=(key, *options.files))
+    if key is None and are_summaries(named):
+        files: Any = named
+        return opened_summaries(files)
+    found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
 
@@ -88,11 +92,13 @@ def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
 
 def score_paths(files: OpenedFiles) -> list[Any]:
     """The score files that a user named."""
-    return list(files.paths) if isinstance(files, ShardSource) else [one.path for one in files.scores]
+    return list(files.paths) if isinstance(files, ShardSource | OpenedSummary) else [one.path for one in files.scores]
 
 
 def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     """What they are about; see `deciban.workflows.kinds.kind_of`."""
+    if isinstance(files, OpenedSummary):
+        return "two-class"
     if isinstance(files, ShardSource):
         return "classes" if files.classes else "two-class"
     return kind_of(files.scores[0], files.key, options).name
@@ -145,5 +151,5 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
-    report = JoinReport(source.n_rows, 0, 0, 0)
+    report = source.report or JoinReport(source.n_rows, 0, 0, 0)
     return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))

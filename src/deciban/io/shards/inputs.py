@@ -103,5 +103,3 @@ def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
         table = open_files(path, made, how.options(of_key=of_key))
         called = _called(table, [TableFile(Path(name))], made, folder, told=False)
         return replace(called, name=name, system="system", paths=())
-
-

@@ -37,11 +37,14 @@ class Joined:
     ----------
     rows : tuple of Rows
     report : JoinReport
+    is_double : frozenset of str
+        Columns of scores that are float64.
     kept : Folder
     """
 
     rows: tuple[Rows, ...]
     report: JoinReport
+    is_double: frozenset[str]
     kept: Folder
 
 
@@ -56,7 +59,9 @@ class Tally:
     def add(self, report: JoinReport) -> None:
         """Add the counts of a part."""
         own = self.report
-        copies = tuple((name, n + more) for (name, n), (_, more) in zip(own.copies or report.copies, report.copies, strict=True))
+        copies = tuple(
+            (name, n + more) for (name, n), (_, more) in zip(own.copies or report.copies, report.copies, strict=True)
+        )
         self.report = JoinReport(
             own.matched + report.matched,
             own.missing + report.missing,
@@ -67,11 +72,7 @@ class Tally:
 
 
 def joined_by_name(
-    scores: Sequence[Roles],
-    truth: Roles,
-    columns: Sequence[Mapping[str, str]],
-    layout: Layout,
-    how: HowToRead,
+    scores: Sequence[Roles], truth: Roles, columns: Sequence[Mapping[str, str]], layout: Layout, how: HowToRead
 ) -> Joined:
     """Join tables by the names of their trials.
 
@@ -115,9 +116,10 @@ def joined_by_name(
             parts.append(partition(roles, [*named.values(), *labels], n_parts, path / f"scores{at}"))
         files = list(_joined_parts(path, parts, scores, truth, columns, layout, how, tally))
         _require_met(tally, scores, truth, how)
+        if not files:
+            raise KeyMismatchError(f"{truth.table.name}: no trial is left, and nothing to evaluate.")
         table = open_files(path, [TableFile(file) for file in files], how.options())
-        named_rows = tuple(table.rows)
-        return Joined(named_rows, tally.report, folder)
+        return Joined(table.rows, tally.report, table.is_double, folder)
 
 
 def _trials_of_sides(roles: Roles) -> Trials:
@@ -153,7 +155,9 @@ def _joined_parts(
     """Join part after part, each of which is removed when it is done."""
     tell = teller(len(parts[0].files), "rows")
     beside = [
-        None if (label := _labels_beside(roles, truth)) is None else LabelColumn(label, how.options().vocabulary).settled(roles.table.rows)
+        None
+        if (label := _labels_beside(roles, truth)) is None
+        else LabelColumn(label, how.options().vocabulary).settled(roles.table.rows)
         for roles in scores
     ]
     for at in range(len(parts[0].files)):
@@ -193,7 +197,9 @@ class _Part:
         for at, column in enumerate(beside):
             self._refuse_contradiction(at, column, found.key)
         kept = np.asarray(np.flatnonzero(np.ones(len(found.key), np.bool_)))
-        lacking = np.logical_or.reduce([np.zeros(len(found.key), np.bool_), *(one < 0 for one in found.rows if one is not None)])
+        lacking = np.logical_or.reduce(
+            [np.zeros(len(found.key), np.bool_), *(one < 0 for one in found.rows if one is not None)]
+        )
         if self.how.missing == "drop":
             kept = np.flatnonzero(~lacking)
         return self._written(found.key, found.rows, systems, key, kept)
@@ -211,12 +217,20 @@ class _Part:
         roles, table = self.scores[at], self.tables[at]
         trials, named = _trials(table, roles), self.columns[at]
         own = [columns for columns in self.layout.scores if columns[0] in named]
-        plain_layout = Layout(scores=tuple(tuple(named[name] for name in columns) for columns in own), truth=self.layout.truth, classes=self.layout.classes)
+        plain_layout = Layout(
+            scores=tuple(tuple(named[name] for name in columns) for columns in own),
+            truth=self.layout.truth,
+            classes=self.layout.classes,
+        )
         found: list[Any] = []
         for k, columns in enumerate(own):
             with _placed(roles.table.name, table):
                 values = plain_layout.raw_scores(table, k)
-            made = ClassScores(trials, self.layout.classes, values, columns[0]) if self.layout.classes else Scores(trials, values, columns[0])
+            made = (
+                ClassScores(trials, self.layout.classes, values, columns[0])
+                if self.layout.classes
+                else Scores(trials, values, columns[0])
+            )
             found.append(made)
         return found
 
@@ -244,7 +258,9 @@ class _Part:
             labels = Key(_trials(table, roles), column.of(table))
         refuse_conflicts(labels, key)
 
-    def _written(self, key: Any, rows: Sequence[AnyArray | None], systems: Sequence[Any], whole: Any, kept: AnyArray) -> pa.Table:
+    def _written(
+        self, key: Any, rows: Sequence[AnyArray | None], systems: Sequence[Any], whole: Any, kept: AnyArray
+    ) -> pa.Table:
         """The rows of the part as they are read afterwards."""
         first = _rows_in(key.trials, whole.trials)
         place = (np.arange(len(self.key)) if first is None else first)[kept]
@@ -314,7 +330,7 @@ def _require_met(tally: Tally, scores: Sequence[Roles], truth: Roles, how: HowTo
     if report.duplicate and how.duplicates == "error":
         copies = ", ".join(f"{n:,} in {name}" for name, n in dict(report.copies).items() if n)
         raise KeyMismatchError(
-            f"trials occur more than once: {copies}. Remove the copies, or pass duplicates=\"keep-one\" (--duplicates "
+            f'trials occur more than once: {copies}. Remove the copies, or pass duplicates="keep-one" (--duplicates '
             "keep-one) if they say the same."
         )
     n_key = report.matched + report.missing
@@ -331,4 +347,3 @@ def _require_met(tally: Tally, scores: Sequence[Roles], truth: Roles, how: HowTo
             f"{report.missing:,} of {n_key:,} key trials have no score in {name}, the first {words}. Pass "
             'missing="drop" (--missing drop) to leave them out, or a score to fill in (--missing fill=VALUE).'
         )
-

@@ -132,7 +132,9 @@ class Layout:
         try:
             values: AnyArray = np.asarray(pc.cast(column, pa.float64()), np.float64)
         except pa.ArrowInvalid as error:
-            raise RowError(f"column {name} says how much trials count, and holds what is no number ({error})", None) from error
+            raise RowError(
+                f"column {name} says how much trials count, and holds what is no number ({error})", None
+            ) from error
         for bad, rule in _validate.weight_rules(values):
             if bad.any():
                 row = int(np.argmax(bad))

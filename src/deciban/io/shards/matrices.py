@@ -375,7 +375,9 @@ def _truth(
 
 def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:
     if len(first.shape) != 2:
-        raise InputError(f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key.")
+        raise InputError(
+            f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key."
+        )
     if first.names is None and not how.by_order:
         raise InputError(
             f"speakers: rows and columns of {first.name} have no names. If they stand in the order of the lines of "
@@ -389,6 +391,8 @@ def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:
         own = who.speakers_of(first.names[side], side)
         if len(own) and own.min() < 0:
             row = int(np.argmax(own < 0))
-            raise KeyMismatchError(who.lacks(first.names[side][row].as_py(), side, f"{first.name}, {what[:-1]} {row}") + ".")
+            raise KeyMismatchError(
+                who.lacks(first.names[side][row].as_py(), side, f"{first.name}, {what[:-1]} {row}") + "."
+            )
         found.append(own)
     return Speakers(who, found[0], found[1])

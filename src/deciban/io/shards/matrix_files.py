@@ -189,7 +189,9 @@ def _library() -> Any:
     try:
         import zarr
     except ImportError as error:
-        raise InputError("zarr is not installed, which reads such folders. Install it: pip install deciban[zarr].") from error
+        raise InputError(
+            "zarr is not installed, which reads such folders. Install it: pip install deciban[zarr]."
+        ) from error
     return zarr
 
 

@@ -252,7 +252,9 @@ def weights_in(roles: Roles, how: HowToRead) -> str | None:
 def systems_in(tables: Sequence[Roles]) -> list[tuple[str, str, bool]]:
     """Names of systems, all different; their columns; and whether these are common logarithms."""
     found = [
-        (roles.table.system if len(roles.scores) == 1 else column, column, roles) for roles in tables for column in roles.scores
+        (roles.table.system if len(roles.scores) == 1 else column, column, roles)
+        for roles in tables
+        for column in roles.scores
     ]
     names = [name for name, _, _ in found]
     if len(set(names)) < len(names):

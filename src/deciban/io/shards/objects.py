@@ -55,8 +55,12 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
     is_files = isinstance(given, ds.FileSystemDataset) and isinstance(given.format, ds.ParquetFileFormat)
     if not is_files or not isinstance(given.filesystem, fs.LocalFileSystem):
         return None
+    try:
+        fragments = list(given.get_fragments())
+    except ValueError:  # it is filtered, and its files hold more
+        return None
     found = []
-    for fragment in given.get_fragments():
+    for fragment in fragments:
         keys = ds.get_partition_keys(fragment.partition_expression)
         partition = tuple((name, None if value is None else str(value)) for name, value in keys.items())
         found.append(TableFile(Path(fragment.path), partition))

@@ -72,7 +72,9 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         raise InputError(
             "key, speakers: the speakers say which trials are targets, and so does a key. Leave out one of the two."
         )
-    opened = [opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)]
+    opened = [
+        opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
+    ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
     if any(isinstance(one, Matrix) for one in [*opened, truth]):
         return matrix_source(opened, truth, who, how)
@@ -91,13 +93,21 @@ def _source_of_tables(
     how = replace(how, kind=kind)
     need = "class-scores" if kind == "classes" else "scores"
     scores = [Roles.of(table, how.options(need)) for table in tables]
-    truth = scores[0] if key is None else Roles.of(key, how.options("class-key" if kind == "classes" else "key", of_key=True))
+    truth = (
+        scores[0]
+        if key is None
+        else Roles.of(key, how.options("class-key" if kind == "classes" else "key", of_key=True))
+    )
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
             raise FormatError(f"{one.name}: holds no trial.")
     layout = layout_of(scores, truth, how, who)
-    systems = [scores[k].table.system for k in range(len(scores))] if kind == "classes" else [one[0] for one in systems_in(scores)]
-    report = None
+    systems = (
+        [scores[k].table.system for k in range(len(scores))]
+        if kind == "classes"
+        else [one[0] for one in systems_in(scores)]
+    )
+    report, is_double = None, any(name in one.table.is_double for one in scores for name in one.scores)
     kept: list[Any] = [one.table for one in (*scores, truth)]
     if len(scores) == 1 and key is None:
         rows: Sequence[Rows] = tables[0].rows
@@ -110,15 +120,18 @@ def _source_of_tables(
         else:
             made = joined_by_name(scores, truth, columns, layout, how)
             rows, report, layout = made.rows, made.report, replace(layout, where={})
+            is_double = any(name in made.is_double for names in layout.scores for name in names)
             kept.append(made.kept)
     messages = [Message("read", one.table.name, one.words) for one in scores]
-    messages.append(Message("key", truth.table.name, truth.words if who is None else f"speakers by {', '.join(who.called)}"))
+    messages.append(
+        Message("key", truth.table.name, truth.words if who is None else f"speakers by {', '.join(who.called)}")
+    )
     return ShardSource(
         name=", ".join(dict.fromkeys(one.name for one in tables)),
         pieces=tuple(TrialRows(one, layout) for one in rows),
         systems=tuple(systems),
         classes=layout.classes,
-        is_double=_is_double(scores, layout) or how.converted is not None,
+        is_double=is_double or (how.converted is not None and bool(layout.classes)),
         has_units=layout.has_units,
         has_weights=layout.weights is not None,
         messages=tuple(messages),
@@ -144,7 +157,3 @@ def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[lis
         columns.append({prefix + name: name for names in own for name in names})
     columns.append({name: name for name in truth.table.schema.names})
     return columns, replace(layout, scores=tuple(found))
-
-
-def _is_double(scores: Sequence[Roles], layout: Layout) -> bool:
-    return any(name in one.table.is_double for one in scores for name in one.scores)

@@ -51,7 +51,11 @@ class Partitions:
 
 
 def partition(
-    roles: Roles, columns: Sequence[str], n_parts: int, target: Path, chosen: Mapping[str, tuple[str, ...]] | None = None
+    roles: Roles,
+    columns: Sequence[str],
+    n_parts: int,
+    target: Path,
+    chosen: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Partitions:
     """Sort rows of a table into parts.
 
@@ -91,7 +95,9 @@ def partition(
                 part = _hashes([table.column(name) for name in sides], sides) % np.uint64(n_parts)
             except RowError as error:
                 raise FormatError(f"{piece.name}, row {error.row}: {error}.") from error
-            made = pa.table([*(plain(table.column(name)).cast(schema.field(name).type) for name in kept), of_numpy(rows)], schema)
+            made = pa.table(
+                [*(plain(table.column(name)).cast(schema.field(name).type) for name in kept), of_numpy(rows)], schema
+            )
             if where:
                 met = np.logical_and.reduce([rows_with(table.column(name), values) for name, values in where.items()])
                 made, part = made.filter(of_numpy(met)), part[met]
@@ -111,7 +117,12 @@ def partition(
 def _stored(field: pa.Field, roles: Roles) -> pa.Field:
     """How a column is kept: text plain, numbers as they are in the first file, but floats wide enough for all."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    if (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    ):
         return pa.field(field.name, pa.string())
     if pa.types.is_floating(kind):
         return pa.field(field.name, pa.float64() if field.name in roles.table.is_double else pa.float32())

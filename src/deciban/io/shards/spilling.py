@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,12 +27,12 @@ class Folder:
     """
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-        self.path = Path(self._folder.name)
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self._gone = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def remove(self) -> None:
         """Remove it now."""
-        self._folder.cleanup()
+        self._gone()
 
     @contextmanager
     def or_nothing(self) -> Iterator[Path]:
@@ -55,7 +57,9 @@ def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any]) -> None
 
     waiting: list[pa.Table] = []
     n_waiting = 0
-    with pq.ParquetWriter(path, schema, compression="zstd", compression_level=1, use_dictionary=_text_of(schema)) as file:
+    with pq.ParquetWriter(
+        path, schema, compression="zstd", compression_level=1, use_dictionary=_text_of(schema)
+    ) as file:
         for batch in batches:
             table = pa.Table.from_batches([batch], schema) if isinstance(batch, pa.RecordBatch) else batch.cast(schema)
             waiting.append(table)
@@ -76,5 +80,3 @@ def _text_of(schema: pa.Schema) -> list[str]:
         for name, kind in kinds.items()
         if is_text_or_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind)
     ]
-
-

@@ -83,7 +83,9 @@ def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> None
         write_batches(target, table.schema, [table])
         return
     layout = found.layout(need)
-    tables = _tables(found, layout, replace(found.options, need=need or layout.holds, log10=how.log10 or layout.format.log10))
+    tables = _tables(
+        found, layout, replace(found.options, need=need or layout.holds, log10=how.log10 or layout.format.log10)
+    )
     first = next(tables)
     write_batches(target, first.schema, _from(first, tables))
 

@@ -50,7 +50,9 @@ class UnitsOf:
     apart: bool
 
     @classmethod
-    def named(cls, parts: Sequence[Any], sides: Mapping[str, str], names: Sequence[str], name: str, *, apart: bool) -> Self:
+    def named(
+        cls, parts: Sequence[Any], sides: Mapping[str, str], names: Sequence[str], name: str, *, apart: bool
+    ) -> Self:
         """Find what a user named: columns, files or mappings, one or one for each side; none for the sides themselves.
 
         Parameters

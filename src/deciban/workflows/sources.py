@@ -1,0 +1,136 @@
+"""From what a user says about files to trials in pieces: which options mean something there, and what they are called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from deciban.errors import InputError
+from deciban.io.shards.pieces import ShardSource
+from deciban.io.source import TwoFiles, is_open_file
+from deciban.messages import Message
+from deciban.types import AnyArray
+from deciban.workflows.how_sure import HowSure
+from deciban.workflows.kinds import kind_called
+from deciban.workflows.kinds.class_units import in_nats
+from deciban.workflows.options import Options, Reading
+from deciban.workflows.system_names import renamed
+
+_WHOLE = {
+    "ids": "other names to compare trials by",
+    "probabilities": "probabilities",
+    "from_classes": "scores of two classes as differences",
+}
+"""What only tables in memory are asked, in words."""
+
+_SAME = (
+    *(
+        "missing",
+        "duplicates",
+        "format",
+        "columns",
+        "key_format",
+        "key_columns",
+        "labels",
+        "where",
+        "log10",
+        "by_order",
+    ),
+    *("weights", "classes"),
+)
+"""Options that are called the same in both ways of reading."""
+
+
+def is_object(given: Any) -> bool:
+    """Whether this is no path but something that hands out rows or cells itself, such as a dataset or a lazy frame.
+
+    >>> is_object("scores.txt"), is_object({"score": [0.5]})
+    (False, True)
+    """
+    return not isinstance(given, str | os.PathLike | TwoFiles) and not is_open_file(given)
+
+
+def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSource:
+    """Open what a user named, to be read in pieces.
+
+    Parameters
+    ----------
+    scores : sequence of paths or objects
+    key : path, object or None
+    options : Options
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError, OSError
+        As in `deciban.io.shards.opening.open_shards`; or if an option means nothing there.
+    """
+    from deciban.io.shards.opening import open_shards
+
+    reading = options.reading
+    for name, words in _WHOLE.items():
+        if reading.says(name) and not (name == "from_classes" and options.kind == "two-class"):
+            raise InputError(
+                f"{name}: {words} need all trials in memory, and these are read in pieces. Allow more memory (memory=, "
+                "--memory), or write the scores anew first (deciban convert)."
+            )
+    if any(isinstance(one, TwoFiles) for one in scores):
+        raise InputError(
+            "tar, non: scores of targets and of non-targets in files of their own are not read in pieces. Put them into "
+            "one table with a label, or allow more memory (memory=, --memory)."
+        )
+    given = {name: getattr(reading, name) for name in _SAME}
+    given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
+    if reading.log10 or reading.posterior_prior is not None or reading.detection_llr:
+        given["converted"] = partial(_in_nats, reading=reading)
+    source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
+    kind_called("classes" if source.classes else "two-class").refuse_reading(reading)
+    return replace(source, systems=_named(source, reading), messages=(*source.messages, *_chosen(source, reading)))
+
+
+def _units(how_sure: HowSure) -> dict[str, Any]:
+    """What names the units, if intervals are wanted.
+
+    Raises
+    ------
+    InputError
+        If every trial is to be one: there would be as many as trials.
+    """
+    naming = how_sure.naming
+    if naming is None or not how_sure.intervals:
+        return {}
+    if naming.each_trial:
+        raise InputError(
+            "units: 'trials' takes every trial for a unit, and these are too many for the memory. Name a column or a "
+            "file of units, or leave intervals out (intervals=False, --no-intervals)."
+        )
+    return {"units": naming.parts, "units_apart": naming.apart}
+
+
+def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:
+    """Scores of classes as log-likelihoods; those of two classes, whose logarithms readers know, as they are."""
+    return in_nats(scores, classes, reading) if classes else scores
+
+
+@dataclass(frozen=True)
+class _System:
+    name: str
+
+
+def _named(source: ShardSource, reading: Reading) -> tuple[str, ...]:
+    """The systems under the names that the user gave them."""
+    systems, _ = renamed([_System(name) for name in source.systems], reading.names)
+    return tuple(one.name for one in systems)
+
+
+def _chosen(source: ShardSource, reading: Reading) -> list[Message]:
+    """Which trials were chosen, and how they met."""
+    noun, found = "segments" if source.classes else "trials", list[Message]()
+    if reading.where:
+        chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
+        found.append(Message("only", "", f"{noun} with {' and '.join(chosen)}"))
+    if reading.by_order:
+        found.append(Message("join", "", f"by order: the names of the {noun} were not compared"))
+    return found

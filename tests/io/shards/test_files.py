@@ -1,0 +1,108 @@
+"""Damage, other schemas, copies and changes of files: refused, with the file and the row group."""
+
+import os
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deciban.errors import FormatError
+from deciban.io.shards.opening import open_shards
+from tests.io.shards.test_opening import trials
+from tests.support.sources import gathered
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Four files of three row groups each."""
+    path = tmp_path / "trials"
+    path.mkdir()
+    for at in range(4):
+        pq.write_table(trials(np.random.default_rng(at), n=90), path / f"part-{at}.parquet", row_group_size=30)
+    return path
+
+
+def test_damage_in_the_middle(folder):
+    path = folder / "part-2.parquet"
+    data = bytearray(path.read_bytes())
+    with pq.ParquetFile(path) as file:
+        column = file.metadata.row_group(1).column(2)
+        start = column.dictionary_page_offset or column.data_page_offset
+    data[start : start + 40] = bytes(40)
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match=r"part-2\.parquet, row group 1: damaged, or not Parquet"):
+        gathered(open_shards(folder))
+
+
+def test_cut_off_files(folder):
+    path = folder / "part-1.parquet"
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(FormatError, match=r"part-1\.parquet: (damaged|no Parquet)"):
+        open_shards(folder)
+    path.write_bytes(b"")
+    with pytest.raises(FormatError, match=r"part-1\.parquet: no Parquet file"):
+        open_shards(folder)
+
+
+def test_other_columns(folder):
+    table = trials(np.random.default_rng(7))
+    pq.write_table(table.drop_columns("label"), folder / "part-9.parquet")
+    with pytest.raises(FormatError, match=r"part-9\.parquet: has the columns .*part-0\.parquet"):
+        open_shards(folder)
+    words = pa.array(["1.5"] * len(table))
+    pq.write_table(table.set_column(2, "score", words), folder / "part-9.parquet")
+    with pytest.raises(FormatError, match=r"part-9\.parquet: column score holds text \(string\), .*holds numbers"):
+        open_shards(folder)
+    pq.write_table(table.set_column(2, "score", table["score"].cast(pa.float64())), folder / "part-9.parquet")
+    assert open_shards(folder).is_double
+
+
+def test_nan_is_found_in_its_row(folder):
+    table = trials(np.random.default_rng(8), n=90)
+    values = table["score"].to_numpy().copy()
+    values[47] = np.nan
+    pq.write_table(table.set_column(2, "score", pa.array(values)), folder / "part-812.parquet", row_group_size=30)
+    with pytest.raises(FormatError, match=r"part-812\.parquet, row group 1, row 17: the score is NaN"):
+        gathered(open_shards(folder))
+
+
+def test_empty_shards_and_shards_of_one_class(folder):
+    table, expected = trials(np.random.default_rng(9)), gathered(open_shards(folder))
+    pq.write_table(table.slice(0, 0), folder / "part-7.parquet")
+    pq.write_table(table.slice(0, 0), folder / "part-8.parquet")
+    np.testing.assert_array_equal(gathered(open_shards(folder)), expected)
+    for label in ("target", "nontarget"):
+        own = table.filter(pa.compute.equal(table["label"], label))
+        pq.write_table(own, folder / f"only-{label}.parquet")
+    assert len(gathered(open_shards(folder))) == len(expected) + len(table)
+    for path in folder.iterdir():
+        pq.write_table(table.slice(0, 0), path)
+    with pytest.raises(FormatError, match="holds no trial"):
+        open_shards(folder)
+
+
+def test_copies_are_refused(folder):
+    shutil.copy(folder / "part-1.parquet", folder / "part-8.parquet")
+    with pytest.raises(FormatError, match=r"part-8\.parquet: the same content as .*part-1\.parquet"):
+        open_shards(folder)
+    (folder / "part-8.parquet").unlink()
+    (folder / "part-8.parquet").symlink_to(folder / "part-1.parquet")
+    with pytest.raises(FormatError, match="read twice"):
+        open_shards(folder)
+
+
+@pytest.mark.parametrize("how", ["touched", "written", "gone"])
+def test_changes_between_passes(folder, how):
+    source = open_shards(folder)
+    gathered(source)
+    path = folder / "part-3.parquet"
+    if how == "touched":
+        os.utime(path, ns=(1, 1))
+    elif how == "gone":
+        path.unlink()
+    else:
+        pq.write_table(trials(np.random.default_rng(55), n=91), path)
+    with pytest.raises(FormatError, match=r"part-3\.parquet, row group 0: changed while it was read"):
+        gathered(source)

@@ -1,0 +1,162 @@
+"""Text, compressed files and objects of other libraries become tables in pieces, and their temporary files go."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from deciban.errors import FormatError, InputError
+from deciban.io import recognition
+from deciban.io.shards import text
+from deciban.io.shards.opening import open_shards
+from tests.io.shards.test_opening import trials, write
+from tests.support.sources import gathered, in_memory, left_behind
+
+
+@pytest.fixture
+def table():
+    return trials(np.random.default_rng(1)).drop_columns("weight")
+
+
+@pytest.fixture
+def expected(table, tmp_path):
+    return in_memory([write(table, tmp_path / "expected", np.random.default_rng(2))])[0]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    before = left_behind()
+    yield
+    assert left_behind() <= before
+
+
+def objects(table, tmp_path):
+    """The same rows as other libraries hold them."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    folder = write(table, tmp_path / "parts", np.random.default_rng(3))
+    yield table
+    yield pl.from_arrow(table)
+    yield pl.from_arrow(table).lazy()
+    yield pl.scan_parquet(folder / "*.parquet")
+    yield table.to_pandas()
+    yield ds.dataset(folder)
+    yield ds.dataset(folder).filter(ds.field("age") > 0)
+    yield ds.dataset(table)
+    yield table.to_reader(7)
+
+
+class OnlyStream:
+    """Hands out its rows once."""
+
+    def __init__(self, table):
+        self.reader = table.to_reader(5)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.reader.__arrow_c_stream__(requested_schema)
+
+
+def test_objects_hold_the_same_trials(table, expected, tmp_path):
+    for one in [*objects(table, tmp_path), OnlyStream(table)]:
+        np.testing.assert_array_equal(gathered(open_shards(one)), expected, str(type(one)))
+
+
+def test_dask(table, expected):
+    frames = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    arrays = pytest.importorskip("dask.array")
+    np.testing.assert_array_equal(gathered(open_shards(frames.from_pandas(table.to_pandas(), npartitions=4))), expected)
+    scores, mask = np.random.default_rng(4).normal(size=(20, 9)), np.random.default_rng(5).random((20, 9)) < 0.3
+    source = open_shards(arrays.from_array(scores, chunks=(6, 4)), arrays.from_array(mask, chunks=(3, 9)))
+    rows = np.column_stack([scores.ravel(), mask.ravel()])
+    np.testing.assert_array_equal(gathered(source), rows[np.lexsort(rows.T)])
+
+
+def test_partitions_of_a_dataset(table, tmp_path):
+    ds.write_dataset(table, tmp_path / "by", format="parquet", partitioning=["gender"], partitioning_flavor="hive")
+    dataset = ds.dataset(tmp_path / "by", partitioning="hive")
+    said = {"where": {"gender": "m"}}
+    np.testing.assert_array_equal(gathered(open_shards(dataset, **said)), in_memory([tmp_path / "by"], **said)[0])
+
+
+def test_streams_fail_as_a_whole(table):
+    def failing():
+        yield from table.to_batches(10)[:3]
+        raise RuntimeError("the line was cut")
+
+    with pytest.raises(FormatError, match=r"scores: stopped before its end \(.*the line was cut"):
+        open_shards(pa.RecordBatchReader.from_batches(table.schema, failing()))
+    with pytest.raises(InputError, match="scores: got int. Give a path, a data frame"):
+        open_shards(5)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(text, "_BLOCK", 150)
+    monkeypatch.setattr(recognition, "BIG", 0)
+
+
+def csv(table, path):
+    path.write_bytes(table.to_pandas().to_csv(index=False).encode())
+    return path
+
+
+def packed(path, ending):
+    data = path.read_bytes()
+    made = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": lambda raw: pa.compress(raw, "zstd", asbytes=True)}
+    target = path.with_name(path.name + ending)
+    target.write_bytes(made[ending](data))
+    return target
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("ending", ["", ".gz", ".bz2"])
+@pytest.mark.parametrize("finite", [True, False])
+def test_text_is_parsed_in_blocks(table, tmp_path, ending, finite):
+    if finite:
+        table = table.filter(pa.compute.is_finite(table["score"]))
+    path = csv(table, tmp_path / "trials.csv")
+    path = packed(path, ending) if ending else path
+    source = open_shards(path)
+    np.testing.assert_array_equal(gathered(source), in_memory([path])[0])
+    assert source.systems == ("trials",)
+    assert "trials.csv" in source.pieces[0].name
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_lines_without_a_header(tmp_path):
+    path, key = tmp_path / "scores.txt", tmp_path / "key.txt"
+    path.write_text("# made by hand\n" + "".join(f"m{k % 7} t{k} {k / 8}\r\n" for k in range(90)))
+    key.write_text("".join(f"m{k % 7} t{k} {'target' if k % 5 else 'nontarget'}\n" for k in range(90)))
+    source = open_shards(path, key)
+    np.testing.assert_array_equal(gathered(source), in_memory([path], key)[0])
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("header", ["", "enroll test score label\n"])
+def test_faults_of_text_name_the_line(tmp_path, header):
+    path = tmp_path / "scores.txt"
+    lines = [f"m{k} t{k} {k / 8} {'target' if k % 5 else 'nontarget'}\n" for k in range(90)]
+    lines[70] = "m70 t70 often target\n"
+    path.write_text(header + "".join(lines))
+    with pytest.raises(FormatError, match=rf"scores\.txt:{71 + bool(header)}: "):
+        open_shards(path, format="wespeaker" if not header else None)
+
+
+def test_compressed_parquet_and_arrow_streams(table, expected, tmp_path):
+    pq.write_table(table, tmp_path / "one.parquet", row_group_size=11)
+    np.testing.assert_array_equal(gathered(open_shards(packed(tmp_path / "one.parquet", ".gz"))), expected)
+    with pa.OSFile(str(tmp_path / "one.arrows"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table, max_chunksize=13)
+    np.testing.assert_array_equal(gathered(open_shards(tmp_path / "one.arrows")), expected)
+
+
+def test_a_full_disk_leaves_nothing(table, monkeypatch):
+    def full(*_args, **_more):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with pytest.raises(OSError, match="No space left"):
+        open_shards(table.to_reader())

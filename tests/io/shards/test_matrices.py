@@ -1,0 +1,142 @@
+"""Matrices in pieces: blocks of rows, whose truth is a mask or follows from who is who."""
+
+import h5py
+import numpy as np
+import pytest
+
+from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.shards import matrices
+from deciban.io.shards.opening import open_shards
+from tests.support.sources import gathered, in_memory
+
+zarr = pytest.importorskip("zarr", reason="zarr reads such folders, and is not installed")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(matrices, "CELLS", 50)
+
+
+def made(rng, shape=(23, 17), dtype=np.float32):
+    scores = rng.normal(size=shape).astype(dtype)
+    scores[rng.random(shape) < 0.1] = rng.choice([-np.inf, 0.0, np.inf])
+    return scores, rng.choice([1, -1, 0], shape, p=[0.2, 0.6, 0.2]).astype(np.int8)
+
+
+def stored(path, kind, scores, mask):
+    """Write scores and mask in one of the ways in which matrices come, and say what to open."""
+    if kind in ("npy", "fortran"):
+        for name, values in (("scores", scores), ("mask", mask)):
+            np.save(path / f"{name}.npy", np.asfortranarray(values) if kind == "fortran" else values)
+        return path / "scores.npy", path / "mask.npy"
+    if kind == "zarr":
+        for name, values in (("scores", scores), ("trial_mask", mask)):
+            zarr.create_array(store=str(path / name), data=values, chunks=(5, 4), zarr_format=3)
+        return path / "scores", path / "trial_mask"
+    how = {"chunks": (4, 5), "compression": "gzip"} if kind == "chunked" else {}
+    for name, values in (("scores", scores), ("trial_mask", mask)):
+        with h5py.File(path / f"{name}.h5", "w") as file:
+            file["ID/row_ids"] = [f"m{k}" for k in range(len(scores))]
+            file["ID/column_ids"] = [f"t{k}" for k in range(scores.shape[1])]
+            file.create_dataset(name, data=values, **how)
+            if name == "scores":
+                file.create_dataset("score_mask", data=(mask != 0).astype(np.uint8), **how)
+    return path / "scores.h5", path / "trial_mask.h5"
+
+
+@pytest.mark.parametrize("kind", ["npy", "fortran", "hdf5", "chunked", "zarr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_masks_say_what_is_a_trial(tmp_path, kind, dtype):
+    scores, mask = made(np.random.default_rng(1), dtype=dtype)
+    source = open_shards(*stored(tmp_path, kind, scores, mask))
+    assert len(source.pieces) > 3
+    expected = np.column_stack([scores[mask != 0], mask[mask != 0] == 1]).astype(np.float64)
+    np.testing.assert_array_equal(gathered(source), expected[np.lexsort(expected.T)])
+    assert source.is_double == (dtype == np.float64)
+
+
+def test_hdf5_is_what_it_is_in_memory(tmp_path):
+    scores, mask = made(np.random.default_rng(2))
+    paths = stored(tmp_path, "chunked", scores, mask)
+    with h5py.File(paths[1], "a") as file:
+        file["file_format"] = np.bytes_(b"2.0")
+    np.testing.assert_array_equal(gathered(open_shards(*paths)), in_memory([paths[0]], paths[1])[0])
+
+
+def test_who_is_who(tmp_path):
+    scores, _ = made(np.random.default_rng(3))
+    path, _ = stored(tmp_path, "hdf5", scores, np.ones(scores.shape, np.int8))
+    enroll, test = tmp_path / "enroll2spk", tmp_path / "test2spk"
+    enroll.write_text("".join(f"m{k} p{k % 4}\n" for k in reversed(range(23))))
+    test.write_text("".join(f"t{k} p{k % 6}\n" for k in range(17)))
+    same = (np.arange(23) % 4)[:, None] == np.arange(17) % 6
+    expected = np.column_stack([scores.ravel(), same.ravel()]).astype(np.float64)
+    source = open_shards(path, speakers=(enroll, test))
+    np.testing.assert_array_equal(gathered(source), expected[np.lexsort(expected.T)])
+    found = gathered(source, units=True)
+    assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
+    assert len(np.unique(found[:, 2:])) == 6
+    nameless = tmp_path / "bare.npy"
+    np.save(nameless, scores)
+    with pytest.raises(InputError, match="--by-order"):
+        open_shards(nameless, speakers=(enroll, test))
+    with pytest.raises(InputError, match=r"test2spk has 17 lines, but there are 23 rows"):
+        open_shards(nameless, speakers=(test, test), by_order=True)
+    enroll.write_text("".join(f"m{k} p{k % 4}\n" for k in range(23)))
+    by_line = open_shards(nameless, speakers=(enroll, test), by_order=True)
+    np.testing.assert_array_equal(gathered(by_line, units=True), found)
+    enroll.write_text("m0 p0\n")
+    with pytest.raises(KeyMismatchError, match=r"row 1: .*enroll2spk does not say the speaker of 'm1'"):
+        open_shards(path, speakers=(enroll, test))
+
+
+def test_vectors_and_columns_of_classes(tmp_path):
+    rng = np.random.default_rng(4)
+    truth, label = rng.random(200) < 0.3, rng.integers(0, 3, 200)
+    scores, classes = rng.normal(size=200), rng.normal(size=(200, 3))
+    for name, values in (("s", scores), ("k", truth), ("c", classes), ("l", label)):
+        np.save(tmp_path / f"{name}.npy", values)
+    s, k, c, l = (tmp_path / f"{name}.npy" for name in "skcl")  # noqa: E741
+    np.testing.assert_array_equal(gathered(open_shards(s, k)), in_memory([s], k)[0])
+    source = open_shards(c, l, classes=["a", "b", "c"])
+    assert source.classes == ("a", "b", "c")
+    np.testing.assert_array_equal(gathered(source), in_memory([c], l, classes=["a", "b", "c"])[0])
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    scores, mask = made(np.random.default_rng(5))
+    path, key = stored(tmp_path, "npy", scores, mask)
+    other = tmp_path / "other.npy"
+    np.save(other, mask[:-1])
+    with pytest.raises(KeyMismatchError, match=r"other\.npy is 22 x 17, .*scores\.npy 23 x 17"):
+        open_shards(path, other)
+    np.save(other, np.abs(mask).view(np.uint8))
+    with pytest.raises(InputError, match=r"a mask of uint8\. Save it as booleans"):
+        open_shards(path, other)
+    np.save(other, 2 * mask)
+    with pytest.raises(FormatError, match=r"other\.npy, .*rows 0 to 1: the mask holds -?2 in row \d"):
+        gathered(open_shards(path, other))
+    with pytest.raises(InputError, match="say who is who"):
+        open_shards(path)
+    with pytest.raises(InputError, match="where: is about columns"):
+        open_shards(path, key, where={"gender": "f"})
+    scores[7, 3] = np.nan
+    np.save(path, scores)
+    with pytest.raises(FormatError, match=r"scores\.npy, rows 6 to 7: .*NaN"):
+        gathered(open_shards(path, key))
+
+
+@pytest.mark.parametrize("kind", ["npy", "chunked", "zarr"])
+def test_changes_and_damage_are_seen(tmp_path, kind):
+    scores, mask = made(np.random.default_rng(6))
+    path, key = stored(tmp_path, kind, scores, mask)
+    source = open_shards(path, key)
+    gathered(source)
+    file = path / "zarr.json" if kind == "zarr" else path
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(FormatError, match="changed while it was read"):
+        gathered(source)
+    if kind != "zarr":
+        file.write_bytes(file.read_bytes()[:-200])
+        with pytest.raises(FormatError, match=r"scores\.(npy|h5)"):
+            gathered(open_shards(path, key))

@@ -1,0 +1,264 @@
+"""Trials in pieces are those that are read as a whole, whatever holds them and however it is cut."""
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.shards.opening import open_shards
+from deciban.io.shards.pieces import Wanted
+from tests.support.sources import gathered, in_memory
+
+
+def trials(rng, n=60, **more):
+    """A table of distinct trials with ties and infinities among their scores."""
+    pairs = rng.permutation(400)[:n]
+    score = rng.choice([-np.inf, -1.5, 0.0, 0.1, 2.0, np.inf, *rng.normal(size=10)], n)
+    columns = {
+        "enroll": [f"m{one // 20}" for one in pairs],
+        "test": [f"t{one % 20}" for one in pairs],
+        "score": score.astype(rng.choice([np.float32, np.float64])),
+        "label": np.where(rng.random(n) < 0.4, "target", "nontarget"),
+        "gender": rng.choice(["f", "m"], n),
+        "age": rng.integers(20, 23, n),
+        "weight": rng.choice([0.0, 0.5, 1.0, 2.0], n),
+        "speaker": [f"s{one % 5}" for one in pairs],
+    }
+    return pa.table(columns | more)
+
+
+def write(table, folder, rng, *, arrow=False):
+    """Cut a table into files and row groups by chance, some of them empty."""
+    folder.mkdir()
+    cuts = np.sort(rng.integers(0, len(table) + 1, rng.integers(0, 4)))
+    borders = [0, *map(int, cuts), len(table)]
+    for at, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
+        part, size = table.slice(start, stop - start), int(rng.integers(1, 30))
+        if arrow:
+            pyarrow.feather.write_feather(part, folder / f"{at}.arrow", chunksize=size, compression="uncompressed")
+        else:
+            pq.write_table(part, folder / f"{at}.parquet", row_group_size=size)
+    return folder
+
+
+SAID = [
+    {},
+    {"log10": True},
+    {"where": {"gender": "f"}},
+    {"where": {"age": ["20", "21.0"], "gender": "m"}},
+    {"weights": "weight"},
+    {"columns": {"score": "score", "label": "gender"}, "labels": {"target": "f", "nontarget": "m"}},
+]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(SAID))
+@settings(max_examples=25)
+def test_one_table_is_what_it_is_in_memory(tmp_path_factory, seed, said):
+    rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("one")
+    table = trials(rng)
+    whole, cut = write(table, path / "whole", np.random.default_rng(0)), write(table, path / "cut", rng)
+    expected, _ = in_memory([whole], **said)
+    source = open_shards(cut, **said)
+    np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
+    assert source.is_double == (table.schema.field("score").type == pa.float64())
+    again = pickle.loads(pickle.dumps(source.pieces))  # noqa: S301  # our own
+    assert sum(one.n_rows for one in again) == source.n_rows == len(table)
+    assert len(again[0].read(Wanted()).scores[0]) <= again[0].n_rows
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["speaker", "enroll", "enroll,test", "product"]))
+@settings(max_examples=15)
+def test_units_are_those_of_memory(tmp_path_factory, seed, units):
+    rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("units")
+    cut = write(trials(rng), path / "cut", rng)
+    expected, _ = in_memory([cut], units=units)
+    parts = () if units == "product" else tuple(units.split(","))
+    found = gathered(open_shards(cut, units=parts, units_apart=units == "product"), units=True)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_arrow_files_are_pieces_too(tmp_path):
+    rng = np.random.default_rng(1)
+    table = trials(rng)
+    cut = write(table, tmp_path / "cut", rng, arrow=True)
+    expected, _ = in_memory([write(table, tmp_path / "whole", rng)])
+    np.testing.assert_array_equal(gathered(open_shards(cut)), expected)
+    np.testing.assert_array_equal(gathered(open_shards(cut / "*.arrow")), expected)
+
+
+def test_folders_say_columns(tmp_path):
+    rng = np.random.default_rng(2)
+    table = trials(rng)
+    for name in ("f", "m"):
+        own = table.filter(pa.compute.equal(table["gender"], name)).drop_columns("gender")
+        write(own, tmp_path / f"gender={name}", rng)
+    for said in ({}, {"where": {"gender": "f"}}):
+        np.testing.assert_array_equal(gathered(open_shards(tmp_path, **said)), in_memory([tmp_path], **said)[0])
+
+
+def test_several_columns_are_several_systems(tmp_path):
+    rng = np.random.default_rng(3)
+    table = trials(rng).append_column("b_score", pa.array(rng.normal(size=60)))
+    cut = write(table, tmp_path / "cut", rng)
+    source = open_shards(cut)
+    assert source.systems == ("score", "b_score")
+    np.testing.assert_array_equal(gathered(source), in_memory([cut])[0])
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([{}, {"log10": True}, {"classes": ["b", "a"]}]))
+@settings(max_examples=15)
+def test_columns_of_classes(tmp_path_factory, seed, said):
+    rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("classes")
+    n = 40
+    label = rng.choice(["a", "b"] if "classes" in said else ["a", "b", "c"], n)
+    scores = {name: rng.normal(size=n).astype(np.float32) for name in "abc"}
+    cut = write(pa.table({"trial": [f"s{k}" for k in range(n)], **scores, "class": label}), path / "cut", rng)
+    found = open_shards(cut, **{name: value for name, value in said.items() if name != "log10"})
+    assert found.classes == tuple(said.get("classes", "abc"))
+    if "log10" not in said:
+        np.testing.assert_array_equal(gathered(found), in_memory([cut], **said)[0])
+
+
+def split(table, path, rng, *, shuffled):
+    """Scores and key in tables of their own, the former in another order."""
+    order = rng.permutation(len(table)) if shuffled else np.arange(len(table))
+    scores = write(table.select(["enroll", "test", "score"]).take(order), path / "scores", rng)
+    return scores, write(table.drop_columns("score"), path / "key", rng)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(SAID[:5]))
+@settings(max_examples=20)
+def test_tables_beside_each_other(tmp_path_factory, seed, said):
+    rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("beside")
+    scores, key = split(trials(rng), path, rng, shuffled=False)
+    expected, report = in_memory([scores], key, by_order=True, **said)
+    source = open_shards(scores, key, by_order=True, **said)
+    np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
+    assert report.matched == len(expected)
+
+
+def test_by_order_as_many_rows_are_needed(tmp_path):
+    rng = np.random.default_rng(4)
+    scores, _ = split(trials(rng), tmp_path, rng, shuffled=False)
+    key = write(trials(rng, n=59), tmp_path / "shorter", rng)
+    with pytest.raises(KeyMismatchError, match=r"scores holds 60 scores, .*shorter 59 trials"):
+        open_shards(scores, key, by_order=True)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(SAID[:5]), st.integers(1, 40))
+@settings(max_examples=20)
+def test_tables_are_joined_by_name(tmp_path_factory, seed, said, n_parts):
+    rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("joined")
+    scores, key = split(trials(rng), path, rng, shuffled=True)
+    expected, report = in_memory([scores], key, **said)
+    source = open_shards(scores, key, memory=120 * 400 // n_parts, **said)
+    np.testing.assert_array_equal(gathered(source, weight="weights" in said), expected)
+    assert source.report == report
+
+
+@pytest.mark.parametrize("missing", ["drop", -2.5, "error"])
+@pytest.mark.parametrize("duplicates", ["keep-one", "error"])
+def test_joins_count_as_in_memory(tmp_path, missing, duplicates):
+    rng = np.random.default_rng(6)
+    table = trials(rng)
+    scores = pa.concat_tables([table.slice(5), table.slice(10, 7)]).select(["enroll", "test", "score"])
+    key = pa.concat_tables([table.slice(0, 50), table.slice(20, 3)]).drop_columns("score")
+    paths = write(scores, tmp_path / "scores", rng), write(key, tmp_path / "key", rng)
+    said = {"missing": missing, "duplicates": duplicates}
+    if "error" in (missing, duplicates):
+        for read in (lambda: in_memory([paths[0]], paths[1], **said), lambda: open_shards(*paths, memory=9000, **said)):
+            with pytest.raises(KeyMismatchError):
+                read()
+        return
+    expected, report = in_memory([paths[0]], paths[1], **said)
+    source = open_shards(*paths, memory=9000, **said)
+    np.testing.assert_array_equal(gathered(source), expected)
+    assert (source.report, source.report.copies) == (report, report.copies)
+
+
+def test_conflicts_are_refused(tmp_path):
+    rng = np.random.default_rng(7)
+    table = trials(rng)
+    other = table.slice(3, 1).set_column(2, "score", pa.array([99.0], table.schema.field("score").type))
+    scores = write(pa.concat_tables([table, other]).select(["enroll", "test", "score"]), tmp_path / "scores", rng)
+    key = write(table.drop_columns("score"), tmp_path / "key", rng)
+    with pytest.raises(KeyMismatchError, match=r"scores, row 3 and .*row 60: trial .* has two different scores"):
+        open_shards(scores, key, duplicates="keep-one", memory=9000)
+
+
+def test_labels_beside_scores_do_not_contradict_the_key(tmp_path):
+    rng = np.random.default_rng(8)
+    table = trials(rng)
+    turned = table.set_column(3, "label", pa.array(["target"] * 60))
+    scores, key = write(turned, tmp_path / "scores", rng), write(table, tmp_path / "key", rng)
+    with pytest.raises(KeyMismatchError, match="has another label than in"):
+        open_shards(scores, key, memory=9000)
+
+
+@pytest.mark.parametrize("by_order", [False, True])
+def test_several_score_tables(tmp_path, by_order):
+    rng = np.random.default_rng(9)
+    table = trials(rng)
+    one, key = split(table, tmp_path, rng, shuffled=not by_order)
+    two = write(
+        table.select(["enroll", "test"]).append_column("llr", pa.array(rng.normal(size=60))), tmp_path / "b", rng
+    )
+    source = open_shards([one, two], key, by_order=by_order, memory=9000)
+    assert source.systems == ("scores", "b")
+    np.testing.assert_array_equal(gathered(source), in_memory([one, two], key, by_order=by_order)[0])
+
+
+def test_speakers_say_who_is_who(tmp_path):
+    rng = np.random.default_rng(10)
+    table = trials(rng)
+    cut = write(table.drop_columns("label"), tmp_path / "cut", rng)
+    enroll, test = tmp_path / "enroll2spk", tmp_path / "test2spk"
+    enroll.write_text("".join(f"m{k} p{k % 7}\n" for k in range(20)))
+    test.write_text("".join(f"t{k} p{k % 7}\n" for k in range(20)))
+    source = open_shards(cut, speakers=[enroll, test])
+    found = gathered(source, units=True)
+    same = [int(m[1:]) % 7 == int(t[1:]) % 7 for m, t in zip(*table.select(["enroll", "test"]).to_pydict().values())]
+    assert found[:, 1].sum() == sum(same)
+    assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
+    test.write_text("t0 p0\n")
+    with pytest.raises(
+        KeyMismatchError, match=r"\.parquet, row group 0: row \d+: .*test2spk does not say the speaker of 't"
+    ):
+        gathered(open_shards(cut, speakers=[enroll, test]))
+    with pytest.raises(InputError, match="Leave out one of the two"):
+        open_shards(cut, cut, speakers=[enroll])
+
+
+def test_words_that_mean_something_together(tmp_path):
+    rng = np.random.default_rng(11)
+    label = np.sort(rng.choice([1, -1], 60))[::-1]
+    cut = write(trials(rng, label=label), tmp_path / "cut", rng)
+    np.testing.assert_array_equal(gathered(open_shards(cut)), in_memory([cut])[0])
+    odd = write(trials(rng, label=[*label[:-1], 0]), tmp_path / "odd", rng)
+    with pytest.raises(FormatError, match=r"row group \d+, row \d+: unknown label"):
+        gathered(open_shards(odd))
+
+
+def test_what_is_missing_is_named(tmp_path):
+    rng = np.random.default_rng(12)
+    table = trials(rng)
+    cut = write(table, tmp_path / "cut", rng)
+    with pytest.raises(InputError, match=r"no condition 'sex'; there are gender"):
+        open_shards(cut, where={"sex": "f"})
+    with pytest.raises(InputError, match=r"no trial has gender = 'x'; there are"):
+        open_shards(cut, where={"gender": ["f", "x"]})
+    with pytest.raises(InputError, match=r"no column 'w' says how much trials count"):
+        open_shards(cut, weights="w")
+    with pytest.raises(TypeError, match=r"'wheres'. Did you mean where\?"):
+        open_shards(cut, wheres={})
+    with pytest.raises(InputError, match="holds no labels"):
+        open_shards(write(table.drop_columns("label"), tmp_path / "bare", rng))
+    nameless = write(table.select(["score"]), tmp_path / "nameless", rng)
+    with pytest.raises(KeyMismatchError, match="by_order=True"):
+        open_shards(nameless, cut)
