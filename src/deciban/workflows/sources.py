@@ -1,4 +1,4 @@
-"""From what a user says about files to trials in pieces: which options mean something there, and what they are called."""
+"""From what a user says about files to trials in pieces: which options mean something there."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
             )
     if any(isinstance(one, TwoFiles) for one in scores):
         raise InputError(
-            "tar, non: scores of targets and of non-targets in files of their own are not read in pieces. Put them into "
-            "one table with a label, or allow more memory (memory=, --memory)."
+            "tar, non: scores of targets and of non-targets in files of their own are not read in pieces. Put them "
+            "into one table with a label, or allow more memory (memory=, --memory)."
         )
     given = {name: getattr(reading, name) for name in _SAME}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}

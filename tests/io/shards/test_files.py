@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.io.shards.test_opening import trials
+from tests.support.sources import gathered
 
 from deciban.errors import FormatError
 from deciban.io.shards.opening import open_shards
-from tests.io.shards.test_opening import trials
-from tests.support.sources import gathered
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Trials in pieces are those that are read as a whole, whatever holds them and however it is cut."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -9,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.sources import gathered, in_memory
 
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
-from tests.support.sources import gathered, in_memory
 
 
 def trials(rng, n=60, **more):
@@ -38,7 +39,7 @@ def write(table, folder, rng, *, arrow=False):
     folder.mkdir()
     cuts = np.sort(rng.integers(0, len(table) + 1, rng.integers(0, 4)))
     borders = [0, *map(int, cuts), len(table)]
-    for at, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
+    for at, (start, stop) in enumerate(pairwise(borders)):
         part, size = table.slice(start, stop - start), int(rng.integers(1, 30))
         if arrow:
             pyarrow.feather.write_feather(part, folder / f"{at}.arrow", chunksize=size, compression="uncompressed")
@@ -223,7 +224,8 @@ def test_speakers_say_who_is_who(tmp_path):
     test.write_text("".join(f"t{k} p{k % 7}\n" for k in range(20)))
     source = open_shards(cut, speakers=[enroll, test])
     found = gathered(source, units=True)
-    same = [int(m[1:]) % 7 == int(t[1:]) % 7 for m, t in zip(*table.select(["enroll", "test"]).to_pydict().values())]
+    sides = zip(table["enroll"].to_pylist(), table["test"].to_pylist(), strict=True)
+    same = [int(one[1:]) % 7 == int(other[1:]) % 7 for one, other in sides]
     assert found[:, 1].sum() == sum(same)
     assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
     test.write_text("t0 p0\n")

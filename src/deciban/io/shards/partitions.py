@@ -42,12 +42,14 @@ class Partitions:
     files: tuple[Path, ...]
     schema: pa.Schema
 
-    def read(self, at: int) -> pa.Table:
-        """All rows of a part."""
+    def taken(self, at: int) -> pa.Table:
+        """All rows of a part, whose file goes."""
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.files[at]) as file:
-            return file.read()
+            found = file.read()
+        self.files[at].unlink()
+        return found
 
 
 def partition(

@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 
-
 PREFIX = "deciban-"
 ROWS = 1 << 20
 """Rows of a row group that is written."""
