@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from deciban.calibration import (
     GaussianBackend,
     MulticlassCalibrator,

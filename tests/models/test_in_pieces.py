@@ -4,6 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from deciban.calibration import (
     AffineCalibrator,
     BetaCalibrator,
@@ -16,11 +19,8 @@ from deciban.core.training import parts
 from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.shards import ArrayPiece, source_of
-
 from deciban.io.shards.pieces import ShardSource
+from support.shards import ArrayPiece, source_of
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-9, "atol": 1e-10}
@@ -58,8 +58,7 @@ def systems(rng, n=20_000, n_systems=3, *, share=0.2):
 def weighted(source, weight_of):
     """The same source with weights of trials, which their first scores decide."""
     pieces = [
-        ArrayPiece(one.name, one.n_rows, one.scores, one.truth, None, weight_of(one.scores[0]))
-        for one in source.pieces
+        ArrayPiece(one.name, one.n_rows, one.scores, one.truth, None, weight_of(one.scores[0])) for one in source.pieces
     ]
     return ShardSource(source.name, tuple(pieces), source.systems, has_weights=True)
 

@@ -1,6 +1,7 @@
 """Samples drawn from parts: of all trials, whatever the order in which parts are put together."""
 
 import numpy as np
+
 from deciban.core.training.drawn import Drawn
 from deciban.core.training.linear_objective import Trials
 

@@ -4,9 +4,10 @@ import math
 import pickle
 
 import numpy as np
-from deciban.core.training.sums import Ends, Sums, SumsUpTo
 from hypothesis import given
 from hypothesis import strategies as st
+
+from deciban.core.training.sums import Ends, Sums, SumsUpTo
 
 NUMBERS = st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=40)
 
