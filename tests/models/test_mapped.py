@@ -49,7 +49,5 @@ def test_a_trial_that_the_model_refuses_is_named_by_piece_and_number():
     fusion.weights_ = np.array([1.0, 1.0])
     scores[3] = np.inf, -np.inf
     source = mapped(source_of(scores.T, truth, rng, n_pieces=1, systems=("A", "B")), fusion, "fusion")
-    with pytest.raises(
-        InputError, match=r"contradict each other with infinite scores, the first is trial \d+ of piece"
-    ):
+    with pytest.raises(InputError, match=r"contradict each other .*, the first is trial \d+ of piece"):
         values_of(source)
