@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.ranks.hull import Pav
+from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.parts import PartsOfTrials
 from deciban.core.training.sums import F
 from deciban.engines.counting import summarize_shards
 from deciban.engines.looking import both, found_in
