@@ -70,6 +70,7 @@ FROM_ABOVE = {
     "report/test_comparison.py": ["report/model_card.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": ["sklearn/multiclass/estimator.py"],
+    "workflows/test_train_in_pieces.py": ["io/shards/quality.py"],
     "trials/frames/test_frames.py": [
         "trials/frames/columns.py",
         "trials/frames/from_frames.py",

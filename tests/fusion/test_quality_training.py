@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from deciban.core.training import linear_parts
 from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
@@ -27,7 +28,8 @@ class Measured(Piece):
     def read(self, wanted):
         """See `Piece.read`."""
         own = tuple(self.scores[k] for k in wanted.systems)
-        return Chunk(own, self.truth if wanted.truth else None, quality=self.quality if wanted.quality else None)
+        quality = {one: self.quality[one] for one in wanted.quality}
+        return Chunk(own, self.truth if wanted.truth else None, quality=quality)
 
 
 def trials(rng, n=6000):
@@ -42,7 +44,7 @@ def trials(rng, n=6000):
 def pieces_of(scores, truth, quality, rng):
     parts = np.split(rng.permutation(len(truth)), np.sort(rng.integers(0, len(truth), 5)))
     pieces = tuple(Measured(f"piece {k}", rows, scores, truth, quality) for k, rows in enumerate(parts))
-    return ShardSource("arrays", pieces, ("A", "B"), has_quality=True)
+    return ShardSource("arrays", pieces, ("A", "B"), quality=tuple(quality))
 
 
 @pytest.mark.parametrize("sides", [("enroll", "test"), ("enroll", "test", "trial"), ("test",), ("trial",)])
@@ -102,6 +104,6 @@ def test_refusals_are_those_of_training_in_memory():
                 train(quality)
             told.append(str(caught.value))
         assert told[0][:60] == told[1][:60]
-    source = replace(pieces_of(scores, truth, measures, rng), has_quality=False)
+    source = replace(pieces_of(scores, truth, measures, rng), quality=())
     with pytest.raises(InputError, match="needs quality measures, and arrays has none"):
         QualityFusion().fit_pieces(source, Threads(), MEMORY)

@@ -59,9 +59,9 @@ class MeasuredFusion(Fusion):
     def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         symmetric, data = self._is_symmetric(), TrialsInPieces(source, engine, memory)
-        if not source.has_quality:
+        if not source.quality:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
-        data.with_quality = True
+        data.quality = source.quality
         lacking: _Lacking = data.noted(_Lacked(self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_in_pieces(data, self.combine, n_measures, symmetric=symmetric)

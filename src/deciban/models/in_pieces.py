@@ -101,13 +101,13 @@ class InPieces(ABC):
             names = ", ".join(self.source.systems)
             raise InputError(f"{model}: takes one system, and {self.source.name} holds {names}. Choose one, or fuse.")
 
-    with_quality: bool = False
-    """Whether quality measures are looked at, too."""
+    quality: tuple[str, ...] = ()
+    """Which quality measures are looked at, too."""
 
     def look(self, look: Callable[[Chunk], Any]) -> Any:
         """What a look at all pieces finds: one pass."""
         systems = tuple(range(len(self.source.systems)))
-        wanted = Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.with_quality)
+        wanted = Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
         return found_in(self.source, self.engine, wanted, look)
 
     def noted(self, look: Callable[[Chunk], Any]) -> Any:

@@ -32,12 +32,12 @@ class MappedPiece(Piece):
         """
         if not wanted.systems:
             return self.piece.read(wanted)
-        measured = {"quality": True} if self.model.takes_quality else {}
-        chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems)), **measured))
+        quality = self.model.quality_arguments if self.model.takes_quality else ()
+        chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems)), quality=quality))
         if not len(chunk.scores[0]):
             return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
         with naming_trials(f"{{}} of {self.name}".format), missing_measures_are_known():
-            given = chunk.quality or {} if self.model.takes_quality else {}
+            given = chunk.quality or {}
             mapped = self.model.transform(self.model.inputs(np.stack(chunk.scores, axis=1)), **given)
         return replace(chunk, scores=(mapped,))
 

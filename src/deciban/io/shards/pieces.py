@@ -27,14 +27,16 @@ class Wanted:
     ----------
     systems : tuple of int
         Positions of the systems whose scores are wanted.
-    truth, units, weight, quality : bool
+    truth, units, weight : bool
+    quality : tuple of str
+        Arguments of fusions, as in `Chunk`.
     """
 
     systems: tuple[int, ...] = (0,)
     truth: bool = False
     units: bool = False
     weight: bool = False
-    quality: bool = False
+    quality: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +118,10 @@ class ShardSource:
         Of many classes; empty of two.
     is_double : bool
         Whether scores are float64; else all of them are float32.
-    has_units, has_weights, has_quality : bool
+    has_units, has_weights : bool
         Whether pieces can say them.
+    quality : tuple of str
+        Which quality measures there are, as in `Chunk`.
     messages : tuple of Message
         What was read and assumed.
     paths : tuple
@@ -135,7 +139,7 @@ class ShardSource:
     is_double: bool = True
     has_units: bool = False
     has_weights: bool = False
-    has_quality: bool = False
+    quality: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
     kept: Any = None
