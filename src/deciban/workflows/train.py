@@ -128,11 +128,8 @@ def train_files(
     if isinstance(files, ShardSource):
         asked = {"cross_validate": cross_validate, "select": select, "test_scores": test_scores}
         made = _copied(_default_in_pieces(files, quality) if model is None else model, with_quality=quality is not None)
-        if quality is not None:
-            known = read_measures(quality)
-            files = with_quality(files, known, chosen.scale)
-            made, _ = _combined_in(made, files.quality, known, measures, combine)
-        return train_in_pieces(files, made, chosen, say, asked=asked)
+        source, made = _measured(files, made, chosen, quality, (measures, combine))
+        return train_in_pieces(source, made, chosen, say, asked=asked)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
@@ -261,6 +258,21 @@ def _combining(
     if measured is None or not model.takes_quality:
         raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
     return _combined_in(model, tuple(read.data.quality), measured, measures, combine)
+
+
+def _measured(
+    source: ShardSource,
+    model: ScoreModel,
+    options: Options,
+    quality: QualityFiles | None,
+    chosen: tuple[Selected | None, Combined | None],
+) -> tuple[ShardSource, ScoreModel]:
+    """Trials in pieces with quality measures, if there are some, and the fusion with those of them that are chosen."""
+    if quality is None:
+        return source, model
+    measured = read_measures(quality)
+    source = with_quality(source, measured, options.scale)
+    return source, _combined_in(model, source.quality, measured, *chosen)[0]
 
 
 def _combined_in(
