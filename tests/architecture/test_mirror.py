@@ -15,11 +15,12 @@ FROM_ABOVE = {
     "architecture/test_house.py": ["_lazy.py"],
     "calibration/test_cross.py": ["calibration/folds.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
-    "core/training/test_linear_training.py": ["core/training/linear_objective.py"],
+    "core/training/test_linear_training.py": ["core/training/linear_objective.py", "core/training/linear_trials.py"],
+    "core/training/test_multiclass_objective.py": ["core/training/class_trials.py"],
     "decisions/test_probabilities.py": ["_validate/probabilities.py", "core/posteriors.py"],
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
-    "fusion/test_linear.py": ["models/score_model.py", "models/two_class.py"],
+    "fusion/test_linear.py": ["models/labelled.py", "models/score_model.py", "models/two_class.py"],
     "fusion/test_subset.py": ["fusion/subsets.py"],
     "fusion/test_union_hull.py": ["fusion/hull_vertices.py"],
     "io/formats/test_arrow.py": ["io/columns/columnar.py"],
@@ -56,6 +57,7 @@ FROM_ABOVE = {
         "io/matrices/hdf5_chunks.py",
     ],
     "io/test_read.py": ["io/columns/headers.py"],
+    "io/test_summary_files.py": ["io/summary_records.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
     "io/text/test_finding.py": ["io/text/row_names.py"],
@@ -72,6 +74,8 @@ FROM_ABOVE = {
     "losses/test_rules.py": ["losses/terms.py"],
     "metrics/test_thresholds.py": ["core/ranks/thresholds.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "_validate/mistaken.py", "errors.py"],
+    "models/test_classes_in_pieces.py": ["core/training/class_parts.py", "models/labelled_classes.py"],
+    "models/test_in_pieces.py": ["core/training/linear_parts.py", "core/training/verdicts.py", "engines/looking.py"],
     "models/test_loading.py": ["_version.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],
     "multiclass/test_hostile.py": ["_validate/classes.py"],
@@ -81,6 +85,7 @@ FROM_ABOVE = {
     "report/test_comparison.py": ["report/model_card.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": ["sklearn/multiclass/estimator.py"],
+    "workflows/test_train_in_pieces.py": ["io/shards/quality.py"],
     "trials/frames/test_frames.py": [
         "trials/frames/columns.py",
         "trials/frames/from_frames.py",
@@ -91,6 +96,7 @@ FROM_ABOVE = {
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
     "trials/test_tables.py": ["trials/criteria.py"],
+    "workflows/test_summaries.py": ["engines/summary_parts.py"],
 }
 
 NO_LOGIC = ["types.py"]

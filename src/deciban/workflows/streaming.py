@@ -165,10 +165,11 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
         source = with_speakers(source, engine) if how_sure.intervals else source
+        memory = engine.bounded(scale.n_bytes)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
-            summary = summarize_shards(source, engine, scale.n_bytes, **asked)
+            summary = summarize_shards(source, engine, memory, **asked)
             units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))

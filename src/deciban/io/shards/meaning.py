@@ -301,4 +301,5 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         units=units,
         log10=log10,
         converted=how.converted,
+        sides={side: name for side, name in key.sides.items() if side != "side"},
     )
