@@ -37,12 +37,27 @@ FROM_ABOVE = {
     "io/formats/test_npy.py": ["io/arrays/checked.py"],
     "io/formats/test_npz.py": ["io/arrays/npz_reader.py"],
     "io/formats/test_table.py": ["io/contents.py"],
+    "io/shards/test_files.py": ["io/shards/rows.py"],
+    "io/shards/test_inputs.py": ["io/shards/objects.py", "io/shards/spilling.py", "io/shards/text.py"],
+    "io/shards/test_matrices.py": ["io/shards/matrix_files.py", "io/shards/matrix_rows.py"],
+    "io/shards/test_opening.py": [
+        "io/shards/beside.py",
+        "io/shards/how.py",
+        "io/shards/joining.py",
+        "io/shards/layout.py",
+        "io/shards/meaning.py",
+        "io/shards/partitions.py",
+        "io/shards/speakers.py",
+        "io/shards/truth.py",
+        "io/shards/units.py",
+    ],
     "io/matrices/test_hostile_hdf5.py": [
         "io/matrices/hdf5.py",
         "io/matrices/hdf5_arrays.py",
         "io/matrices/hdf5_chunks.py",
     ],
     "io/test_read.py": ["io/columns/headers.py"],
+    "io/test_summary_files.py": ["io/summary_records.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
     "io/text/test_finding.py": ["io/text/row_names.py"],
@@ -81,6 +96,7 @@ FROM_ABOVE = {
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
     "trials/test_tables.py": ["trials/criteria.py"],
+    "workflows/test_summaries.py": ["engines/summary_parts.py"],
 }
 
 NO_LOGIC = ["types.py"]

@@ -1,20 +1,21 @@
 """Text, compressed files and objects of other libraries become tables in pieces, and their temporary files go."""
 
 import bz2
+import gc
 import gzip
+import tempfile
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from tests.io.shards.test_opening import trials, write
-from tests.support.sources import gathered, in_memory, left_behind
 
 from deciban.errors import FormatError, InputError
 from deciban.io import recognition
 from deciban.io.shards import text
 from deciban.io.shards.opening import open_shards
+from support.sources import gathered, in_memory, trials, write
 
 
 @pytest.fixture
@@ -28,10 +29,12 @@ def expected(table, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left():
-    before = left_behind()
+def nothing_is_left(tmp_path_factory, monkeypatch):
+    scratch = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     yield
-    assert left_behind() <= before
+    gc.collect()
+    assert not list(scratch.glob("deciban-*"))
 
 
 def objects(table, tmp_path):

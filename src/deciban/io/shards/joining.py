@@ -14,6 +14,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban.errors import FormatError, KeyMismatchError, MissingScoresError
+from deciban.io.atomic import ScratchFolder
 from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import RowError
 from deciban.io.shards.files import TableFile, open_files
@@ -22,7 +23,7 @@ from deciban.io.shards.layout import Layout
 from deciban.io.shards.meaning import Roles
 from deciban.io.shards.partitions import ROW, partition
 from deciban.io.shards.rows import Rows
-from deciban.io.shards.spilling import Folder, write_batches
+from deciban.io.shards.spilling import write_batches
 from deciban.io.shards.truth import LabelColumn, plain
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
 from deciban.trials.joining.join import refuse_conflicts
@@ -41,13 +42,13 @@ class Joined:
     report : JoinReport
     is_double : frozenset of str
         Columns of scores that are float64.
-    kept : Folder
+    kept : ScratchFolder
     """
 
     rows: tuple[Rows, ...]
     report: JoinReport
     is_double: frozenset[str]
-    kept: Folder
+    kept: ScratchFolder
 
 
 @dataclass(slots=True)
@@ -140,7 +141,7 @@ def joined_by_name(asked: Question) -> Joined:
                 f"{roles.table.name} and {asked.truth.table.name}: trials have no names, and can only be matched by "
                 "their order: by_order=True (--by-order)."
             )
-    folder, tally = Folder(), _Tally()
+    folder, tally = ScratchFolder(), _Tally()
     with folder.or_nothing() as path:
         files = list(_joined_parts(asked, path, tally))
         _require_met(asked, tally)
@@ -162,9 +163,11 @@ def _joined_parts(asked: Question, path: Path, tally: _Tally) -> Iterator[Path]:
     """Join part after part, each of which is removed when it is done."""
     n_parts = asked.how.n_parts(sum(one.table.n_rows for one in (*asked.scores, asked.truth)))
     labels = asked.labels_beside()
-    key = partition(asked.truth, asked.key_columns, n_parts, path / "key", chosen=asked.layout.where)
+    key = partition(asked.truth, asked.key_columns, n_parts, path / "key", asked.how.memory, chosen=asked.layout.where)
     others = [
-        partition(roles, [*named.values(), *(label.columns if label else ())], n_parts, path / f"scores{at}")
+        partition(
+            roles, [*named.values(), *(label.columns if label else ())], n_parts, path / f"scores{at}", asked.how.memory
+        )
         for at, (roles, named, label) in enumerate(zip(asked.scores, asked.columns, labels, strict=False))
     ]
     for at in range(n_parts):

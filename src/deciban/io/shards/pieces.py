@@ -120,6 +120,8 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
+    finds_speakers : bool
+        Whether pieces can say the names of both sides of trials as units, from which speakers are to be found.
     quality : tuple of str
         Which quality measures there are, as in `Chunk`.
     messages : tuple of Message
@@ -139,6 +141,7 @@ class ShardSource:
     is_double: bool = True
     has_units: bool = False
     has_weights: bool = False
+    finds_speakers: bool = False
     quality: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
