@@ -120,6 +120,20 @@ def _times(path: Path) -> int:
         return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
 
 
+def _refuse_what_is_not_counted(source: ShardSource) -> None:
+    """Refuse what passes do not count yet, and would overlook.
+
+    Raises
+    ------
+    InputError
+    """
+    way = "Allow more memory (memory=, --memory), so that everything is read at once."
+    if source.classes:
+        raise InputError(f"{source.name}: segments of many classes are not evaluated in pieces. {way}")
+    if source.has_weights:
+        raise InputError(f"weights: trials that are read in pieces ({source.name}) all count alike. {way}")
+
+
 def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -134,8 +148,15 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     -------
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does; or if trials have weights, or are of many classes.
     """
+    _refuse_what_is_not_counted(source)
     from deciban.engines.counting import summarize_shards
+    from deciban.engines.speakers import with_speakers
     from deciban.engines.units import UnitsInPieces
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
@@ -143,10 +164,12 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
+        source = with_speakers(source, engine) if how_sure.intervals else source
+        memory = engine.bounded(scale.n_bytes)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
-            summary = summarize_shards(source, engine, scale.n_bytes, **asked)
+            summary = summarize_shards(source, engine, memory, **asked)
             units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
