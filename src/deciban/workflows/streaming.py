@@ -173,6 +173,7 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
-    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
+    often = "once" if scale.approximate else "more than once: they do not fit in memory"
+    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
     return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
