@@ -7,8 +7,9 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import InputError
+from deciban.io.memory import memory_of
 from deciban.workflows.options import Options
-from deciban.workflows.streaming import memory_of, source_in_pieces
+from deciban.workflows.streaming import source_in_pieces
 
 
 @pytest.fixture

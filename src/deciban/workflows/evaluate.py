@@ -261,10 +261,12 @@ def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: 
         return []
     with naming_trials(trials.name_of):
         ways = model.subsets_of(scores)
-    return [
-        Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
-        for subset, n in ways
-    ]
+    return [ways_message(n, subset, systems) for subset, n in ways]
+
+
+def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
+    """Say how many trials were fused by the fusion of some systems."""
+    return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
 
 
 evaluate_class_files = evaluate_files

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
+from deciban.io.memory import memory_of
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, TwoFiles, files_of, is_open_file
+from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message
 from deciban.trials import JoinReport
 from deciban.types import Progress
@@ -21,9 +21,6 @@ from deciban.workflows.sources import is_object, open_source
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource
 """What is read as a whole, or in pieces."""
-
-_TIMES_ITS_SIZE = {True: 5, False: 2}
-"""How much memory reading a file and sorting its scores takes, of binary and of text files."""
 
 
 def source_in_pieces(
@@ -97,22 +94,6 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     if isinstance(files, ShardSource):
         return "classes" if files.classes else "two-class"
     return kind_of(files.scores[0], files.key, options).name
-
-
-def memory_of(scores: Sequence[Any], key: Any) -> int:
-    """Bytes that it takes to read these files as a whole, about; 0 for what is no file."""
-    paths = [one for one in [*scores, *([] if key is None else [key])] if not isinstance(one, TwoFiles)]
-    found = 0
-    for path in paths:
-        for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
-            parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
-            found += sum(_times(part) * part.stat().st_size for part in parts if part.exists())
-    return found
-
-
-def _times(path: Path) -> int:
-    with path.open("rb") as stream:
-        return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
 
 
 def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
