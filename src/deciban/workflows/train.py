@@ -23,7 +23,8 @@ from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
-from deciban.workflows.streaming import opened
+from deciban.workflows.streaming import OpenedFiles, in_memory, opened
+from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
 from deciban.workflows.train_in_pieces import train_in_pieces
 from deciban.workflows.trained import Trained
@@ -32,7 +33,7 @@ from deciban.workflows.two_files import named_scores
 
 
 def train_files(
-    scores: Paths | ScoreFiles | ShardSource | None = None,
+    scores: Paths | OpenedFiles | None = None,
     key: PathLike | None = None,
     model: ScoreModel | None = None,
     *,
@@ -118,7 +119,8 @@ def train_files(
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
     given: Any = scores
-    named, options = (given, options) if isinstance(given, ShardSource) else named_scores(given, key, options)
+    is_opened = isinstance(given, ShardSource | OpenedSummary)
+    named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     files = opened(named, key, chosen)
@@ -126,6 +128,7 @@ def train_files(
         asked = {"cross_validate": cross_validate, "select": select, "test_scores": test_scores, "quality": quality}
         made = _copied(_default_in_pieces(files) if model is None else model, with_quality=quality is not None)
         return train_in_pieces(files, made, chosen, say, asked=asked)
+    files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)

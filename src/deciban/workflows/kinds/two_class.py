@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
@@ -23,6 +24,7 @@ from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
+from deciban.metrics.evidence import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
@@ -140,6 +142,17 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Evaluate scores of labelled trials."""
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
+
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
+        n_points, n_factors = len(checked_figures(figures).operating_points), len(FACTORS)
+        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
+        return (
+            *("eer", "eer_p_miss", "eer_p_fa", "prbep", "auc", "cllr", "min_cllr", "calibration_loss"),
+            *("mean_min_dcf", "mean_act_dcf"),
+            *((name, k) for name in at_points for k in range(n_points)),
+            *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
+        )
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
