@@ -10,8 +10,7 @@ import pytest
 
 from deciban.errors import FormatError
 from deciban.io.shards.opening import open_shards
-from tests.io.shards.test_opening import trials
-from tests.support.sources import gathered
+from support.sources import gathered, trials
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards import matrices
 from deciban.io.shards.opening import open_shards
-from tests.support.sources import gathered, in_memory
+from support.sources import gathered, in_memory
 
 zarr = pytest.importorskip("zarr", reason="zarr reads such folders, and is not installed")
 

@@ -14,7 +14,6 @@ from deciban.io.formats import Options
 from deciban.io.shards.layout import Converted
 from deciban.trials.joining.matching import Duplicates, Missing, check_policies
 
-
 _BYTES_PER_ROW = 400
 """What a row takes while it is joined, about: its names twice, and the order of these."""
 

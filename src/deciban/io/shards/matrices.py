@@ -192,12 +192,12 @@ class Block(Piece):
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
         if isinstance(self.truth, Speakers):
             same = self.truth.enroll[self.start : self.stop, None] == self.truth.test
-            return same.ravel() if chosen is None else same[chosen]
+            return np.asarray(same.ravel() if chosen is None else same[chosen])
         values = self._rows(self.truth)
         if self.classes:
             return _classes(values, len(self.classes), self.name)
         if len(self.truth.shape) == 1 and self.truth.kind != np.bool_:
-            return _only(values, (1, -1, 0), self.name)[slice(None) if chosen is None else chosen] == 1
+            return np.asarray(_only(values, (1, -1, 0), self.name)[slice(None) if chosen is None else chosen] == 1)
         truth = values.astype(np.bool_) if self.truth.kind == np.bool_ else values == 1
         return truth.ravel() if chosen is None else truth[chosen]
 
@@ -218,7 +218,8 @@ def _only(values: AnyArray, allowed: Sequence[int], name: str) -> AnyArray:
         place = np.argwhere(~known)[0]
         raise FormatError(
             f"{name}: the mask holds {values[tuple(place)]} in row {place[0]} of the block"
-            f"{f', column {place[1]}' if len(place) > 1 else ''}, but only {', '.join(map(str, allowed))} mean anything."
+            f"{f', column {place[1]}' if len(place) > 1 else ''}, but only {', '.join(map(str, allowed))} mean "
+            "anything."
         )
     return values
 

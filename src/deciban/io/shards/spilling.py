@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-
-PREFIX = "deciban-"
 ROWS = 1 << 20
 """Rows of a row group that is written."""
-
-
-class Folder:
-    """A temporary folder, which goes when nobody needs it any more, when the process ends, and after every error.
-
-    Attributes
-    ----------
-    path : path
-    """
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._gone = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-    def remove(self) -> None:
-        """Remove it now."""
-        self._gone()
-
-    @contextmanager
-    def or_nothing(self) -> Iterator[Path]:
-        """Remove it if the block fails."""
-        try:
-            yield self.path
-        except BaseException:
-            self.remove()
-            raise
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any]) -> None:
