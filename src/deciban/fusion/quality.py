@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_trials import Trials
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
 from deciban.fusion.quality_measures import (

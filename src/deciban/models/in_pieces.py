@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.ranks.hull import Pav
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_trials import Trials
 from deciban.core.training.parts import PartsOfTrials
 from deciban.core.training.sums import F
 from deciban.engines.counting import summarize_shards

@@ -32,6 +32,8 @@ class MappedPiece(Piece):
         if not wanted.systems:
             return self.piece.read(wanted)
         chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems))))
+        if not len(chunk.scores[0]):
+            return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
         with naming_trials(f"{{}} of {self.name}".format):
             mapped = self.model.transform(self.model.inputs(np.stack(chunk.scores, axis=1)))
         return replace(chunk, scores=(mapped,))

@@ -14,8 +14,8 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn
-from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.sums import F, Sums
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
