@@ -16,7 +16,7 @@ from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
-from deciban.workflows.options import KindName, Options
+from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
@@ -101,7 +101,9 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     return kind_of(files.scores[0], files.key, options).name
 
 
-def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
+def evaluate_in_pieces(
+    source: ShardSource, options: Options, progress: Progress | None = None, *, each: Sequence[Figures] | None = None
+) -> Results[Any]:
     """Evaluate every system of a source.
 
     Parameters
@@ -110,6 +112,8 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     options : Options
     progress : function, optional
         Called with a few words at every step.
+    each : sequence of Figures, optional
+        Those of every system; left out, all have those of the options.
 
     Returns
     -------
@@ -121,12 +125,13 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
 
-    say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
+    say, found = progress or (lambda _words: None), []
+    wanted = [TwoClassFigures(**one.given()) for one in each or [options.figures] * len(source.systems)]
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
+            asked: Any = {"system": at, "figures": wanted[at], "approximate": scale.approximate}
             summary = summarize_shards(source, engine, scale.n_bytes, **asked)
             units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
             resampling = how_sure.resampling(None if units is None else units.about)
