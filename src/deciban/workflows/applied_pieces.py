@@ -140,8 +140,9 @@ def _applied(what: ToApply, held: Sequence[Contents], readers: Sequence[ReadAs])
     quality: dict[str, Any] = {}
     if what.measured is not None:
         quality, lacking = measures_of_piece(what.measured, trials, sides=sides)
-        tally.n_lacking, tally.sides = int(np.count_nonzero(lacking)), set(quality)
-        quality |= {name: _unknown(what.measured, name, len(trials)) for name in sides or () if name not in quality}
+        unknown = [name for name in sides or () if name not in quality]  # here; other pieces may know some
+        tally.n_lacking, tally.sides = len(trials) if unknown else int(np.count_nonzero(lacking)), set(quality)
+        quality |= {name: _unknown(what.measured, name, len(trials)) for name in unknown}
 
     def transform(columns: Sequence[Any]) -> tuple[Any, Any]:
         data = SystemsData(kind.stacked(columns), quality)
