@@ -58,7 +58,7 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
         If it cannot be read; the message names the line.
     """
     named = Source(given)
-    with _as_file(given, named, target.with_suffix(".copy")) as path:
+    with as_file(given, named, target.with_suffix(".copy")) as path:
         source = Source(path)
         source.name = named.name
         if path != given and is_columnar(path):
@@ -74,7 +74,7 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
 
 
 @contextmanager
-def _as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
     """A plain file with the same content; only a part of it is ever in memory."""
     if source.is_plain:
         yield Path(given)
@@ -149,17 +149,37 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
 
 def _tables(found: Opened, layout: Layout, options: Options) -> Iterator[pa.Table]:
     """The table of each block."""
-    source = found.source
     schema: pa.Schema | None = None
+    for _, contents in contents_in_blocks(found, layout, options):
+        table = table_of(contents)
+        schema = schema or table.schema
+        yield table.cast(schema)
+
+
+def contents_in_blocks(found: Opened, layout: Layout, options: Options) -> Iterator[tuple[int, Contents]]:
+    """What each block of lines holds.
+
+    Parameters
+    ----------
+    found : Opened
+        Plain text.
+    layout : Layout
+    options : Options
+
+    Yields
+    ------
+    int
+        How many lines are before it, beside the header.
+    Contents
+    """
+    source = found.source
     with Path(source.path).open("rb") as stream:
         for first_line, block in _blocks(stream, layout, source.name):
             contents = _parsed(block, first_line, layout, source.name, options)
             options = replace(options, vocabulary=_settled(contents, options.vocabulary))
             if layout.format.detection_llr:
                 contents = of_detection_llrs(contents)
-            table = table_of(contents)
-            schema = schema or table.schema
-            yield table.cast(schema)
+            yield first_line, contents
 
 
 def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
