@@ -254,6 +254,7 @@ def assemble(
     origin: Origin,
     system: str,
     options: Options,
+    classes: Sequence[str] | None = None,
 ) -> Contents:
     """Make tables of trials out of columns.
 
@@ -269,6 +270,8 @@ def assemble(
     system : str
         What to call a single system.
     options : Options
+    classes : sequence of str, optional
+        All classes, where these rows may not be of all; by their names in a column of classes.
 
     Raises
     ------
@@ -304,7 +307,8 @@ def assemble(
         key = Key(trials, is_target)
     class_key = None
     if "class" in by_role and trials.sides in (SINGLE, ROW):
-        class_key = ClassKey.of(trials, _digits(by_role["class"]))
+        label = by_role["class"]
+        class_key = ClassKey.of(trials, _digits(label) if classes is None else label, classes=classes)
     class_scores = None
     if options.need == "class-scores" and len(systems) > 1:
         matrix = np.column_stack([one.score for one in systems])

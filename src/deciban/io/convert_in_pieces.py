@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.errors import InputError
-from deciban.io.atomic import ScratchFolder, atomic_write
+from deciban.io.atomic import atomic_write
 from deciban.io.columns.columnar import table_of, written_of
 from deciban.io.contents import ContentKind, Contents, labels_in_words
 from deciban.io.convert import left_out, only, read_message
-from deciban.io.formats import BinaryFormat, bare_name, by_name, for_ending
-from deciban.io.recognition import recognize
-from deciban.io.shards.beside import Range
-from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.files import is_columnar, open_files, table_files
-from deciban.io.shards.text import as_file, contents_in_blocks
+from deciban.io.formats import by_name, for_ending
+from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces
+from deciban.io.shards.files import table_files
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import PathLike, Source, display_name
+from deciban.io.source import PathLike, display_name
 from deciban.io.units import certain, in_other_units
 from deciban.io.writing import target_name
 from deciban.messages import Message, counted
-from deciban.steps import teller
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +41,12 @@ class Converted:
     detection_llr: bool = False
     write_as: str = "loglik"
 
-    def of(self, contents: Contents) -> tuple[Contents, list[Message]]:
-        """What is written of contents, and what is to be said about it."""
-        chosen = contents if self.what is None else only(contents, self.what)
+    def chosen(self, contents: Contents) -> Contents:
+        """What of contents is written."""
+        return contents if self.what is None else only(contents, self.what)
+
+    def of(self, chosen: Contents) -> tuple[Contents, list[Message]]:
+        """The same in the units in which it is written, and what is to be said about it."""
         return in_other_units(chosen, self.probabilities, detection_llr=self.detection_llr, write_as=self.write_as)
 
 
@@ -142,7 +139,9 @@ def convert_in_pieces(
         reason = "only Parquet is written in pieces"
     elif key is not None:
         reason = "labels of a key are found for all trials together (convert the scores without them)"
-    elif str(source) == "-" or not all(_is_readable(file.path, how.what, given) for file in table_files(source)):
+    elif str(source) == "-" or not all(
+        is_readable_in_pieces(file.path, how.what, given) for file in table_files(source)
+    ):
         reason = "only Parquet, Arrow and text without classes are read in pieces"
     if reason:
         if must:
@@ -153,52 +152,10 @@ def convert_in_pieces(
         return None
     tally, shown = _Tally(), target_name(target)
     with atomic_write(target) as stream, TableWriter(stream, shown) as writer:
-        for name, contents in _contents(source, how.what, **given):
-            made, told = how.of(contents)
+        for name, contents in contents_in_pieces(source, how.what, **given):
+            chosen = how.chosen(contents)
+            made, told = how.of(chosen)
             table = table_of(made)
             writer.write(table, name)
-            tally.add(contents, made, told, table)
+            tally.add(chosen, made, told, table)
     return (*tally.messages(display_name(source)), Message("wrote", shown, "as parquet, piece by piece"))
-
-
-def _is_readable(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
-    """Whether a file is one of rows that stand one behind the other, and of which all are needed to know none."""
-    if is_columnar(path):
-        return True
-    asked = {name: given[name] for name in ("format", "columns", "labels")}
-    opened = recognize(path, **asked).files[0]
-    if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
-        return False
-    return "class" not in opened.layout(need).roles
-
-
-def _contents(
-    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, log10: bool
-) -> Iterator[tuple[str, Contents]]:
-    """The contents of every piece, and its name."""
-    files = table_files(source)
-    name = bare_name(Path(display_name(source)).name)
-    if all(is_columnar(file.path) for file in files):
-        options = recognize(files[0].path, format=format, columns=columns, labels=labels).files[0].options
-        options = replace(options, need=need, name=name, log10=log10)
-        table = open_files(source, files, options)
-        reader = ReadAs.of(table, options, of_folders=True)
-        tell, done = teller(table.n_rows, "rows"), 0
-        for rows in table.rows:
-            yield rows.name, reader.contents([Range(rows, 0, rows.n_rows)], rows.name)
-            done += rows.n_rows
-            tell(done)
-        return
-    with ExitStack() as stack:
-        folder = ScratchFolder()
-        stack.callback(folder.remove)
-        for at, file in enumerate(files):
-            named = Source(file.path)
-            plain = Source(stack.enter_context(as_file(file.path, named, folder.path / f"{at}.copy")))
-            plain.name = named.name
-            opened = recognize(plain.path, format=format, columns=columns, labels=labels).files[0]
-            found = replace(opened, source=plain)
-            layout = found.layout(need)
-            asked = replace(opened.options, need=need or layout.holds, name=name, log10=log10 or layout.format.log10)
-            for line, contents in contents_in_blocks(found, layout, asked):
-                yield f"{named.name}, lines after {line:,}", contents
