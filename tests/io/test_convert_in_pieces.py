@@ -13,6 +13,7 @@ from deciban.io.convert import convert
 from deciban.io.shards import text
 from support.score_files import said
 
+LABELS = {"target": "same", "nontarget": "different"}
 MODULE = sys.modules["deciban.io.convert"]
 
 
@@ -42,9 +43,7 @@ def table(tmp_path):
 
 @pytest.mark.parametrize("what", [None, "scores", "key", "index"])
 def test_text_is_the_same_as_in_memory(table, tmp_path, what):
-    told, found = both_ways(
-        table, tmp_path / "out.parquet", what=what, labels={"target": "same", "nontarget": "different"}
-    )
+    told, found = both_ways(table, tmp_path / "out.parquet", what=what, labels=LABELS)
     assert found == told
     assert pq.ParquetFile(tmp_path / "out.parquet").num_row_groups > 5
 
@@ -52,7 +51,7 @@ def test_text_is_the_same_as_in_memory(table, tmp_path, what):
 def test_compressed_text(table, tmp_path):
     packed = tmp_path / "a.txt.gz"
     packed.write_bytes(gzip.compress(table.read_bytes()))
-    told, found = both_ways(packed, tmp_path / "out.parquet", labels={"target": "same", "nontarget": "different"})
+    told, found = both_ways(packed, tmp_path / "out.parquet", labels=LABELS)
     assert found == told
 
 
@@ -88,18 +87,17 @@ def test_faults_name_the_line_and_leave_nothing(table, tmp_path, monkeypatch):
     monkeypatch.setattr(MODULE, "memory_of", lambda _paths: 10**18)
     monkeypatch.setattr(text, "_BLOCK", 256)
     with pytest.raises(FormatError, match=r"a\.txt:61: "):
-        convert(table, tmp_path / "out.parquet", labels={"target": "same", "nontarget": "different"})
+        convert(table, tmp_path / "out.parquet", labels=LABELS)
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_what_is_not_done_in_pieces(table, tmp_path, monkeypatch):
     monkeypatch.setattr(MODULE, "memory_of", lambda _paths: 10**18)
-    labels = {"target": "same", "nontarget": "different"}
-    convert(table, tmp_path / "out.csv", labels=labels)  # as ever, where nothing is said of memory
+    convert(table, tmp_path / "out.csv", labels=LABELS)  # as ever, where nothing is said of memory
     for target, more, words in (
         ("new.csv", {}, "only Parquet is written in pieces"),
         ("new.parquet", {"key": table}, "labels of a key"),
     ):
         with pytest.raises(InputError, match=words):
-            convert(table, tmp_path / target, labels=labels, memory="64MB", **more)
+            convert(table, tmp_path / target, labels=LABELS, memory="64MB", **more)
     assert not (tmp_path / "new.csv").exists()

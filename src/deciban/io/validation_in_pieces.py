@@ -168,8 +168,8 @@ def validate_in_pieces(
             if memory is None:
                 return None
             raise InputError(
-                f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes are "
-                "read in pieces. Allow more memory (memory=, --memory)."
+                f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
+                "are read in pieces. Allow more memory (memory=, --memory)."
             )
     folder = ScratchFolder()
     try:
