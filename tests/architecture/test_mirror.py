@@ -39,7 +39,7 @@ FROM_ABOVE = {
     "io/formats/test_table.py": ["io/contents.py"],
     "io/shards/test_files.py": ["io/shards/rows.py"],
     "io/shards/test_inputs.py": ["io/shards/objects.py", "io/shards/spilling.py", "io/shards/text.py"],
-    "io/shards/test_matrices.py": ["io/shards/matrix_files.py"],
+    "io/shards/test_matrices.py": ["io/shards/matrix_files.py", "io/shards/matrix_rows.py"],
     "io/shards/test_opening.py": [
         "io/shards/beside.py",
         "io/shards/how.py",
@@ -57,6 +57,7 @@ FROM_ABOVE = {
         "io/matrices/hdf5_chunks.py",
     ],
     "io/test_read.py": ["io/columns/headers.py"],
+    "io/test_summary_files.py": ["io/summary_records.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/test_convert_in_pieces.py": ["io/shards/contents.py"],
     "workflows/test_apply_in_pieces.py": ["io/shards/writing.py"],
@@ -76,7 +77,7 @@ FROM_ABOVE = {
     "metrics/test_thresholds.py": ["core/ranks/thresholds.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "_validate/mistaken.py", "errors.py"],
     "models/test_classes_in_pieces.py": ["core/training/class_parts.py", "models/labelled_classes.py"],
-    "models/test_in_pieces.py": ["core/training/parts.py", "core/training/verdicts.py", "engines/looking.py"],
+    "models/test_in_pieces.py": ["core/training/linear_parts.py", "core/training/verdicts.py", "engines/looking.py"],
     "models/test_loading.py": ["_version.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],
     "multiclass/test_hostile.py": ["_validate/classes.py"],
@@ -86,6 +87,7 @@ FROM_ABOVE = {
     "report/test_comparison.py": ["report/model_card.py"],
     "sklearn_api/test_calibrators.py": ["sklearn/estimator.py"],
     "sklearn_api/multiclass/test_calibrators.py": ["sklearn/multiclass/estimator.py"],
+    "workflows/test_train_in_pieces.py": ["io/shards/quality.py"],
     "trials/frames/test_frames.py": [
         "trials/frames/columns.py",
         "trials/frames/from_frames.py",
@@ -96,6 +98,7 @@ FROM_ABOVE = {
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
     "trials/test_tables.py": ["trials/criteria.py"],
+    "workflows/test_summaries.py": ["engines/summary_parts.py"],
 }
 
 NO_LOGIC = ["types.py"]

@@ -15,7 +15,7 @@ from deciban.calibration import (
     ScaleCalibrator,
     ShiftCalibrator,
 )
-from deciban.core.training import parts
+from deciban.core.training import linear_parts
 from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
@@ -42,9 +42,9 @@ def small_sample(monkeypatch):
     """A sample that is far from all trials."""
 
     def taken(self, trials):
-        return parts.FirstLook.of(trials, self.alpha, self.beta, size=2000)
+        return linear_parts.FirstLook.of(trials, self.alpha, self.beta, size=2000)
 
-    monkeypatch.setattr(parts._Taken, "__call__", taken)
+    monkeypatch.setattr(linear_parts._Taken, "__call__", taken)
 
 
 def systems(rng, n=20_000, n_systems=3, *, share=0.2):

@@ -10,7 +10,7 @@ import pytest
 from deciban import train_files
 from deciban.calibration import AffineCalibrator, GaussianCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
-from deciban.fusion import LinearFusion, MulticlassFusion
+from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.io.shards.opening import open_shards
 from deciban.workflows import streaming
 from support.commands import terminal
@@ -48,6 +48,31 @@ def test_a_fusion_of_files_in_pieces_is_that_of_memory(files, monkeypatch):
     assert found.after.min_cllr == pytest.approx(whole.after.min_cllr, rel=1e-9)
     assert any("pieces, read more than once" in line for line in found.message_lines)
     assert set(found.to_dict()) == set(whole.to_dict())
+
+
+def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatch):
+    rng = np.random.default_rng(7)
+    snr = {f"s{k}": float(rng.random()) for k in range(150)}
+    lines = [f"{name} {x:.6f} 0\n" for name, x in snr.items() if name != "s9"]
+    (tmp_path / "quality.txt").write_text("2\n" + "".join(lines))
+    enroll, test = ([f"s{k}" for k in rng.integers(0, 150, 4000)] for _ in range(2))
+    truth = rng.random(4000) < 0.3
+    noise = np.array([snr[a] + snr[b] for a, b in zip(enroll, test, strict=True)])
+    scores = np.where(truth, 1.0, -1.0) + 3.0 * noise + rng.normal(size=4000)
+    path = tmp_path / "A.parquet"
+    unique = np.unique([f"{a} {b}" for a, b in zip(enroll, test, strict=True)], return_index=True)[1]
+    table = pa.table({"enroll": enroll, "test": test, "score": scores, "label": truth}).take(np.sort(unique))
+    pq.write_table(table, path, row_group_size=900)
+    asked = {"quality": tmp_path / "quality.txt", "measures": ["1"]}
+    whole = train_files(path, None, QualityFusion(), **asked)
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    found = train_files(path, None, QualityFusion(), **asked)
+    np.testing.assert_allclose(found.model.weights_, whole.model.weights_, rtol=1e-8)
+    np.testing.assert_allclose(found.model.quality_weights_, whole.model.quality_weights_, rtol=1e-7, atol=1e-9)
+    assert found.model.training_.fingerprint == whole.model.training_.fingerprint
+    assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-8)
+    with pytest.raises(InputError, match="no quality measures of trial for any trial"):
+        train_files(path, None, QualityFusion(), quality={"trial": tmp_path / "quality.txt"})
 
 
 @pytest.mark.usefixtures("too_large")

@@ -94,10 +94,12 @@ def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
     """Warn if trials lack a measure, with the number of them."""
     lacking = np.flatnonzero(~present)
     if len(lacking):
-        warn(
-            f"{model}: {len(lacking)} of {len(present)} trials lack quality measures, the first at index {lacking[0]}: "
-            f"{consequence}."
-        )
+        tell_lacking(model, len(lacking), len(present), f", the first at index {lacking[0]}", consequence)
+
+
+def tell_lacking(model: str, n_lacking: int, n: int, where: str, consequence: str) -> None:
+    """Warn that trials lack a measure."""
+    warn(f"{model}: {n_lacking} of {n} trials lack quality measures{where}: {consequence}.")
 
 
 @contextmanager

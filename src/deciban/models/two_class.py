@@ -15,9 +15,9 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores, cross_entropy, scoring_rule_cost
 from deciban.core.training.descent import Fit
 from deciban.core.training.influences import linear_influences
+from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.parts import PartsOfTrials
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import ShardSource

@@ -101,7 +101,7 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
     """
     naming = how_sure.naming
     if naming is None or not how_sure.intervals:
-        return {}
+        return {"find_speakers": how_sure.intervals}
     if naming.each_trial:
         raise InputError(
             "units: 'trials' takes every trial for a unit, and these are too many for the memory. Name a column or a "

@@ -101,6 +101,20 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     return kind_of(files.scores[0], files.key, options).name
 
 
+def _refuse_what_is_not_counted(source: ShardSource) -> None:
+    """Refuse what passes do not count yet, and would overlook.
+
+    Raises
+    ------
+    InputError
+    """
+    way = "Allow more memory (memory=, --memory), so that everything is read at once."
+    if source.classes:
+        raise InputError(f"{source.name}: segments of many classes are not evaluated in pieces. {way}")
+    if source.has_weights:
+        raise InputError(f"weights: trials that are read in pieces ({source.name}) all count alike. {way}")
+
+
 def evaluate_in_pieces(
     source: ShardSource, options: Options, progress: Progress | None = None, *, each: Sequence[Figures] | None = None
 ) -> Results[Any]:
@@ -119,8 +133,15 @@ def evaluate_in_pieces(
     -------
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does; or if trials have weights, or are of many classes.
     """
+    _refuse_what_is_not_counted(source)
     from deciban.engines.counting import summarize_shards
+    from deciban.engines.speakers import with_speakers
     from deciban.engines.units import UnitsInPieces
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
@@ -129,10 +150,12 @@ def evaluate_in_pieces(
     wanted = [TwoClassFigures(**one.given()) for one in each or [options.figures] * len(source.systems)]
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
+        source = with_speakers(source, engine) if how_sure.intervals else source
+        memory = engine.bounded(scale.n_bytes)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             asked: Any = {"system": at, "figures": wanted[at], "approximate": scale.approximate}
-            summary = summarize_shards(source, engine, scale.n_bytes, **asked)
+            summary = summarize_shards(source, engine, memory, **asked)
             units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))

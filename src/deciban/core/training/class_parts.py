@@ -1,4 +1,4 @@
-"""Trials of many classes that do not fit in memory; the way of two classes (`deciban.core.training.parts`)."""
+"""Trials of many classes that do not fit in memory; the way of two classes (`deciban.core.training.linear_parts`)."""
 
 from __future__ import annotations
 

@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from deciban.io.atomic import ScratchFolder
-from deciban.io.formats import bare_name
+from deciban.io.formats import Options, bare_name
 from deciban.io.recognition import is_stream
 from deciban.io.shards.files import TableFile, is_columnar, open_files, refuse_doubles, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.matrices import Matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
-from deciban.io.shards.rows import RowTable
+from deciban.io.shards.rows import ParquetRows, RowTable
+from deciban.io.shards.spilling import cut_anew
 from deciban.io.shards.text import write_table_of
 from deciban.io.source import display_name, is_open_file
 
 Opened: TypeAlias = RowTable | Matrix
+
+MOST_ROWS = 1 << 24
+"""Rows of a row group above which it is not read at once."""
 
 
 def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> Opened:
@@ -52,7 +56,8 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
     if len(files) > 1 or is_columnar(files[0].path):
         packed = [file for file in files if not is_columnar(file.path)]
         if not packed or Path(given).is_dir():  # a folder holds nothing else, or it is refused
-            return open_files(given, files, how.options(of_key=of_key))
+            table = open_files(given, files, how.options(of_key=of_key))
+            return _cut_anew(table, files, how.options(of_key=of_key)) if _has_large(table) else table
     return _written(given, files, how, of_key=of_key)
 
 
@@ -70,14 +75,39 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
         return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,), told=told)
 
 
+def _has_large(table: RowTable) -> bool:
+    """Whether a row group of a Parquet file holds more rows than are read at once."""
+    return any(isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS for one in table.rows)
+
+
+def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> RowTable:
+    """The same with row groups that a process can hold: files with larger ones are written again, as a stream."""
+    large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
+    folder = ScratchFolder()
+    with folder.or_nothing() as path:
+        made = []
+        for at, file in enumerate(files):
+            is_large = str(file.path) in large
+            made.append(replace(file, path=path / f"{at:06d}.parquet") if is_large else file)
+            if is_large:
+                cut_anew(file.path, made[-1].path)
+        opened = _called(open_files(path, made, options, are_ours=True), files, made, folder)
+        reading = f"{table.reading}, row groups of more than {MOST_ROWS:,} rows cut in a temporary folder"
+        return replace(opened, name=table.name, system=table.system, paths=table.paths, reading=reading)
+
+
 def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: ScratchFolder) -> RowTable:
     """The same with pieces that are called by the files that a user knows."""
     names = {str(one.path): display_name(file.path) for file, one in zip(files, made, strict=True)}
+    kept = {str(file.path) for file, one in zip(files, made, strict=True) if file.path == one.path}
     rows, first = [], dict.fromkeys(names, 0)
     for one in table.rows:
         path = one.path  # type: ignore[attr-defined]
         start = first[path]
         first[path] = start + one.n_rows
+        if path in kept:
+            rows.append(one)
+            continue
         words = f"{names[path]}, rows {start:,} to {first[path] - 1:,}"
         rows.append(replace(one, name=words))  # type: ignore[type-var]
     reading = f"{table.reading}, parsed into a temporary folder"

@@ -187,11 +187,11 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | None:
     InputError, FormatError, OSError
         If there are none.
     """
-    if how.units is None:
+    if how.units is None and (not how.find_speakers or tuple(roles.sides) != ("enroll", "test")):
         return None
     sides = {side: name for side, name in roles.sides.items() if side != "side"}
     names = roles.table.schema.names
-    return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
+    return UnitsOf.named(list(how.units or ()), sides, names, roles.table.name, apart=how.units_apart)
 
 
 def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
@@ -287,7 +287,8 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
     if not columns:
         names = ", ".join(scores[0].table.schema.names)
         raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
-    units, weights = units_in(key, how), weights_in(key, how)
+    found_later = how.units is None and (bool(classes) or who is not None)
+    units, weights = None if found_later else units_in(key, how), weights_in(key, how)
     log10 = bool(scores[0].log10) and not classes
     if any(one.log10 != scores[0].log10 for one in scores):
         raise InputError("scores of some systems are common logarithms by their metadata, others not. Write one again.")
@@ -300,4 +301,5 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         units=units,
         log10=log10,
         converted=how.converted,
+        sides={side: name for side, name in key.sides.items() if side != "side"},
     )

@@ -14,6 +14,7 @@ from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import Question, joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import Matrix, matrix_source
+from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
@@ -51,6 +52,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import pyarrow as pa
     >>> import pyarrow.parquet as pq
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> for at in range(2):
@@ -74,10 +76,16 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
-    if any(isinstance(one, Matrix) for one in [*opened, truth]):
-        return matrix_source(opened, truth, who, how)
-    tables = [one for one in opened if isinstance(one, RowTable)]
-    return _source_of_tables(tables, truth if isinstance(truth, RowTable) else None, who, how)
+    matrices = [one for one in opened if isinstance(one, Matrix)]
+    if len(matrices) == len(opened) and not isinstance(truth, RowTable):
+        return matrix_source(matrices, truth, who, how)
+    if how.by_order and (matrices or isinstance(truth, Matrix)):
+        raise InputError(
+            "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
+            "names: leave by_order out (--by-order)."
+        )
+    tables = [as_table(one) if isinstance(one, Matrix) else one for one in opened]
+    return _source_of_tables(tables, as_table(truth) if isinstance(truth, Matrix) else truth, who, how)
 
 
 def _is_single(given: Any) -> bool:
@@ -102,6 +110,7 @@ def _source_of_tables(
         made = Together(tables[0].rows, layout, double, None, None)
     else:
         made = _together(scores, truth, layout, how)
+    finds = how.units is None and layout.units is not None
     words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
     return ShardSource(
@@ -110,7 +119,8 @@ def _source_of_tables(
         systems=tuple(systems_in(scores, is_classes=is_classes)),
         classes=layout.classes,
         is_double=made.is_double or (how.converted is not None and is_classes),
-        has_units=layout.has_units,
+        has_units=layout.has_units and not finds,
+        finds_speakers=finds,
         has_weights=layout.weights is not None,
         messages=(*messages, Message("key", truth.table.name, words)),
         paths=tuple(path for one in tables for path in one.paths),

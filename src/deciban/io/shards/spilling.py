@@ -8,6 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban.io.library_errors import only_format_errors
+from deciban.io.source import display_name
+
 ROWS = 1 << 20
 """Rows of a row group that is written."""
 
@@ -48,3 +51,18 @@ def _text_of(schema: pa.Schema) -> list[str]:
         for name, kind in kinds.items()
         if is_text_or_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind)
     ]
+
+
+def cut_anew(path: Path, target: Path) -> None:
+    """Write a Parquet file again with row groups of fewer rows, reading it as a stream.
+
+    Raises
+    ------
+    FormatError
+        If it is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    with only_format_errors(display_name(path), "Parquet"):
+        file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        write_batches(target, file.schema_arrow, file.iter_batches(batch_size=1 << 17, use_threads=False))

@@ -30,7 +30,7 @@ from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
-from deciban.trials.units import speakers_of
+from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
@@ -121,13 +121,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if trials.sides[:2] != PAIR:
             return None, (Message("units", "", _NO_UNITS),)
         found = speakers_of(trials, truth, counting)
-        words = list[str]()
-        if found.apart:
-            words.append(
-                "names that are on both sides are taken for others there: the same, they would contradict the key"
-            )
-        if n := found.n_contradictions:
-            words.append(f"{counted(n, 'non-target trial')} with one speaker on both sides, by the target trials")
+        words = notes_on_speakers(apart=found.apart, n_contradictions=found.n_contradictions)
         return found.units, tuple(Message("note", "", one) for one in words)
 
     def evaluate(
