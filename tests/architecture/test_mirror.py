@@ -39,7 +39,7 @@ FROM_ABOVE = {
     "io/formats/test_table.py": ["io/contents.py"],
     "io/shards/test_files.py": ["io/shards/rows.py"],
     "io/shards/test_inputs.py": ["io/shards/objects.py", "io/shards/spilling.py", "io/shards/text.py"],
-    "io/shards/test_matrices.py": ["io/shards/matrix_files.py", "io/shards/matrix_rows.py"],
+    "io/shards/test_matrices.py": ["io/shards/cells.py", "io/shards/matrix_files.py", "io/shards/matrix_rows.py"],
     "io/shards/test_opening.py": [
         "io/shards/beside.py",
         "io/shards/how.py",

@@ -63,7 +63,7 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
-    named = list(given) if any(map(is_object, given)) else paths_of(scores, also=(key, *options.files))
+    named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
         files: Any = named
         return opened_summaries(files)

@@ -15,7 +15,7 @@ from deciban.io.arrays.checked import read_header
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.hdf5_arrays import matrix_of_numbers, read_names, rows_of
-from deciban.io.shards.matrices import Cells, Matrix
+from deciban.io.shards.cells import Cells, Matrix
 from deciban.io.shards.pieces import Stamp
 from deciban.io.shards.rows import full_path, kept_open, stamp_of
 from deciban.io.source import PathLike, Source, display_name

@@ -9,11 +9,12 @@ from typing import Any
 
 from deciban.errors import FormatError, InputError
 from deciban.io.shards.beside import beside
+from deciban.io.shards.cells import Matrix
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import Question, joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
-from deciban.io.shards.matrices import Matrix, matrix_source
+from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
 from deciban.io.shards.pieces import ShardSource
