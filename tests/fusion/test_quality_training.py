@@ -12,6 +12,7 @@ from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import QualityFusion
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped
+from support.shards import Apart
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-8, "atol": 1e-9}
@@ -64,7 +65,7 @@ def test_fusion_is_that_of_training_in_memory(sides, symmetric, lacking, monkeyp
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DecibanWarning)
         here = QualityFusion(**asked).fit(scores, truth, **quality)
-        there = QualityFusion(**asked).fit_pieces(pieces_of(scores, truth, quality, rng), Threads(2), MEMORY)
+        there = QualityFusion(**asked).fit_pieces(pieces_of(scores, truth, quality, rng), Apart(), MEMORY)
     for name in ("weights_", "quality_weights_", "trial_quality_weights_", "offset_", "standardized_quality_weights_"):
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), err_msg=name, **SAME)
     np.testing.assert_allclose(there.backoff_.weights_, here.backoff_.weights_, **SAME)

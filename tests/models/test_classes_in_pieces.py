@@ -14,7 +14,7 @@ from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from models.test_in_pieces import Counting
-from support.shards import source_of
+from support.shards import Apart, source_of
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-9, "atol": 1e-10}
@@ -74,6 +74,17 @@ def test_calibrations_are_those_of_training_in_memory(model, infinite):
     np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
     np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-12)
     assert there.training_.fingerprint == here.training_.fingerprint
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_passes_can_be_sent_to_other_processes():
+    rng = np.random.default_rng(7)
+    systems, label = trials(rng)
+    source = pieces_of(systems, label, rng)
+    one, other = (MulticlassFusion(ridge=0.1).fit_pieces(source, engine, MEMORY) for engine in (Threads(), Apart()))
+    np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-10)
+    np.testing.assert_allclose(other.offset_, one.offset_, rtol=1e-9, atol=1e-12)
+    assert other.training_.fingerprint == one.training_.fingerprint
 
 
 def refusals(model, systems, label, rng):

@@ -20,7 +20,7 @@ from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
 from deciban.io.shards.pieces import ShardSource
-from support.shards import ArrayPiece, source_of
+from support.shards import Apart, ArrayPiece, source_of
 
 MEMORY = 1 << 28
 SAME = {"rtol": 1e-9, "atol": 1e-10}
@@ -181,6 +181,26 @@ def test_the_order_of_pieces_and_the_number_of_threads_change_nothing_that_count
     one, other = (LinearFusion().fit_pieces(s, Threads(n), MEMORY) for s, n in ((source, 1), (back, 3)))
     np.testing.assert_allclose(one.weights_, other.weights_, rtol=1e-13)
     assert one.training_.results["objective"] == pytest.approx(other.training_.results["objective"], rel=1e-15)
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_passes_can_be_sent_to_other_processes():
+    rng = np.random.default_rng(15)
+    scores, truth = systems(rng, n_systems=2)
+    probability = 1.0 / (1.0 + np.exp(-scores[:, 0]))
+    for model, table in (
+        (LinearFusion(ridge=0.1), scores),
+        (LinearFusion(alpha=2.0), scores),
+        (ShiftCalibrator(), scores[:, 0]),
+        (BetaCalibrator(), probability),
+        (PavCalibrator(), probability.round(2)),
+    ):
+        known = {"systems": names(2)} if table.ndim > 1 else {}
+        source = source_of(table.T, truth, rng, **known)
+        one, other = (type(model)(**model.settings).fit_pieces(source, e, MEMORY) for e in (Threads(), Apart()))
+        for name in model.parameter_schema:
+            np.testing.assert_allclose(getattr(other, f"{name}_"), getattr(one, f"{name}_"), rtol=1e-9, atol=1e-12)
+        assert other.training_.fingerprint == one.training_.fingerprint
 
 
 def refusals(model, scores, truth, rng, **known):
