@@ -1,5 +1,6 @@
 """Passes on a real cluster of two processes, one of which is killed in the middle of them."""
 
+import contextlib
 import json
 import logging
 import os
@@ -35,8 +36,10 @@ MEMORY = 1 << 28
 def cluster():
     """Two processes that are started again when they end."""
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
-    with distributed.LocalCluster(n_workers=2, memory_limit="1GB", **quiet) as made:
-        yield made
+    made = distributed.LocalCluster(n_workers=2, memory_limit="1GB", **quiet)
+    yield made
+    with contextlib.suppress(KeyError):  # of a worker that was lost before the cluster had heard of it
+        made.close()
 
 
 @pytest.fixture(scope="module")
