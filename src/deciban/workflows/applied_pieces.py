@@ -223,6 +223,5 @@ def stamped(path: PathLike) -> str:
 
 
 def digest(parts: Sequence[object]) -> str:
+    """By what values are known again."""
     return hashlib.sha256(json.dumps([str(one) for one in parts]).encode()).hexdigest()
-
-
