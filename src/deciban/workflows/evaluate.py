@@ -121,7 +121,8 @@ def evaluate_files(
     if threshold_key is not None and threshold_from is None:
         raise InputError("threshold_key: is the key of threshold_from, and there is none. Name it, or leave this out.")
     if threshold_from is not None:
-        places: Any = {"threshold_from": threshold_from, "threshold_key": threshold_key}
+        others = paths_of(threshold_from, name="threshold_from")
+        places: Any = {"threshold_from": others, "threshold_key": threshold_key}
         return evaluate_opened(opened(named, key, chosen), chosen, progress, **places)
     how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
     return evaluate_model(loaded, named, key, chosen, **how).results
