@@ -186,7 +186,8 @@ def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: 
     own: dict[str, list[int]] = {}
     for at, rows in enumerate(first.rows):
         own.setdefault(rows.path, []).append(at)
-    is_ours = bool(own) and not any(str(file.path) in own for file in files)  # a copy of each was made in a temporary folder
+    # Of text a copy of each was made in a temporary folder.
+    is_ours = bool(own) and not any(str(file.path) in own for file in files)
     held = list(own.values()) if is_ours else [own.get(str(file.path), []) for file in files]
     for file, name, numbers in zip(files, names, held, strict=True):
         made_of = digest([what.question, stamped(file.path), *beside])
