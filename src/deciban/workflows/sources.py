@@ -55,8 +55,9 @@ def is_object(given: Any) -> bool:
     """
     if isinstance(given, str | bytes | os.PathLike | TwoFiles) or is_open_file(given):
         return False
-    is_array = all(hasattr(given, one) for one in ("dtype", "shape", "__getitem__"))
-    return is_array or isinstance(given, Mapping) or any(hasattr(given, one) for one in _HANDS_OUT)
+    kind = type(given)  # to ask a lazy frame for its columns may be much work
+    is_array = all(hasattr(kind, one) for one in ("dtype", "shape", "__getitem__"))
+    return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
 
 
 def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSource:
