@@ -160,5 +160,7 @@ def evaluate_in_pieces(
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
-    report = source.report or JoinReport(source.n_rows, 0, 0, 0)
+    n_trials, chosen = int(found[0].n_tar + found[0].n_non), options.reading.where and not options.reading.by_order
+    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
+    report = source.report or JoinReport(n_trials, 0, extra, 0)
     return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
