@@ -81,7 +81,10 @@ def apply_files(
     out : path
         The file to write; ``-`` is standard output. For several inputs of a calibrator: a folder that gets a file of
         the same name for each; a name that ends in ``/`` is a folder that may be made. What a fusion makes of several
-        inputs has the form, the trials and the order of the first, unless ``missing`` says more.
+        inputs has the form, the trials and the order of the first, unless ``missing`` says more. A folder of Parquet
+        whose output is no file becomes a folder of Parquet, and so does what does not fit in memory: files of the same
+        names, a row group at a time. It must not be there yet; if a run is interrupted, its finished files stay beside
+        it, and the same call goes on from there.
     quality : path, or mapping of side to path, optional
         Quality measures for a fusion that was trained with some; see `deciban.train_files`.
     to : str, optional
@@ -104,9 +107,10 @@ def apply_files(
         How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``probabilities``, ``classes``,
         ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
         asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and ``ids``; see
-        `deciban.workflows.Reading`. A fusion that was trained with ``missing="subset"`` fuses what there is: every
-        trial that at least one of its systems scored, those of the first file in its order, then those that only the
-        second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
+        `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs of a fusion have
+        the same trials in the same order. A fusion that was trained with ``missing="subset"`` fuses what there is:
+        every trial that at least one of its systems scored, those of the first file in its order, then those that only
+        the second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
         columns are those of the first file, and labels stay if all have them.
 
     Returns
