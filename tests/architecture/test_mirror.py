@@ -59,6 +59,8 @@ FROM_ABOVE = {
     "io/test_read.py": ["io/columns/headers.py"],
     "io/test_summary_files.py": ["io/summary_records.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
+    "io/test_convert_in_pieces.py": ["io/shards/contents.py"],
+    "workflows/test_apply_in_pieces.py": ["io/shards/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
     "io/text/test_finding.py": ["io/text/row_names.py"],
     "io/text/test_ways.py": ["io/text/undecided.py"],

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
+from deciban.io.memory import memory_of
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, TwoFiles, files_of, is_open_file
+from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
-from deciban.workflows.options import KindName, Options
+from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
 """What is read as a whole, or in pieces, or was summarized before."""
-
-_TIMES_ITS_SIZE = {True: 5, False: 2}
-"""How much memory reading a file and sorting its scores takes, of binary and of text files."""
 
 
 def source_in_pieces(
@@ -104,22 +101,6 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     return kind_of(files.scores[0], files.key, options).name
 
 
-def memory_of(scores: Sequence[Any], key: Any) -> int:
-    """Bytes that it takes to read these files as a whole, about; 0 for what is no file."""
-    paths = [one for one in [*scores, *([] if key is None else [key])] if not isinstance(one, TwoFiles)]
-    found = 0
-    for path in paths:
-        for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
-            parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
-            found += sum(_times(part) * part.stat().st_size for part in parts if part.exists())
-    return found
-
-
-def _times(path: Path) -> int:
-    with path.open("rb") as stream:
-        return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
-
-
 def _refuse_what_is_not_counted(source: ShardSource) -> None:
     """Refuse what passes do not count yet, and would overlook.
 
@@ -134,7 +115,9 @@ def _refuse_what_is_not_counted(source: ShardSource) -> None:
         raise InputError(f"weights: trials that are read in pieces ({source.name}) all count alike. {way}")
 
 
-def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
+def evaluate_in_pieces(
+    source: ShardSource, options: Options, progress: Progress | None = None, *, each: Sequence[Figures] | None = None
+) -> Results[Any]:
     """Evaluate every system of a source.
 
     Parameters
@@ -143,6 +126,8 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     options : Options
     progress : function, optional
         Called with a few words at every step.
+    each : sequence of Figures, optional
+        Those of every system; left out, all have those of the options.
 
     Returns
     -------
@@ -161,14 +146,15 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
 
-    say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
+    say, found = progress or (lambda _words: None), []
+    wanted = [TwoClassFigures(**one.given()) for one in each or [options.figures] * len(source.systems)]
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
         source = with_speakers(source, engine) if how_sure.intervals else source
         memory = engine.bounded(scale.n_bytes)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
+            asked: Any = {"system": at, "figures": wanted[at], "approximate": scale.approximate}
             summary = summarize_shards(source, engine, memory, **asked)
             units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
             resampling = how_sure.resampling(None if units is None else units.about)

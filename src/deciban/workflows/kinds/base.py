@@ -190,6 +190,12 @@ class Kind(ABC, Generic[S, K, A]):
     ) -> list[Message]:
         """Write an input again with other scores; of many classes as log-likelihoods or as detection llrs."""
 
+    @abstractmethod
+    def rescored(
+        self, contents: Contents, scores: S, *, write_as: str = "loglik", interval: Bounds | None = None
+    ) -> tuple[Contents, list[Message]]:
+        """Contents with other scores, as they are written to a table whose columns have names; see `written`."""
+
     def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
         """An input with these of its trials, as far as what writes it does not find them itself."""
         return found
@@ -217,12 +223,17 @@ class Kind(ABC, Generic[S, K, A]):
 
     def messages_of_application(self, systems: Sequence[S]) -> list[Message]:
         """Say which scores, to which a model is applied, look like probabilities that nobody spoke of."""
-        found = [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
+        return self.probabilities_messages(
+            [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
+        )
+
+    def probabilities_messages(self, files: Sequence[str]) -> list[Message]:
+        """The same of files that are known to look like that."""
         words = (
             "look like probabilities, and the model takes them as they are: right if it was trained on such. "
             "--probabilities PRIOR in training and here makes logarithms of them"
         )
-        return [Message("note", ", ".join(dict.fromkeys(found)), words)] if found else []
+        return [Message("note", ", ".join(dict.fromkeys(files)), words)] if files else []
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""

@@ -286,17 +286,38 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores
         assert old is not None  # noqa: S101  # it was asked for
-        messages = list[Message]()
-        if len(old.classes) == len(scores.classes) and set(old.classes) != set(scores.classes):
-            scores = replace(scores, classes=old.classes)  # they were numbered, and named by the user
-        elif len(old.classes) > len(scores.classes):
-            left = [name for name in old.classes if name not in scores.classes]
-            messages.append(Message("note", "", f"not among the classes, and left out: {', '.join(left[:10])}"))
+        scores, messages = _named_as(old, scores)
         if len(scores.trials) < len(old.trials):
             found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
         return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=write_as)]
+
+    def rescored(
+        self,
+        contents: Contents,
+        scores: ClassScores,
+        *,
+        write_as: str = "loglik",
+        interval: Bounds | None = None,  # noqa: ARG002  # log-likelihoods of classes have none
+    ) -> tuple[Contents, list[Message]]:
+        """Contents with log-likelihoods or detection llrs, under the names that the classes have there."""
+        from deciban.io.rewrite import rescored_classes
+
+        assert contents.class_scores is not None  # noqa: S101  # they were asked for
+        scores, messages = _named_as(contents.class_scores, scores)
+        made, more = rescored_classes(contents, scores, write_as=write_as)
+        return made, [*messages, *more]
+
+
+def _named_as(old: ClassScores, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
+    """Scores whose classes are called as in the file that they are written to in place of others."""
+    if len(old.classes) == len(scores.classes) and set(old.classes) != set(scores.classes):
+        return replace(scores, classes=old.classes), []  # they were numbered, and named by the user
+    left = [name for name in old.classes if name not in scores.classes]
+    if len(old.classes) <= len(scores.classes):
+        return scores, []
+    return scores, [Message("note", "", f"not among the classes, and left out: {', '.join(left[:10])}")]
 
 
 def _prior(reading: Reading) -> Prior:

@@ -226,6 +226,20 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
         return list(write_rescored(found, scores, target, to=to, interval=interval))
 
+    def rescored(
+        self,
+        contents: Contents,
+        scores: Scores,
+        *,
+        write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
+        interval: Bounds | None = None,
+    ) -> tuple[Contents, list[Message]]:
+        """Contents with llrs, and maybe their bounds."""
+        from deciban.io.rewrite import natural_logarithms, rescored
+
+        made, messages = rescored(contents, scores, interval=interval)
+        return made, [*natural_logarithms(contents), *messages]
+
 
 def as_table(first: Input, contents: Contents) -> Input:
     """Other contents in the format of the first input, not in its lines."""
