@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("calibrate", cls=SectionedCommand)
 @click.argument("scores", required=False, metavar="[SCORES]", shell_complete=files)
 @options("model", "methods", "calibrate")
-@joining_options(figures="training", more=("uncertainty",))
+@joining_options(figures="training", more=("uncertainty", "scale"))
 @options("llrs", "tables", "json")
 def calibrate_command(
     scores: str | None, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
@@ -63,7 +63,7 @@ def calibrate_command(
 @click.command("fuse", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @options("model", "fuse")
-@joining_options(missing="missing-or-subset", figures="training", more=("uncertainty",))
+@joining_options(missing="missing-or-subset", figures="training", more=("uncertainty", "scale"))
 @options("offsets", "llrs", "tables", "json")
 def fuse_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, apply_to: tuple[str, ...], **given: Any

@@ -140,9 +140,13 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
     from deciban.workflows import train_files
+    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.streaming import in_memory
 
     request.check(asked.options.files)
-    files = asked.files(request.scores, request.key)
+    files = asked.opened(request.scores, request.key)
+    if request.llrs is not None and not request.apply_to:
+        in_memory(files, "llrs")
     options = asked.options_for(files)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
@@ -155,8 +159,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
             if request.llrs:
-                own = replace(options, reading=files.as_recognized(options.reading))
-                again = options if request.apply_to else own
+                again = options
+                if isinstance(files, ScoreFiles) and not request.apply_to:
+                    again = replace(options, reading=files.as_recognized(options.reading))
                 messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:

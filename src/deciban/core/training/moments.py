@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from deciban._validate.arrays import all_finite
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.parts import TrialsInParts
+from deciban.core.training.sums import Sums
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, BoolArray, FloatArray
+
+AnyTrials = TypeVar("AnyTrials", Trials, TrialsInParts)
 
 _BLOCK = 1 << 15
 
@@ -21,7 +25,7 @@ _ROUNDING = 4.0
 """Range of a column, in units of the rounding of its largest number, that tells of nothing but rounding."""
 
 
-def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
+def moments(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
     """Prior-weighted mean and standard deviation of each column, right for any magnitude.
 
     With ``p`` the prior of the objective, the mean is ``p mean_tar + (1 - p) mean_non``, and the variance is that of
@@ -32,11 +36,11 @@ def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
     center, width : (n_columns,) arrays
         A width of 0 is that of a column that is constant, but for rounding.
     """
-    if not trials.columns:
+    if not trials.n_columns:
         return np.zeros(0), np.zeros(0)
     low, high = _ranges(trials)
     # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
-    precision = np.array([np.finfo(np.asarray(column[:1]).dtype).eps for column in trials.columns], np.float64)
+    precision = np.array([np.finfo(kind).eps for kind in trials.kinds], np.float64)
     middle, size = 0.5 * low + 0.5 * high, np.where(are_same(low, high, precision), 0.0, 0.5 * high - 0.5 * low)
     unit = np.where(size > 0.0, size, 1.0)
     center = middle + size * _means(trials, middle, unit, power=1)
@@ -51,7 +55,7 @@ def are_same(low: Any, high: Any, precision: Any) -> BoolArray:
     return np.asarray(0.5 * high - 0.5 * low <= 0.5 * _ROUNDING * precision * np.maximum(np.abs(low), np.abs(high)))
 
 
-def equal_classes(trials: Trials) -> Trials:
+def equal_classes(trials: AnyTrials) -> AnyTrials:
     """The trials at prior 0.5."""
     n_non, n_tar = trials.amounts
     return replace(trials, class_weights=(0.5 / n_non, 0.5 / n_tar))
@@ -79,7 +83,7 @@ def _middle(ordered: FloatArray) -> tuple[float, float]:
     return float(ordered[n // 4]), float(ordered[(3 * n - 1) // 4])
 
 
-def reaches(trials: Trials, limit: FloatArray) -> BoolArray:
+def reaches(trials: Trials | TrialsInParts, limit: FloatArray) -> BoolArray:
     """Whether half the distance between the lowest and the highest score of each column is beyond a limit."""
     if trials.reach <= np.min(limit, initial=np.inf):
         return np.zeros(len(limit), np.bool_)
@@ -103,24 +107,39 @@ def _blocks(trials: Trials) -> Iterator[tuple[slice, FloatArray]]:
         yield rows, np.array([column[rows] for column in trials.columns], np.float64)
 
 
-def _ranges(trials: Trials) -> tuple[FloatArray, FloatArray]:
+def _ranges(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
     """Lowest and highest score of each column."""
+    if isinstance(trials, TrialsInParts):
+        return trials.first.ends.low, trials.first.ends.high
     ends = [(values.min(axis=1), values.max(axis=1)) for _, values in _blocks(trials)]
     return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
 
-def _means(trials: Trials, middle: FloatArray, size: FloatArray, *, power: int) -> FloatArray:
+def _means(trials: Trials | TrialsInParts, middle: FloatArray, size: FloatArray, *, power: int) -> FloatArray:
     """Mixture mean of a power of ``(s - middle) / size`` of each column."""
-    total, amount = np.zeros(len(middle)), 0.0
-    non, tar = trials.class_weights
-    for rows, values in _blocks(trials):
-        weight = np.where(trials.is_target[rows], tar, non)
-        if trials.weights is not None:
-            weight = weight * trials.weights[rows]
-        apart = (values - middle[:, None]) / size[:, None]
-        total += apart**power @ weight
-        amount += float(weight.sum())
-    return total / amount
+    total = trials.each(_Powers(middle, size, power)).total
+    return np.asarray(total[:-1] / total[-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Powers:
+    """A look at trials that sums up powers of ``(s - middle) / size`` of each column; and how much they count."""
+
+    middle: FloatArray
+    size: FloatArray
+    power: int
+
+    def __call__(self, trials: Trials) -> Sums:
+        total, amount = np.zeros(len(self.middle)), 0.0
+        non, tar = trials.class_weights
+        for rows, values in _blocks(trials):
+            weight = np.where(trials.is_target[rows], tar, non)
+            if trials.weights is not None:
+                weight = weight * trials.weights[rows]
+            apart = (values - self.middle[:, None]) / self.size[:, None]
+            total += apart**self.power @ weight
+            amount += float(weight.sum())
+        return Sums.of(np.append(total, amount))
 
 
 _CLASS_BLOCK = 1 << 12
