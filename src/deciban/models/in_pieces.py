@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from deciban.core.ranks.hull import Pav
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.parts import PartsOfTrials
 from deciban.core.training.sums import F
@@ -16,7 +18,6 @@ from deciban.engines.looking import both, found_in
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
-from deciban.core.ranks.hull import Pav
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.types import FloatArray, ScoreArray
 
@@ -58,29 +59,34 @@ def float_weight(chunk: Chunk) -> FloatArray | None:
     return None if chunk.weight is None else chunk.weight.astype(np.float64, copy=False)
 
 
-class TrialsInPieces:
-    """Labelled trials of a source.
+class InPieces(ABC):
+    """Labelled trials of a source, of two classes or of many.
 
     Parameters
     ----------
     source : ShardSource
-        Of two classes.
     engine : Engine
         Where passes run.
-    memory : int
-        Bytes that may be taken.
-
-    Attributes
-    ----------
-    n_passes : int
-        How often all pieces were read.
     """
 
-    def __init__(self, source: ShardSource, engine: Engine, memory: int) -> None:
-        if source.classes:
-            raise InputError(f"{source.name}: many classes, and the model is of two. Take one of many classes.")
-        self.source, self.engine, self.memory, self.n_passes = source, engine, memory, 0
+    def __init__(self, source: ShardSource, engine: Engine) -> None:
+        self.source, self.engine = source, engine
         self._record: Record | None = None
+
+    @property
+    @abstractmethod
+    def noting(self) -> Callable[[Chunk], Record]:
+        """What notes of a piece what is kept in the record of training."""
+
+    @abstractmethod
+    def require_all(self, record: Record | None) -> None:
+        """Refuse trials of which a class is missing.
+
+        Raises
+        ------
+        InputError
+            If one is.
+        """
 
     def require_one_system(self, model: str) -> None:
         """Refuse several.
@@ -98,21 +104,54 @@ class TrialsInPieces:
         """What a look at all pieces finds: one pass."""
         systems = tuple(range(len(self.source.systems)))
         wanted = Wanted(systems, truth=True, weight=self.source.has_weights)
-        self.n_passes += 1
         return found_in(self.source, self.engine, wanted, look)
 
     def noted(self, look: Callable[[Chunk], Any]) -> Any:
         """The same, and what the record of training keeps of all trials, unless that is known already."""
         if self._record is not None:
             return self.look(look)
-        found = self.look(_Noted(look))
+        found = self.look(_Noted(look, self.noting))
         record = None if found is None else found.record
+        self.require_all(record)
+        self._record = record
+        return found.found
+
+    def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
+        """The record of a training on these trials, with what is counted of them."""
+        assert self._record is not None  # noqa: S101  # they have been trained on
+        counts = dict(zip(counted, self._record.counts, strict=True))
+        return Training(counts, in_digits(self._record.digits), results=results)
+
+
+class TrialsInPieces(InPieces):
+    """Labelled trials of two classes of a source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    """
+
+    def __init__(self, source: ShardSource, engine: Engine, memory: int) -> None:
+        if source.classes:
+            raise InputError(f"{source.name}: many classes, and the model is of two. Take one of many classes.")
+        super().__init__(source, engine)
+        self.memory = memory
+
+    @property
+    def noting(self) -> Callable[[Chunk], Record]:
+        """See `InPieces.noting`."""
+        return Record.of
+
+    def require_all(self, record: Record | None) -> None:
+        """See `InPieces.require_all`."""
         for k, kind in ((1, "target"), (0, "non-target")):
             if record is None or not record.counts[k]:
                 n = 0 if record is None else sum(record.counts)
                 raise InputError(f"is_target: none of the {n} trials is a {kind}. Training needs both classes.")
-        self._record = record
-        return found.found
 
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""
@@ -126,9 +165,8 @@ class TrialsInPieces:
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""
-        assert self._record is not None  # noqa: S101  # they have been trained on
-        n_non, n_tar = self._record.counts
-        return Training({"n_tar": n_tar, "n_non": n_non}, in_digits(self._record.digits), results=results)
+        found = self._training(("n_non", "n_tar"), results)
+        return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
 
 
 class _Parts(PartsOfTrials):
@@ -163,9 +201,10 @@ class _Noted:
     """A look at a piece, with what is kept of it."""
 
     look: Callable[[Chunk], Any]
+    noting: Callable[[Chunk], Record]
 
     def __call__(self, chunk: Chunk) -> _FoundAndNoted:
-        return _FoundAndNoted(self.look(chunk), Record.of(chunk))
+        return _FoundAndNoted(self.look(chunk), self.noting(chunk))
 
 
 @dataclass(frozen=True, slots=True)

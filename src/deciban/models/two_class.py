@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores, cross_entropy, scoring_rule_cost
 from deciban.core.training.descent import Fit
@@ -22,7 +23,6 @@ from deciban.core.training.parts import PartsOfTrials
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import Chunk, ShardSource
-from deciban.core.ranks.hull import Pav
 from deciban.metrics.ranks import pav
 from deciban.models.in_pieces import Form, TrialsInPieces
 from deciban.models.model import Plain, Training

@@ -125,6 +125,21 @@ class Trials:
         return len(self.columns)
 
     @property
+    def truth(self) -> BoolArray:
+        """The class of each trial."""
+        return self.is_target
+
+    def joined(self, other: Trials) -> Trials:
+        """These and others, with the same class weights."""
+
+        def both(a: Any, b: Any) -> Any:
+            return None if a is None else np.concatenate((a[:], b[:]))
+
+        columns = tuple(map(both, self.columns, other.columns))
+        rest = {name: both(getattr(self, name), getattr(other, name)) for name in ("is_target", "weights", "base")}
+        return replace(self, columns=columns, matrix=None, **rest)
+
+    @property
     def size(self) -> int:
         """How many there are: what decides on the way of a search."""
         return len(self)
@@ -257,7 +272,13 @@ class LinearObjective:
             own = products.reshape(n, n)
             known = 0.5 * (own + own.T) + np.diag(self.penalty)
         value += 0.5 * self.penalty @ parameters**2 + self.constant
-        return Derivatives(float(value), gradient + self.penalty * parameters, known, float(found.largest.max()), float(found.largest.sum()))
+        return Derivatives(
+            float(value),
+            gradient + self.penalty * parameters,
+            known,
+            float(found.largest.max()),
+            float(found.largest.sum()),
+        )
 
     @property
     def form(self) -> LinearObjective:
@@ -265,7 +286,7 @@ class LinearObjective:
         return replace(self, trials=NO_TRIALS)
 
     def terms(self, point: AnyArray, *, with_hessian: bool) -> SumsUpTo:
-        """The largest signed log odds of both classes, and the sums of value, gradient and Hessian, without penalty and constant."""
+        """The largest signed log odds of both classes; value, gradient and Hessian, without penalty and constant."""
         rows = np.array([self._block(point, block, with_hessian) for block in self.blocks(with_hessian=with_hessian)])
         with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
             return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))

@@ -72,10 +72,7 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
         return found, None
     if level.trials is not objective.trials:
         start = minimize(level, start, **search_options(level, _ROUGH)).point
-        given: Any = objective.trials
-        if isinstance(given, TrialsInParts) and not _is_better(replace(objective, trials=few), start, found):
-            return found, None  # a large sample says so, and spares a pass
-        if not _value(objective, start, found) < found.at.value * (1.0 - _BETTER):
+        if not _is_worth_it(objective, few, start, found):
             return found, None
     other = minimize(objective, start, **search_options(objective, PRECISE))
     if not (math.isfinite(other.at.value) and other.at.value < found.at.value * (1.0 - _BETTER)):
@@ -83,6 +80,14 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     if other.falls or (not objective.penalty.any() and (not other.converged or is_at_infinity(objective, other))):
         return found, other.at.value
     return other, None
+
+
+def _is_worth_it(objective: LinearObjective, few: Trials, start: FloatArray, found: Minimum) -> bool:
+    """Whether a start is lower than what was found; of trials in parts a large sample spares the pass that tells."""
+    given: Any = objective.trials
+    if isinstance(given, TrialsInParts) and not _is_better(replace(objective, trials=few), start, found):
+        return False
+    return _value(objective, start, found) < found.at.value * (1.0 - _BETTER)
 
 
 def _is_better(level: LinearObjective, start: FloatArray, found: Minimum) -> bool:

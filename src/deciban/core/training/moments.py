@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from deciban._validate.arrays import all_finite
-from deciban.core.classes.loglik import are_alike
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.parts import TrialsInParts
-from deciban.core.training.sums import Sums
+from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, BoolArray, FloatArray
 
@@ -147,8 +146,10 @@ _CLASS_BLOCK = 1 << 12
 _CLASS_CELLS = 1 << 17
 
 
-def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
+def standardization(trials: Any) -> tuple[FloatArray, FloatArray]:
     """Center of each system's classes, and width: the root of the mean variance of pairwise log-likelihood ratios.
+
+    Of `ClassTrials`, or of `ClassTrialsInParts`, which are looked at three times.
 
     The width of a system that gives the same scores in all trials, but for rounding, is 0.
 
@@ -157,28 +158,50 @@ def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
     InputError
         If a width does not fit a float.
     """
-    n_systems, n_classes = trials.systems.shape[1:]
-    center, width = np.zeros((n_systems, n_classes)), np.zeros(n_systems)
+    n_classes = len(trials.class_weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        for k in range(n_systems):
-            size = max(float(np.max(np.abs(scores))) for scores, _ in _compared(trials, k))
-            if size > 0.0:
-                is_constant = are_alike(trials.systems[:, k])
-                mean = _mean(trials, k, lambda scores, size=size: scores / size)  # type: ignore[misc]
-                center[k] = size * mean
-
-                def squares(scores: FloatArray, size: float = size, mean: FloatArray = mean) -> FloatArray:
-                    deviation = scores / size
-                    deviation -= mean
-                    deviation -= deviation.mean(axis=1, keepdims=True)
-                    deviation *= deviation
-                    return deviation
-
-                if not is_constant:
-                    width[k] = size * np.sqrt(2.0 * _mean(trials, k, squares).sum() / (n_classes - 1))
+        size = np.maximum(trials.each(_sizes).high, 0.0)
+        moving = np.where(size > 0.0, size, 1.0)
+        mean = _class_means(trials, moving, None)
+        variance = _class_means(trials, moving, mean).sum(axis=1) / (n_classes - 1)
+        width = np.where(trials.alike, 0.0, size * np.sqrt(2.0 * variance))
     if not np.isfinite(width).all():
         raise InputError("loglik: their range does not fit a float. Divide them first.")
-    return center, width
+    return np.asarray(size[:, None] * mean), np.asarray(width)
+
+
+def _sizes(trials: ClassTrials) -> Ends:
+    """A look at trials that finds how far the scores of each system are apart, at most."""
+    systems = range(trials.n_systems)
+    return Ends.up_to([max(float(np.max(np.abs(scores))) for scores, _ in _compared(trials, k)) for k in systems])
+
+
+def _class_means(trials: ClassTrials, size: FloatArray, mean: FloatArray | None) -> FloatArray:
+    """Prior-weighted means of the scores of each system and class, or of squares of their deviation within a trial."""
+    total = trials.each(_ClassPowers(size, mean)).total.reshape(len(size), -1)
+    return np.asarray(total[:, :-1] / total[:, -1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ClassPowers:
+    """A look at trials that sums up scores of each system, or squares of their deviation; and how much trials count."""
+
+    size: FloatArray
+    mean: FloatArray | None
+
+    def __call__(self, trials: ClassTrials) -> Sums:
+        found = []
+        for k, size in enumerate(self.size):
+            parts = []
+            for scores, weight in _compared(trials, k):
+                values = scores / size
+                if self.mean is not None:
+                    values -= self.mean[k]
+                    values -= values.mean(axis=1, keepdims=True)
+                    values *= values
+                parts.append(np.append(weight @ values, weight.sum()))
+            found.append(np.sum(parts, axis=0))
+        return Sums.of(np.concatenate(found))
 
 
 def _class_blocks(trials: ClassTrials) -> Iterator[slice]:
@@ -196,13 +219,6 @@ def _compared(trials: ClassTrials, k: int) -> Iterator[tuple[FloatArray, FloatAr
         scores -= scores.max(axis=1, keepdims=True)
         scores[scores == -np.inf] = 0.0
         yield scores, trials.weight(rows)
-
-
-def _mean(trials: ClassTrials, k: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Prior-weighted mean of a function of the scores of a system."""
-    parts = [(weight @ function(scores), weight.sum()) for scores, weight in _compared(trials, k)]
-    total = np.sum([part for part, _ in parts], axis=0)
-    return np.asarray(total / sum(amount for _, amount in parts))
 
 
 def require_scales(scales: FloatArray, name: str) -> None:

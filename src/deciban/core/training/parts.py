@@ -7,7 +7,6 @@ looks of the search itself: value, gradient and Hessian, each of a part, by the 
 
 from __future__ import annotations
 
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.training.drawn import Drawn
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.sums import Ends, F
 from deciban.core.training.verdicts import Amounts, Pair, undecided
-from deciban.types import AnyArray, BoolArray
+from deciban.types import BoolArray
 
 DRAWN = 1 << 17
 """Trials of each class that the sample holds, if there are so many."""
@@ -123,59 +123,6 @@ class TrialsInParts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
-    """Trials drawn by lot, up to so many of each class: of two such draws, the one of all.
-
-    Attributes
-    ----------
-    lots : (n,) uint64 array
-        The lowest are drawn.
-    trials : Trials
-    size : int
-    """
-
-    lots: AnyArray
-    trials: Trials
-    size: int
-
-    @classmethod
-    def of(cls, trials: Trials, size: int) -> Drawn:
-        """Draw from one part, whose numbers say where the lots begin: nothing is left to chance."""
-        given: tuple[Any, ...] = (*trials.columns, trials.is_target) if trials.base is None else (trials.base,)
-        seed = [zlib.crc32(np.ascontiguousarray(numbers[:_SEEN]).tobytes()) for numbers in given]
-        lots = np.random.default_rng([len(trials), *seed]).integers(0, 1 << 63, len(trials), np.uint64)
-        return cls(lots, replace(trials, reach=np.inf), size).lowest()
-
-    def __add__(self, other: Drawn) -> Drawn:
-        """Draw from both."""
-        one, two = self.trials, other.trials
-
-        def joined(a: Any, b: Any) -> Any:
-            return None if a is None else np.concatenate((a[:], b[:]))
-
-        columns = tuple(map(joined, one.columns, two.columns))
-        truth, weights, base = (joined(getattr(one, n), getattr(two, n)) for n in ("is_target", "weights", "base"))
-        both = replace(one, columns=columns, is_target=truth, weights=weights, base=base)
-        return Drawn(np.concatenate((self.lots, other.lots)), both, self.size).lowest()
-
-    def lowest(self) -> Drawn:
-        """Those of each class with the lowest lots, no more than there may be."""
-        found = []
-        for truth in (False, True):
-            rows = np.flatnonzero(self.trials.is_target == truth)
-            if len(rows) > self.size:
-                rows = rows[np.argpartition(self.lots[rows], self.size)[: self.size]]
-            found.append(rows)
-        rows = np.concatenate(found)
-        rows = rows[np.argsort(self.lots[rows])]
-        return Drawn(self.lots[rows], self.trials.take(rows), self.size)
-
-
-_SEEN = 1 << 10
-"""Numbers of a part that say where lots begin."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class FirstLook:
     """What a first look finds.
 
@@ -195,7 +142,7 @@ class FirstLook:
     undecided: Pair
     ends: Ends
     infinite: BoolArray
-    drawn: Drawn
+    drawn: Drawn[Trials]
 
     @classmethod
     def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
@@ -210,7 +157,9 @@ class FirstLook:
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
         infinite = np.array(trials.infinite_columns(), np.bool_)
         found = Ends.of([low for low, _ in ends], [high for _, high in ends])
-        return cls(amounts, left.amounts, found, infinite, Drawn.of(left, size))
+        return cls(
+            amounts, left.amounts, found, infinite, Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
+        )
 
     def __add__(self, other: FirstLook) -> FirstLook:
         """Look at both."""
@@ -218,6 +167,11 @@ class FirstLook:
         infinite = self.infinite | other.infinite
         drawn = self.drawn + other.drawn
         return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn)
+
+
+def _numbers(trials: Trials) -> tuple[Any, ...]:
+    """What tells these trials from others."""
+    return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
 
 
 @dataclass(frozen=True, slots=True)
