@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +14,7 @@ from deciban.messages import Message
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
-from deciban.workflows.kinds import kind_of
+from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
@@ -134,21 +133,14 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
     """
-    from deciban.engines.counting import summarize_shards
-    from deciban.engines.units import UnitsInPieces
-    from deciban.evaluation.summary import TwoClassFigures
-    from deciban.evaluation.two_class import evaluation_of
-
-    say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
-    scale, how_sure = options.scale, options.how_sure
-    with scale.engine() as engine:
+    say, found, messages = progress or (lambda _words: None), list[Any](), list[Message]()
+    kind = kind_called(kind_of_opened(source, options))
+    with options.scale.engine() as engine:
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
-            summary = summarize_shards(source, engine, scale.n_bytes, **asked)
-            units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
-            resampling = how_sure.resampling(None if units is None else units.about)
-            found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
+            one, said = kind.evaluate_pieces(source, engine, options, system=at, name=name)
+            found.append(one)
+            messages += [message for message in said if message not in messages]
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
-    return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
+    return Results(tuple(found), report, (*source.messages, *messages, Message("note", source.name, words)))

@@ -8,6 +8,7 @@ but these sums is a comparison of whole arrays: trials in one direction, subsets
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,48 +31,71 @@ _ROUNDING = 1e-14
 """Sums of likelihoods are this precise, relative to their value; a class within it of the threshold is accepted."""
 
 
-def subset_costs(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> FloatArray:
-    """Average detection cost for every subset, in the order of bit masks; class ``k`` is bit ``k``.
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsetCounts:
+    """Decisions in every subset, counted; ``a + b`` counts those about the trials of both.
 
-    Parameters
+    Attributes
     ----------
-    loglik : (n_trials, n_classes) array
-    rows_of : list of (n,) int arrays
-        Trials of each class.
     odds : float
         Of the target prior.
-
-    Returns
-    -------
-    (2 ** n_classes,) array
-        Fractions; 0 for subsets of less than two classes.
+    totals : (n_classes,) int array
+        Trials of each class.
+    hits, alarms : (n_classes, 2 ** (n_classes - 1)) int arrays
+        Trials of each class that are accepted by it, and by how many others, in the subsets that hold it: see
+        `subsets_with`.
     """
-    n_classes = loglik.shape[1]
-    n_members = np.bitwise_count(np.arange(1 << n_classes)).astype(np.int64)
-    p_target = odds / (1.0 + odds)
-    rivals = np.maximum(n_members - 1, 1)
-    total = np.zeros(1 << n_classes)
-    for own, rows in enumerate(rows_of):
-        subsets, hits, alarms = _counts(loglik, rows, own, odds)
-        cost = p_target * (len(rows) - hits) + (1.0 - p_target) * alarms / rivals[subsets]
-        total[subsets] += cost / len(rows)
-    total[n_members < 2] = 0.0
-    return total / np.maximum(n_members, 1)
+
+    odds: float
+    totals: IntArray
+    hits: IntArray
+    alarms: IntArray
+
+    @classmethod
+    def of(cls, loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> SubsetCounts:
+        """Count trials; ``rows_of`` are those of each class."""
+        found = [_counts(loglik, rows, own, odds) for own, rows in enumerate(rows_of)]
+        hits, alarms = (np.array(some) for some in zip(*found, strict=True))
+        return cls(odds, np.array([len(rows) for rows in rows_of]), hits, alarms)
+
+    def __add__(self, other: SubsetCounts) -> SubsetCounts:
+        """Decisions about the trials of both."""
+        names = ("totals", "hits", "alarms")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def costs(self) -> FloatArray:
+        """Average detection cost for every subset, in the order of bit masks; class ``k`` is bit ``k``.
+
+        Returns
+        -------
+        (2 ** n_classes,) array
+            Fractions; 0 for subsets of less than two classes.
+        """
+        n_classes = len(self.totals)
+        n_members = np.bitwise_count(np.arange(1 << n_classes)).astype(np.int64)
+        p_target = self.odds / (1.0 + self.odds)
+        rivals = np.maximum(n_members - 1, 1)
+        total = np.zeros(1 << n_classes)
+        for own, n_trials in enumerate(self.totals.tolist()):
+            subsets = subsets_with(own, n_classes).ravel()
+            cost = p_target * (n_trials - self.hits[own]) + (1.0 - p_target) * self.alarms[own] / rivals[subsets]
+            total[subsets] += cost / n_trials
+        total[n_members < 2] = 0.0
+        return np.asarray(total / np.maximum(n_members, 1))
 
 
-def _counts(loglik: ScoreArray, rows: IntArray, own: int, odds: float) -> tuple[IntArray, IntArray, IntArray]:
-    """How many trials of class ``own`` are accepted by it, and by how many others, in the subsets that hold it.
+def subsets_with(own: int, n_classes: int) -> IntArray:
+    """Bit masks of the subsets that hold a class, those of the high classes (rows) by those of the low ones."""
+    others = np.delete(np.arange(n_classes), own)
+    return np.asarray(_masks(others[_LOW:])[:, None] + _masks(others[:_LOW]) + (1 << own))
 
-    Returns
-    -------
-    subsets : (2 ** (n_classes - 1),) array
-        Their bit masks.
-    hits, alarms : arrays of the same shape
-    """
+
+def _counts(loglik: ScoreArray, rows: IntArray, own: int, odds: float) -> tuple[IntArray, IntArray]:
+    """How many trials of class ``own`` are accepted by it, and by how many others, in the subsets that hold it."""
     n_classes = loglik.shape[1]
     others = np.delete(np.arange(n_classes), own)
     low, high = others[:_LOW], others[_LOW:]
-    masks = _masks(high)[:, None] + _masks(low) + (1 << own)
+    masks = subsets_with(own, n_classes)
     factor = (1.0 - _ROUNDING) / (1.0 + (np.bitwise_count(masks).astype(np.float64) - 1.0) * odds)
     counts = np.zeros((2, *masks.shape), np.int64)
     for start in range(0, len(rows), _SORTED):
@@ -84,7 +108,7 @@ def _counts(loglik: ScoreArray, rows: IntArray, own: int, odds: float) -> tuple[
             some = order[first : first + _TRIALS]
             likelihood = np.exp(_squeezed(block[:, some]))
             _count_block(likelihood, np.atleast_1d(doubtful[:, some].any(axis=1)), (own, low, high), factor, counts)
-    return masks.ravel(), counts[0].ravel(), counts[1].ravel()
+    return counts[0].ravel(), counts[1].ravel()
 
 
 def _masks(classes: IntArray) -> IntArray:

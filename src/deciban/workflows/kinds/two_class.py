@@ -11,15 +11,17 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._validate.probabilities import like_probabilities, target_prior
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.two_class import evaluate_labelled, evaluation_of
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
@@ -32,7 +34,7 @@ from deciban.trials.units import speakers_of
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
-from deciban.workflows.options import Figures, Reading
+from deciban.workflows.options import Figures, Options, Reading
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
@@ -140,6 +142,20 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Evaluate scores of labelled trials."""
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
+
+    def evaluate_pieces(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
+    ) -> tuple[Evaluation, tuple[Message, ...]]:
+        """Evaluate the scores of one system of trials in pieces."""
+        from deciban.engines.counting import summarize_shards
+        from deciban.engines.units import UnitsInPieces
+
+        scale, how_sure = options.scale, options.how_sure
+        asked: Any = {"figures": checked_figures(options.figures), "approximate": scale.approximate}
+        summary = summarize_shards(source, engine, scale.n_bytes, system=system, **asked)
+        units = UnitsInPieces.of(source, engine, system) if how_sure.intervals else None
+        resampling = how_sure.resampling(None if units is None else units.about)
+        return evaluation_of(replace(summary, units=units), name=name, resampling=resampling), ()
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
