@@ -28,7 +28,10 @@ _NUMBERS = 1 << 20
 
 _FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
 
-_WAITING = 3
+_FINER = 64
+"""Cells in place of each that is open."""
+
+_WAITING = 1
 """Cells that wait to be merged, in cells of the room that there is."""
 
 Scored = tuple[AnyArray, IntArray, CountArray | None]
@@ -294,9 +297,10 @@ def solved(
             if name in found:
                 found[name] = found[name].refined(cells)
             else:
-                found[name] = Refining.of(one.problem.sides, cells.low, cells.high, cells.counts)
+                found[name] = Refining.of(one.problem.sides, cells)
             if n_open := found[name].n_open:
-                room = max(one.room, 2 * n_open + 2, min(8 * n_open, _room(one.problem, memory)))
+                finer = int(np.clip(_FINER * n_open, _FEWEST_CELLS, _room(one.problem, memory)))
+                room = max(finer, 2 * n_open + 2)  # at least one bit more
                 again.append(_Counting(one.problem, room, found[name].windows))
         waiting = [*again, *waiting]
     return found

@@ -104,11 +104,11 @@ class KeyCells:
         level = min(one.level for one in parts)
         starts = np.concatenate([one.starts >> np.uint64(one.level - level) for one in parts])
         order = np.argsort(starts, kind="stable")
-        joined = {
-            name: np.concatenate([getattr(one, name) for one in parts], axis=-1)[..., order]
+        counts, low, high = (
+            np.concatenate([getattr(one, name) for one in parts], axis=-1)[..., order]
             for name in ("counts", "low", "high")
-        }
-        return replace(parts[0], level=level, starts=starts[order], **joined).pooled().within_room()
+        )
+        return cls(parts[0].room, level, starts[order], counts, low, high).pooled().within_room()
 
     @property
     def n_cells(self) -> int:
@@ -177,6 +177,8 @@ class Sides:
 class Refining:
     """What is known of the hull of a problem: cells, some of which have to be counted again.
 
+    Neighbours in one block that hold no vertex are one cell: better hulls only leave them farther behind.
+
     Attributes
     ----------
     sides : Sides
@@ -194,9 +196,9 @@ class Refining:
     is_open: BoolArray
 
     @classmethod
-    def of(cls, sides: Sides, low: KeyArray, high: KeyArray, counts: CountArray) -> Refining:
-        """Find the cells that are open."""
-        return cls(sides, low, high, counts, _open(low, high, *sides.counted(counts)))
+    def of(cls, sides: Sides, cells: KeyCells) -> Refining:
+        """From the cells of all trials."""
+        return cls(sides, cells.low, cells.high, cells.counts, cells.low < cells.high).settled()
 
     @property
     def n_open(self) -> int:
@@ -214,11 +216,27 @@ class Refining:
         A cell that is no finer than before would never end: who counts gives more room than there are open cells.
         """
         rest = ~self.is_open
-        low = np.concatenate((self.low[rest], finer.low))
-        order = np.argsort(low, kind="stable")
-        high = np.concatenate((self.high[rest], finer.high))[order]
+        order = np.argsort(np.concatenate((self.low[rest], finer.low)), kind="stable")
+        low, high, is_open = (
+            np.concatenate((own[rest], new))[order]
+            for own, new in ((self.low, finer.low), (self.high, finer.high), (self.is_open, finer.low < finer.high))
+        )
         counts = np.concatenate((self.counts[:, rest], finer.counts), axis=1)[:, order]
-        return Refining.of(self.sides, low[order], high, counts)
+        return Refining(self.sides, low, high, counts, is_open).settled()
+
+    def settled(self) -> Refining:
+        """The same with those cells open alone that can matter, and others of a block together."""
+        n_tar, n_non = self.sides.counted(self.counts)
+        if not len(self.low):
+            return self
+        starts = pool(n_tar, n_non)
+        is_open = self.is_open & _below_edges(n_tar, n_non, starts)
+        first = is_open.copy()
+        first[starts] = True
+        first[1:] |= is_open[:-1]
+        at = np.flatnonzero(first)
+        high, counts = self.high[np.append(at[1:], len(first)) - 1], np.add.reduceat(self.counts, at, axis=1)
+        return Refining(self.sides, self.low[at], high, counts, is_open[at])
 
     @property
     def blocks(self) -> tuple[CountArray, CountArray, FloatArray, FloatArray]:
@@ -238,15 +256,11 @@ class Refining:
         return Pav(n_tar, n_non, low, high, block_llr(n_tar, n_non))
 
 
-def _open(low: KeyArray, high: KeyArray, n_tar: CountArray, n_non: CountArray) -> BoolArray:
-    """Cells of several scores and both sides whose best corner, non-targets first, is below the edge of the hull."""
-    mixed = (n_tar > 0) & (n_non > 0) & (low < high)
-    if not mixed.any():
-        return np.asarray(mixed)
-    starts = pool(n_tar, n_non)
+def _below_edges(n_tar: CountArray, n_non: CountArray, starts: IntArray) -> BoolArray:
+    """Cells with trials of both sides whose best corner, non-targets first, is below the edge of the hull over them."""
     block = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(n_tar)))
     tar_before, non_upto = np.cumsum(n_tar) - n_tar, np.cumsum(n_non)
     tar_before = (tar_before - tar_before[starts][block]).astype(np.float64)
     non_upto = (non_upto - (non_upto - n_non)[starts][block]).astype(np.float64)
     tar, non = (np.add.reduceat(n, starts)[block].astype(np.float64) for n in (n_tar, n_non))
-    return np.asarray(mixed & (tar_before * non < tar * non_upto * (1.0 + _MARGIN)))
+    return np.asarray((n_tar > 0) & (n_non > 0) & (tar_before * non < tar * non_upto * (1.0 + _MARGIN)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -51,10 +50,10 @@ class Asked:
     @classmethod
     def of(cls, figures: ClassFigures, classes: Sequence[str], places: FloatArray) -> Asked:
         """From the figures that are asked for, of so many classes; ``places`` are those at which C_avg is drawn."""
-        points, axis = figures.p_target, expit(prior_axis(figures.thresholds))
+        points, axis = np.array(figures.p_target), expit(prior_axis(figures.thresholds))
         first = [points, axis] if figures.out_of_set(len(classes)) is not None else [points, axis, expit(places)]
         rivals = figures.rivals(len(classes))
-        priors = [np.concatenate(first), *(np.array([p]) for p in points[1 : len(rivals)])]
+        priors = [np.concatenate(first), *(points[k : k + 1] for k in range(1, len(rivals)))]
         thresholds = tuple(np.unique(-np.asarray(logit(one))) for one in priors)
         return cls(figures.prior_of(classes), rivals, thresholds, not figures.why_no_pairs(len(classes)))
 
@@ -144,11 +143,14 @@ class CountedDetector(SortedScores):
         return replace(self._errors, thresholds=thresholds, n_miss=self._errors.n_miss[at], n_fa=self._errors.n_fa[at])
 
 
+_NOTHING = ErrorCounts(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
+
+
 def _found(thresholds: FloatArray, known: FloatArray) -> IntArray:
     at = np.minimum(np.searchsorted(known, thresholds), len(known) - 1)
     if not np.array_equal(known[at], thresholds):
         raise ValueError("decisions were not counted at these thresholds")
-    return at
+    return np.asarray(at)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,9 +228,8 @@ class CountedPairs:
         actual, minimum = np.ones((2, n_classes, n_classes))
         for (i, j), pav in self.pavs.items():
             cllr = float(0.5 * means[j, i] + 0.5 * means[i, j]) / math.log(2)
-            scores: Any = CountedDetector(pav, cllr, ErrorCounts(np.zeros(0), *np.zeros((2, 0), np.int64), 0, 0))
-            actual[i, j] = actual[j, i] = scores.cllr()
-            minimum[i, j] = minimum[j, i] = scores.min_cllr()
+            actual[i, j] = actual[j, i] = cllr
+            minimum[i, j] = minimum[j, i] = CountedDetector(pav, cllr, _NOTHING).min_cllr()
         return actual, minimum
 
 
