@@ -17,6 +17,11 @@ FROM_ABOVE = {
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
     "core/training/test_linear_training.py": ["core/training/linear_objective.py"],
     "decisions/test_probabilities.py": ["_validate/probabilities.py", "core/posteriors.py"],
+    "engines/test_class_counting.py": [
+        "engines/class_problems.py",
+        "evaluation/multiclass/problem_sums.py",
+        "models/class_calibration.py",
+    ],
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
     "fusion/test_linear.py": ["models/score_model.py", "models/two_class.py"],

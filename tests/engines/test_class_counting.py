@@ -153,7 +153,7 @@ def test_passes_over_parts_add_up_and_travel():
     source = source_of(loglik, label, rng, classes=classes)
     figures = ClassFigures()
     whole = survey_classes(source, Threads(2), system=0, figures=figures)
-    apart = [ClassSurvey(0, classes, figures, False) for _ in range(2)]  # noqa: FBT003
+    apart = [ClassSurvey(0, classes, figures, False) for _ in range(2)]
     for at, piece in enumerate(source.pieces):
         apart[at % 2].take([piece])
     both = (pickle.loads(pickle.dumps(apart[0])) + apart[1]).found  # noqa: S301

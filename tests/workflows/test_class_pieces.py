@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from support.class_trials import random_trials
 
 from deciban import evaluate_files
 from deciban.errors import InputError
 from deciban.workflows import streaming
+from support.class_trials import random_trials
 
 CLASSES = ["eng", "fra", "deu"]
 
@@ -66,7 +66,8 @@ def test_a_dataset_is_read_in_pieces(folder):
     assert found.systems[0].cllr == pytest.approx(evaluate_files(folder, intervals=False).systems[0].cllr, rel=1e-14)
 
 
-def test_tables_say_why_there_are_no_intervals(folder, too_large):
+@pytest.mark.usefixtures("too_large")
+def test_tables_say_why_there_are_no_intervals(folder):
     found = evaluate_files(folder)
     assert any("no intervals: those of many classes need all segments" in str(one) for one in found.messages)
     assert found.systems[0].uncertainty is None
@@ -81,12 +82,14 @@ def test_tables_say_why_there_are_no_intervals(folder, too_large):
         ({"operating_points": [0.1]}, "for scores of two classes"),
     ],
 )
-def test_what_needs_memory_is_refused(folder, too_large, asked, words):
+@pytest.mark.usefixtures("too_large")
+def test_what_needs_memory_is_refused(folder, asked, words):
     with pytest.raises(InputError, match=words):
         evaluate_files(folder, **asked)
 
 
-def test_a_class_without_a_segment_is_named(folder, too_large):
+@pytest.mark.usefixtures("too_large")
+def test_a_class_without_a_segment_is_named(folder):
     for path in folder.iterdir():
         table = pq.read_table(path)
         pq.write_table(table.filter(pa.compute.not_equal(table["class"], "fra")), path)

@@ -217,12 +217,10 @@ class Refining:
         """
         rest = ~self.is_open
         order = np.argsort(np.concatenate((self.low[rest], finer.low)), kind="stable")
-        low, high, is_open = (
-            np.concatenate((own[rest], new))[order]
-            for own, new in ((self.low, finer.low), (self.high, finer.high), (self.is_open, finer.low < finer.high))
-        )
+        low, high = np.concatenate((self.low[rest], finer.low)), np.concatenate((self.high[rest], finer.high))
+        is_open = np.concatenate((self.is_open[rest], finer.low < finer.high))
         counts = np.concatenate((self.counts[:, rest], finer.counts), axis=1)[:, order]
-        return Refining(self.sides, low, high, counts, is_open).settled()
+        return Refining(self.sides, low[order], high[order], counts, is_open[order]).settled()
 
     def settled(self) -> Refining:
         """The same with those cells open alone that can matter, and others of a block together."""

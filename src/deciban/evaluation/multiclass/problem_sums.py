@@ -177,7 +177,7 @@ class CountedDetectors:
 
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
         """See `Detectors.accepted_by`."""
-        return self.accepted[target][_found(thresholds, self.thresholds)][:, None, :]
+        return np.asarray(self.accepted[target][_found(thresholds, self.thresholds)][:, None, :])
 
     def __iter__(self) -> Iterator[CountedDetector]:
         """Each detector; non-target classes weigh as the prior says."""
