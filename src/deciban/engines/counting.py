@@ -184,7 +184,7 @@ def summarize_shards(
     from deciban.engines.pruning import summarize_by_cells
 
     asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
-    most = max(memory // _BYTES_PER_CUT, 1)
+    most = max(memory // bytes_per_cut(np.dtype(kind).itemsize), 1)
     share = _share_of_targets(source.pieces)
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
     if approximate or of_rarer > most:
@@ -193,17 +193,18 @@ def summarize_shards(
     if survey.kept is None:  # the first trials are not like the others
         return summarize_by_cells(source, engine, memory, system=system, figures=asked)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
-    cuts = np.concatenate((kept, rehearsed(survey).astype(kind)))
-    counts = CutCounts(cuts)
-    rows = (memory - counts.n_bytes) // (2 * kept.itemsize * engine.n_at_once)
+    survey.kept = None  # there need not be two
+    counts = CutCounts(np.concatenate((kept, rehearsed(survey).astype(kind))))
+    rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
     around = Around(system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
-    own, others = SortedClass.of(kept), counted.without(kept).as_class()
+    own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     return survey.summary(own, others) if keep_tar else survey.summary(others, own)
 
 
-_BYTES_PER_CUT = 160
-"""What a score of the rarer class takes, with the counts around it and what is made of them."""
+def bytes_per_cut(itemsize: int) -> int:
+    """What a score of the rarer class takes, with the counts around it and what is made of them."""
+    return 104 + 9 * itemsize
 
 
 def rehearsed(survey: Survey) -> FloatArray:

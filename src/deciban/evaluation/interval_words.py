@@ -63,7 +63,7 @@ def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tu
     if not 0.0 < width < math.inf:
         return f"{scale * low:z.6g}", f"{scale * high:z.6g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
-    ends = [Decimal(end) * int(scale) for end in (low, high)]
+    ends = [Decimal(repr(float(end))) * int(scale) for end in (low, high)]
     step = Decimal(1).scaleb(-digits)
     return f"{ends[0].quantize(step, ROUND_FLOOR):zf}", f"{ends[1].quantize(step, ROUND_CEILING):zf}"
 
@@ -87,7 +87,7 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
     words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
-    return f"{words}; {certain}" if certain else words
+    return f"{words}; alone in brackets: {certain}" if certain else words
 
 
 def _counts(numbers: Sequence[int], noun: str) -> str:
@@ -119,6 +119,17 @@ def _optimism(one: OneSystem, known: Uncertainty) -> Iterator[str]:
     if found:
         where = " Intervals lie around the latter." if _method(known) == LINEARISED else ""
         yield f"Found on the same trials: {'; '.join(found)}.{where}"
+
+
+def corrected_detectors(systems: Sequence[OneSystem]) -> str:
+    """What intervals of minima of single classes lie around, where these are corrected; else empty."""
+    for one in systems:
+        known = one.uncertainty
+        if known is not None and _method(known) == LINEARISED:
+            of_classes = (found for figure, found in known.estimates.items() if figure[0] == "detectors")
+            if any(found.corrected is not None for found in of_classes):
+                return f"intervals of minima and losses lie around what these rather are on new {known.noun}s"
+    return ""
 
 
 def _written(value: float, in_percent: bool) -> str:  # noqa: FBT001  # one of a row of three

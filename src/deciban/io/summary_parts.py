@@ -111,7 +111,9 @@ def merged_parts(parts: Sequence[SummaryPart], names: Sequence[str]) -> SummaryP
             )
         if bool(one.refined) != bool(first.refined):
             lacking, other = (name, first_name) if first.refined else (first_name, name)
-            raise InputError(f"{lacking}: has seen one pass, {other} two. Merge summaries of one pass, or those of two.")
+            raise InputError(
+                f"{lacking}: has seen one pass, {other} two. Merge summaries of one pass, or those of two."
+            )
         if first.refined and one.counts_sha256 != first.counts_sha256:
             raise InputError(
                 f"{name}: was refined by other counts than {first_name}. Refine all shards by one merged summary."
@@ -141,8 +143,8 @@ def _refuse_doubled(parts: Sequence[SummaryPart], names: Sequence[str]) -> None:
         called = {shard.sha256: shard.name for shard in one.shards}
         for sha256 in one.refined or called:
             if sha256 in seen:
-                doubled.append(f"{called[sha256]} in {name} and as {seen[sha256]}")
-            seen[sha256] = f"{called[sha256]} in {name}"
+                doubled.append(f"{called[sha256]} ({seen[sha256]}, {name})")
+            seen[sha256] = name
     if doubled:
         more = f", and {counted(len(doubled) - 3, 'other')}" if len(doubled) > 3 else ""
         raise InputError(

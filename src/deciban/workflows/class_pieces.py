@@ -67,7 +67,7 @@ def evaluate_class_pieces(
     require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
     assert sums is not None  # noqa: S101  # without a segment there are none of any class
     calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
-    memory = options.scale.n_bytes
+    memory = engine.bounded(options.scale.n_bytes)
     summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
     messages = (Message("units", "", _NO_UNITS),) if how_sure.intervals else ()
     return class_evaluation_of(summary, name=name), messages

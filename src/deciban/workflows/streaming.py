@@ -65,9 +65,10 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
-    named = list(given) if any(map(is_object, given)) else paths_of(scores, also=(key, *options.files))
+    named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
-        return opened_summaries(named)
+        files: Any = named
+        return opened_summaries(files)
     found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
@@ -132,10 +133,16 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     -------
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does; or if something is asked for that needs all trials in memory.
     """
     say, found, messages = progress or (lambda _words: None), list[Any](), list[Message]()
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:
+        source = kind.with_units(source, engine, options)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             one, said = kind.evaluate_pieces(source, engine, options, system=at, name=name)

@@ -2,19 +2,20 @@
 
 import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards import matrices
+from deciban.io.shards import cells
 from deciban.io.shards.opening import open_shards
-from tests.support.sources import gathered, in_memory
+from support.sources import gathered, in_memory, write
 
 zarr = pytest.importorskip("zarr", reason="zarr reads such folders, and is not installed")
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(matrices, "CELLS", 50)
+    monkeypatch.setattr(cells, "CELLS", 50)
 
 
 def made(rng, shape=(23, 17), dtype=np.float32):
@@ -61,6 +62,38 @@ def test_hdf5_is_what_it_is_in_memory(tmp_path):
     with h5py.File(paths[1], "a") as file:
         file["file_format"] = np.bytes_(b"2.0")
     np.testing.assert_array_equal(gathered(open_shards(*paths)), in_memory([paths[0]], paths[1])[0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "name"),
+    [
+        ("modelset", "segset", "scores"),
+        ("enroll_ids", "test_ids", "scores"),
+        ("model_names", "test_names", "score_mat"),
+    ],
+)
+def test_other_tools_keep_names_elsewhere(tmp_path, rows, columns, name):
+    scores, mask = made(np.random.default_rng(8))
+    with h5py.File(tmp_path / "scores.h5", "w") as file:
+        file[rows] = np.array([f"m{k}" for k in range(23)], "S")
+        file[columns] = np.array([f"t{k}" for k in range(17)], "S")
+        file[name], file["score_mask"] = scores, (mask != 0).astype(np.int8)
+    (tmp_path / "key").mkdir()
+    _, key = stored(tmp_path / "key", "hdf5", scores, mask)
+    with h5py.File(key, "a") as file:
+        file["file_format"] = np.bytes_(b"2.0")
+    expected = in_memory([tmp_path / "scores.h5"], key)[0]
+    np.testing.assert_array_equal(gathered(open_shards(tmp_path / "scores.h5", key)), expected)
+
+
+def test_other_hdf5_is_read_as_a_whole(tmp_path):
+    scores, mask = made(np.random.default_rng(9))
+    path, _ = stored(tmp_path, "hdf5", scores, mask)
+    with h5py.File(tmp_path / "old.h5", "w") as file:
+        file["ID/row_ids"], file["ID/column_ids"] = [f"m{k}" for k in range(23)], [f"t{k}" for k in range(17)]
+        file["target_mask"], file["nontarget_mask"] = (mask == 1).astype(np.uint8), (mask == -1).astype(np.uint8)
+    found = gathered(open_shards(path, tmp_path / "old.h5", memory=9000))
+    np.testing.assert_array_equal(found, in_memory([path], tmp_path / "old.h5")[0])
 
 
 def test_who_is_who(tmp_path):
@@ -140,3 +173,28 @@ def test_changes_and_damage_are_seen(tmp_path, kind):
         file.write_bytes(file.read_bytes()[:-200])
         with pytest.raises(FormatError, match=r"scores\.(npy|h5)"):
             gathered(open_shards(path, key))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_matrices_meet_tables_by_name(tmp_path, turned):
+    rng = np.random.default_rng(7)
+    scores, mask = made(rng)
+    matrix, matrix_key = stored(tmp_path, "chunked", scores, mask)
+    with h5py.File(matrix_key, "a") as file:
+        file["file_format"] = np.bytes_(b"2.0")
+    rows = rng.permutation(np.argwhere(mask != 0))
+    names = {"enroll": [f"m{row}" for row, _ in rows], "test": [f"t{column}" for _, column in rows]}
+    if turned:
+        table = write(pa.table({**names, "score": rng.normal(size=len(rows))}), tmp_path / "table", rng)
+        paths = table, matrix_key
+    else:
+        label = ["target" if mask[row, column] == 1 else "nontarget" for row, column in rows]
+        table = write(pa.table({**names, "label": label}), tmp_path / "table", rng)
+        paths = matrix, table
+    expected, report = in_memory([paths[0]], paths[1])
+    source = open_shards(*paths, memory=9000)
+    np.testing.assert_array_equal(gathered(source), expected)
+    assert source.report == report
+    np.save(tmp_path / "bare.npy", scores)
+    with pytest.raises(InputError, match="have no names, so that its trials cannot meet those of a table"):
+        open_shards(tmp_path / "bare.npy", table)

@@ -4,8 +4,6 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,39 +11,7 @@ from hypothesis import strategies as st
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
-from tests.support.sources import gathered, in_memory
-
-
-def trials(rng, n=60, **more):
-    """A table of distinct trials with ties and infinities among their scores."""
-    pairs = rng.permutation(400)[:n]
-    score = rng.choice([-np.inf, -1.5, 0.0, 0.1, 2.0, np.inf, *rng.normal(size=10)], n)
-    columns = {
-        "enroll": [f"m{one // 20}" for one in pairs],
-        "test": [f"t{one % 20}" for one in pairs],
-        "score": score.astype(rng.choice([np.float32, np.float64])),
-        "label": np.where(rng.random(n) < 0.4, "target", "nontarget"),
-        "gender": rng.choice(["f", "m"], n),
-        "age": rng.integers(20, 23, n),
-        "weight": rng.choice([0.0, 0.5, 1.0, 2.0], n),
-        "speaker": [f"s{one % 5}" for one in pairs],
-    }
-    return pa.table(columns | more)
-
-
-def write(table, folder, rng, *, arrow=False):
-    """Cut a table into files and row groups by chance, some of them empty."""
-    folder.mkdir()
-    cuts = np.sort(rng.integers(0, len(table) + 1, rng.integers(0, 4)))
-    borders = [0, *map(int, cuts), len(table)]
-    for at, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
-        part, size = table.slice(start, stop - start), int(rng.integers(1, 30))
-        if arrow:
-            pyarrow.feather.write_feather(part, folder / f"{at}.arrow", chunksize=size, compression="uncompressed")
-        else:
-            pq.write_table(part, folder / f"{at}.parquet", row_group_size=size)
-    return folder
-
+from support.sources import gathered, in_memory, trials, write
 
 SAID = [
     {},
@@ -123,6 +89,36 @@ def test_columns_of_classes(tmp_path_factory, seed, said):
     assert found.classes == tuple(said.get("classes", "abc"))
     if "log10" not in said:
         np.testing.assert_array_equal(gathered(found), in_memory([cut], **said)[0])
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+@settings(max_examples=12)
+def test_classes_of_segments_in_other_tables(tmp_path_factory, seed, by_order, numbered):
+    rng, path, n = np.random.default_rng(seed), tmp_path_factory.mktemp("segments"), 40
+    names, label = pa.array([f"s{k}" for k in range(n)]), rng.integers(0, 3, n)
+    order = np.arange(n) if by_order else rng.permutation(n)
+    tables = []
+    for at in range(2):
+        columns = {name: rng.normal(size=n) for name in ("eng", "fra", "ita")}
+        tables.append(write(pa.table({"trial": names.take(order), **columns}), path / f"system{at}", rng))
+    classes = pa.array(label) if numbered else pa.array(["eng", "fra", "ita"]).take(pa.array(label))
+    key = write(pa.table({"trial": names, "class": classes, "duration": rng.integers(0, 2, n)}), path / "key", rng)
+    said = {"by_order": by_order, "where": {"duration": "1"}} | ({"classes": ["eng", "fra", "ita"]} if numbered else {})
+    source = open_shards(tables, key, memory=9000, **said)
+    assert source.systems == ("system0", "system1")
+    np.testing.assert_array_equal(gathered(source), in_memory(tables, key, **said)[0])
+
+
+def test_what_scores_are_about_is_never_guessed(tmp_path):
+    rng = np.random.default_rng(13)
+    table = pa.table({"trial": list("abcd"), "x_score": rng.normal(size=4), "y_score": rng.normal(size=4)})
+    cut = write(table, tmp_path / "cut", rng)
+    with pytest.raises(InputError, match="Say which"):
+        open_shards(cut)
+    with pytest.raises(InputError, match=r"classes: .*has no scores for 'z_score'"):
+        open_shards(cut, classes=["x_score", "z_score"])
+    with pytest.raises(InputError, match="does not say of which class"):
+        open_shards(cut, kind="classes")
 
 
 def split(table, path, rng, *, shuffled):
@@ -223,7 +219,8 @@ def test_speakers_say_who_is_who(tmp_path):
     test.write_text("".join(f"t{k} p{k % 7}\n" for k in range(20)))
     source = open_shards(cut, speakers=[enroll, test])
     found = gathered(source, units=True)
-    same = [int(m[1:]) % 7 == int(t[1:]) % 7 for m, t in zip(*table.select(["enroll", "test"]).to_pydict().values())]
+    sides = zip(table["enroll"].to_pylist(), table["test"].to_pylist(), strict=True)
+    same = [int(one[1:]) % 7 == int(other[1:]) % 7 for one, other in sides]
     assert found[:, 1].sum() == sum(same)
     assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
     test.write_text("t0 p0\n")

@@ -15,7 +15,7 @@ from deciban.errors import FormatError
 from deciban.io.formats import Options, bare_name
 from deciban.io.formats.parquet import described_together, folder_files, opened_file, partition_of
 from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.rows import ArrowRows, FileRows, ParquetRows, RowTable, opened_arrow, stamp_of
+from deciban.io.shards.rows import ArrowRows, FileRows, ParquetRows, RowTable, full_path, opened_arrow, stamp_of
 from deciban.io.source import PathLike, Source, display_name, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
@@ -62,7 +62,7 @@ def is_columnar(path: Path) -> bool:
     return source.is_plain and (source.kind == "Parquet" or source.head.startswith(b"ARROW1"))
 
 
-def open_files(path: PathLike, files: Sequence[TableFile], options: Options) -> RowTable:
+def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, are_ours: bool = False) -> RowTable:
     """List the pieces of files that are one table.
 
     Parameters
@@ -72,6 +72,8 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options) -> 
     files : sequence of TableFile
     options : Options
         What the user says about columns: metadata need not agree about what they overrule.
+    are_ours : bool
+        Whether these were written here: then two may well hold the same.
 
     Raises
     ------
@@ -79,7 +81,8 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options) -> 
         If a file is damaged, has other columns than the first one, or is there twice.
     """
     opened = [_opened(file) for file in files]
-    refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
+    if not are_ours:
+        refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
     schemas = [(display_name(file.path), schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]
     first_name, whole = schemas[0]
@@ -122,7 +125,7 @@ def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[Fi
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
     own = source.name
     return schema, [
-        ParquetRows(str(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text)
+        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
@@ -135,7 +138,7 @@ def _opened_arrow(file: TableFile, name: str) -> tuple[pa.Schema, list[FileRows]
         opened = opened_arrow(str(file.path), schema.names[:1])
         counts = [opened.get_batch(at).num_rows for at in range(opened.num_record_batches)]
     return schema, [
-        ArrowRows(str(file.path), at, f"{name}, batch {at}", n_rows, stamp, file.partition)
+        ArrowRows(full_path(file.path), at, f"{name}, batch {at}", n_rows, stamp, file.partition)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
@@ -189,7 +192,7 @@ def refuse_doubles(paths: Sequence[Path]) -> None:
         if filecmp.cmp(one, other, shallow=False):
             raise FormatError(
                 f"{display_name(other)}: the same content as {display_name(one)}, so that its trials would count "
-                "twice. Remove one of the two."
+                "twice. Remove one of the two; if these are other trials, put both into one file."
             )
 
 

@@ -7,7 +7,7 @@ writes a `Piece` and a function that lists them. Pieces are small and can be sen
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
-from deciban.types import AnyArray, CountArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,15 @@ class Wanted:
     systems : tuple of int
         Positions of the systems whose scores are wanted.
     truth, units, weight : bool
+    quality : tuple of str
+        Arguments of fusions, as in `Chunk`.
     """
 
     systems: tuple[int, ...] = (0,)
     truth: bool = False
     units: bool = False
     weight: bool = False
+    quality: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +51,16 @@ class Chunk:
         Whether targets (bool), or which class (int64).
     units : TrialUnits or None
     weight : (n,) array or None
+    quality : mapping of str to (n, n_measures) array, or None
+        Quality measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where
+        there is none.
     """
 
     scores: tuple[ScoreArray, ...]
     truth: AnyArray | None = None
     units: TrialUnits | None = None
     weight: CountArray | None = None
+    quality: Mapping[str, FloatArray] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,10 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
+    finds_speakers : bool
+        Whether pieces can say the names of both sides of trials as units, from which speakers are to be found.
+    quality : tuple of str
+        Which quality measures there are, as in `Chunk`.
     messages : tuple of Message
         What was read and assumed.
     paths : tuple
@@ -130,6 +141,8 @@ class ShardSource:
     is_double: bool = True
     has_units: bool = False
     has_weights: bool = False
+    finds_speakers: bool = False
+    quality: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
     kept: Any = None

@@ -13,6 +13,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
@@ -148,11 +149,25 @@ class Kind(ABC, Generic[S, K, A]):
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
+    def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:  # noqa: ARG002
+        """Trials in pieces with the units that nobody named, where they are wanted and can be found."""
+        return source
+
     @abstractmethod
     def evaluate_pieces(
         self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
     ) -> tuple[Any, tuple[Message, ...]]:
         """Evaluate one system of trials in pieces, and tell what must be said besides; ``system`` is its position."""
+
+    @abstractmethod
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Figures that may be compared or planned for by their names, once these are evaluated.
+
+        Raises
+        ------
+        InputError
+            If a figure that is asked for is none.
+        """
 
     def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:  # noqa: ARG002
         """Figures with the unit in which plots and tables write what was said in this unit."""

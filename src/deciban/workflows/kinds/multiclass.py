@@ -17,6 +17,7 @@ from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.reader import Input
@@ -208,6 +209,16 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
         self.refuse_figures(options.figures)
         return evaluate_class_pieces(source, engine, options, system=system, name=name, require=self.require_trials)
+
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Single figures, and those at each target prior; none of single classes."""
+        given: dict[str, Any] = {} if figures.p_target is None else {"p_target": figures.p_target}
+        at_points = ("c_avg", "min_c_avg", "normalized", "normalized_min")
+        return (
+            *("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "error_rate", "brier"),
+            *(f"mean_{name}" for name in at_points),
+            *((name, k) for name in at_points for k in range(len(ClassFigures(**given).p_target))),
+        )
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""

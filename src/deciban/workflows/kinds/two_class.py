@@ -15,6 +15,7 @@ from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled, evaluation_of
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
@@ -25,12 +26,13 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
+from deciban.metrics.evidence import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
-from deciban.trials.units import speakers_of
+from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
@@ -121,13 +123,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if trials.sides[:2] != PAIR:
             return None, (Message("units", "", _NO_UNITS),)
         found = speakers_of(trials, truth, counting)
-        words = list[str]()
-        if found.apart:
-            words.append(
-                "names that are on both sides are taken for others there: the same, they would contradict the key"
-            )
-        if n := found.n_contradictions:
-            words.append(f"{counted(n, 'non-target trial')} with one speaker on both sides, by the target trials")
+        words = notes_on_speakers(apart=found.apart, n_contradictions=found.n_contradictions)
         return found.units, tuple(Message("note", "", one) for one in words)
 
     def evaluate(
@@ -143,19 +139,47 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
 
+    def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:
+        """Speakers, found from target trials, where nobody named units."""
+        from deciban.engines.speakers import with_speakers
+
+        return with_speakers(source, engine) if options.how_sure.intervals else source
+
     def evaluate_pieces(
         self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
     ) -> tuple[Evaluation, tuple[Message, ...]]:
-        """Evaluate the scores of one system of trials in pieces."""
+        """Evaluate the scores of one system of trials in pieces.
+
+        Raises
+        ------
+        InputError
+            If trials have weights.
+        """
         from deciban.engines.counting import summarize_shards
         from deciban.engines.units import UnitsInPieces
 
+        if source.has_weights:
+            raise InputError(
+                f"weights: trials that are read in pieces ({source.name}) all count alike. Allow more memory (memory=, "
+                "--memory), so that everything is read at once."
+            )
         scale, how_sure = options.scale, options.how_sure
         asked: Any = {"figures": checked_figures(options.figures), "approximate": scale.approximate}
-        summary = summarize_shards(source, engine, scale.n_bytes, system=system, **asked)
+        summary = summarize_shards(source, engine, engine.bounded(scale.n_bytes), system=system, **asked)
         units = UnitsInPieces.of(source, engine, system) if how_sure.intervals else None
         resampling = how_sure.resampling(None if units is None else units.about)
         return evaluation_of(replace(summary, units=units), name=name, resampling=resampling), ()
+
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
+        n_points, n_factors = len(checked_figures(figures).operating_points), len(FACTORS)
+        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
+        return (
+            *("eer", "eer_p_miss", "eer_p_fa", "prbep", "auc", "cllr", "min_cllr", "calibration_loss"),
+            *("mean_min_dcf", "mean_act_dcf"),
+            *((name, k) for name in at_points for k in range(n_points)),
+            *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
+        )
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""
