@@ -309,10 +309,10 @@ def solved(
 def _room(problem: Problem, memory: int) -> int:
     """Cells of which few are open: some for every stretch of the hull, whose number grows like this."""
     wanted = int(np.clip(4.0 * problem.n_trials ** (2 / 3), _FEWEST_CELLS, _MOST_CELLS))
-    return max(min(wanted, memory // (2 * problem.bytes_per_cell)), _FEWEST_CELLS)
+    return max(min(wanted, memory // (8 * problem.bytes_per_cell)), _FEWEST_CELLS)  # merging takes several times that
 
 
 def _that_fit(waiting: Sequence[_Counting], memory: int) -> list[_Counting]:
     """The first ones, as many as there is memory for, and one at least."""
     sizes = np.cumsum([one.room * one.problem.bytes_per_cell for one in waiting])
-    return list(waiting[: max(int(np.count_nonzero(sizes <= memory // 2)), 1)])
+    return list(waiting[: max(int(np.count_nonzero(sizes <= memory // 4)), 1)])
