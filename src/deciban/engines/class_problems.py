@@ -23,7 +23,7 @@ from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
-_NUMBERS = 1 << 20
+_NUMBERS = 1 << 18
 """Log-likelihoods that are looked at at once, so that what is made of them stays small."""
 
 _FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
