@@ -148,6 +148,10 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             one, said = kind.evaluate_pieces(source, engine, options, system=at, name=name)
             found.append(one)
             messages += [message for message in said if message not in messages]
-    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
-    report = source.report or JoinReport(source.n_rows, 0, 0, 0)
+    often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
+    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])
+    chosen = options.reading.where and not options.reading.by_order
+    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
+    report = source.report or JoinReport(n_trials, 0, extra, 0)
     return Results(tuple(found), report, (*source.messages, *messages, Message("note", source.name, words)))

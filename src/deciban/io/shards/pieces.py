@@ -131,7 +131,7 @@ class ShardSource:
     kept : object
         What has to live as long as the source: a folder of temporary files, which goes with it.
     report : JoinReport, optional
-        How trials met, where they had to be joined.
+        How trials met, where they had to be joined by name.
     """
 
     name: str

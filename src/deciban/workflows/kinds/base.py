@@ -149,6 +149,10 @@ class Kind(ABC, Generic[S, K, A]):
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
 
+    @abstractmethod
+    def n_evaluated(self, found: Any) -> int:
+        """How many trials, which all count alike, an evaluation is of."""
+
     def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:  # noqa: ARG002
         """Trials in pieces with the units that nobody named, where they are wanted and can be found."""
         return source

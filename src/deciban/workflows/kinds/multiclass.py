@@ -195,6 +195,10 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
         return evaluate_trials(scored, wanted, name=name, resampling=resampling)
 
+    def n_evaluated(self, found: ClassEvaluation) -> int:
+        """Segments of all classes."""
+        return int(found.counts.sum())
+
     def evaluate_pieces(
         self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
     ) -> tuple[ClassEvaluation, tuple[Message, ...]]:

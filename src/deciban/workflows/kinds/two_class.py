@@ -139,6 +139,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
 
+    def n_evaluated(self, found: Evaluation) -> int:
+        """Targets and non-targets."""
+        return int(found.n_tar + found.n_non)
+
     def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:
         """Speakers, found from target trials, where nobody named units."""
         from deciban.engines.speakers import with_speakers
