@@ -18,6 +18,11 @@ FROM_ABOVE = {
     "core/training/test_linear_training.py": ["core/training/linear_objective.py", "core/training/linear_trials.py"],
     "core/training/test_multiclass_objective.py": ["core/training/class_trials.py"],
     "decisions/test_probabilities.py": ["_validate/probabilities.py", "core/posteriors.py"],
+    "engines/test_class_counting.py": [
+        "engines/class_problems.py",
+        "evaluation/multiclass/problem_sums.py",
+        "models/class_calibration.py",
+    ],
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
     "fusion/test_linear.py": ["models/labelled.py", "models/score_model.py", "models/two_class.py"],

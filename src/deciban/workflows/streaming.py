@@ -15,7 +15,7 @@ from deciban.messages import Message
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
-from deciban.workflows.kinds import kind_of
+from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
@@ -101,20 +101,6 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     return kind_of(files.scores[0], files.key, options).name
 
 
-def _refuse_what_is_not_counted(source: ShardSource) -> None:
-    """Refuse what passes do not count yet, and would overlook.
-
-    Raises
-    ------
-    InputError
-    """
-    way = "Allow more memory (memory=, --memory), so that everything is read at once."
-    if source.classes:
-        raise InputError(f"{source.name}: segments of many classes are not evaluated in pieces. {way}")
-    if source.has_weights:
-        raise InputError(f"weights: trials that are read in pieces ({source.name}) all count alike. {way}")
-
-
 def evaluate_in_pieces(
     source: ShardSource, options: Options, progress: Progress | None = None, *, each: Sequence[Figures] | None = None
 ) -> Results[Any]:
@@ -137,31 +123,22 @@ def evaluate_in_pieces(
     Raises
     ------
     FormatError, InputError, OSError
-        As reading does; or if trials have weights, or are of many classes.
+        As reading does; or if something is asked for that needs all trials in memory.
     """
-    _refuse_what_is_not_counted(source)
-    from deciban.engines.counting import summarize_shards
-    from deciban.engines.speakers import with_speakers
-    from deciban.engines.units import UnitsInPieces
-    from deciban.evaluation.summary import TwoClassFigures
-    from deciban.evaluation.two_class import evaluation_of
-
-    say, found = progress or (lambda _words: None), []
-    wanted = [TwoClassFigures(**one.given()) for one in each or [options.figures] * len(source.systems)]
-    scale, how_sure = options.scale, options.how_sure
-    with scale.engine() as engine:
-        source = with_speakers(source, engine) if how_sure.intervals else source
-        memory = engine.bounded(scale.n_bytes)
+    say, found, messages = progress or (lambda _words: None), list[Any](), list[Message]()
+    kind = kind_called(kind_of_opened(source, options))
+    with options.scale.engine() as engine:
+        source = kind.with_units(source, engine, options)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            asked: Any = {"system": at, "figures": wanted[at], "approximate": scale.approximate}
-            summary = summarize_shards(source, engine, memory, **asked)
-            units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
-            resampling = how_sure.resampling(None if units is None else units.about)
-            found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
-    often = "once" if scale.approximate else "more than once: they do not fit in memory"
+            own = options if each is None else replace(options, figures=each[at])
+            one, said = kind.evaluate_pieces(source, engine, own, system=at, name=name)
+            found.append(one)
+            messages += [message for message in said if message not in messages]
+    often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
-    n_trials, chosen = int(found[0].n_tar + found[0].n_non), options.reading.where and not options.reading.by_order
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])
+    chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
+    return Results(tuple(found), report, (*source.messages, *messages, Message("note", source.name, words)))

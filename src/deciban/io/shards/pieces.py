@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -148,10 +148,30 @@ class ShardSource:
     kept: Any = None
     report: JoinReport | None = None
 
+    def of_system(self, system: int) -> ShardSource:
+        """The trials with the scores of one system alone, by its position."""
+        if len(self.systems) == 1:
+            return self
+        pieces = tuple(_OfSystem(one, system, one.name, one.n_rows) for one in self.pieces)
+        return replace(self, pieces=pieces, systems=(self.systems[system],))
+
     @cached_property
     def n_rows(self) -> int:
         """Rows of all pieces."""
         return sum(one.n_rows for one in self.pieces)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfSystem(Piece):
+    """A piece with the scores of one of its systems."""
+
+    piece: Piece
+    system: int
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        return self.piece.read(replace(wanted, systems=(self.system,) * len(wanted.systems)))
 
 
 def batches(pieces: Sequence[Piece], n_rows: int) -> list[tuple[Piece, ...]]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.evaluation.uncertainty import Figure
@@ -18,6 +19,7 @@ from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
@@ -28,7 +30,7 @@ from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinR
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
-from deciban.workflows.options import Figures, KindName, Reading
+from deciban.workflows.options import Figures, KindName, Options, Reading
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -146,6 +148,20 @@ class Kind(ABC, Generic[S, K, A]):
         resampling: Resampling | None = None,
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
+
+    @abstractmethod
+    def n_evaluated(self, found: Any) -> int:
+        """How many trials, which all count alike, an evaluation is of."""
+
+    def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:  # noqa: ARG002
+        """Trials in pieces with the units that nobody named, where they are wanted and can be found."""
+        return source
+
+    @abstractmethod
+    def evaluate_pieces(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
+    ) -> tuple[Any, tuple[Message, ...]]:
+        """Evaluate one system of trials in pieces, and tell what must be said besides; ``system`` is its position."""
 
     @abstractmethod
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:

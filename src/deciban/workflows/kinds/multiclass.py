@@ -13,6 +13,7 @@ import numpy as np
 from deciban._validate.classes import Prior
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -20,6 +21,7 @@ from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.reader import Input
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message, counted
@@ -39,7 +41,7 @@ from deciban.workflows.kinds.class_units import (
     require_same_posteriors,
     unit_messages,
 )
-from deciban.workflows.options import Figures, Reading
+from deciban.workflows.options import Figures, Options, Reading
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -192,6 +194,25 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         self.refuse_figures(figures)
         scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
         return evaluate_trials(scored, wanted, name=name, resampling=resampling)
+
+    def n_evaluated(self, found: ClassEvaluation) -> int:
+        """Segments of all classes."""
+        return int(found.counts.sum())
+
+    def evaluate_pieces(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
+    ) -> tuple[ClassEvaluation, tuple[Message, ...]]:
+        """Evaluate log-likelihoods of one system of segments in pieces.
+
+        Raises
+        ------
+        InputError
+            If something is asked for that needs all segments in memory, or a class has none.
+        """
+        from deciban.workflows.class_pieces import evaluate_class_pieces
+
+        self.refuse_figures(options.figures)
+        return evaluate_class_pieces(source, engine, options, system=system, name=name, require=self.require_trials)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""

@@ -11,9 +11,10 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._validate.probabilities import like_probabilities, target_prior
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.two_class import evaluate_labelled, evaluation_of
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
@@ -21,6 +22,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
@@ -34,7 +36,7 @@ from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
-from deciban.workflows.options import Figures, Reading
+from deciban.workflows.options import Figures, Options, Reading
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
@@ -136,6 +138,41 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Evaluate scores of labelled trials."""
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
+
+    def n_evaluated(self, found: Evaluation) -> int:
+        """Targets and non-targets."""
+        return int(found.n_tar + found.n_non)
+
+    def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:
+        """Speakers, found from target trials, where nobody named units."""
+        from deciban.engines.speakers import with_speakers
+
+        return with_speakers(source, engine) if options.how_sure.intervals else source
+
+    def evaluate_pieces(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
+    ) -> tuple[Evaluation, tuple[Message, ...]]:
+        """Evaluate the scores of one system of trials in pieces.
+
+        Raises
+        ------
+        InputError
+            If trials have weights.
+        """
+        from deciban.engines.counting import summarize_shards
+        from deciban.engines.units import UnitsInPieces
+
+        if source.has_weights:
+            raise InputError(
+                f"weights: trials that are read in pieces ({source.name}) all count alike. Allow more memory (memory=, "
+                "--memory), so that everything is read at once."
+            )
+        scale, how_sure = options.scale, options.how_sure
+        asked: Any = {"figures": checked_figures(options.figures), "approximate": scale.approximate}
+        summary = summarize_shards(source, engine, engine.bounded(scale.n_bytes), system=system, **asked)
+        units = UnitsInPieces.of(source, engine, system) if how_sure.intervals else None
+        resampling = how_sure.resampling(None if units is None else units.about)
+        return evaluation_of(replace(summary, units=units), name=name, resampling=resampling), ()
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
