@@ -40,7 +40,9 @@ from deciban.trials import align as align
 from deciban.workflows import apply_files as apply_files
 from deciban.workflows import compare_files as compare_files
 from deciban.workflows import evaluate_files as evaluate_files
+from deciban.workflows import merge_summaries as merge_summaries
 from deciban.workflows import plan_files as plan_files
+from deciban.workflows import summarize_files as summarize_files
 from deciban.workflows import train_files as train_files
 from deciban.workflows.comparing import compare as compare
 from deciban.workflows.evaluate import evaluate_class_files as evaluate_class_files

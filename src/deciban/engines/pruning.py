@@ -29,18 +29,18 @@ from deciban.core.ranks.pruning import (
     told_apart,
     windows_of,
 )
-from deciban.core.ranks.score_cells import ScoreCells, merged_cells
+from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
 from deciban.core.ranks.thresholds import limited_rows
 from deciban.engines.counting import Survey
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.bounds import Unresolved
+from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
-_BYTES_PER_CELL = 1200
+_BYTES_PER_CELL = 1600
 """What a cell takes, with those that wait to be merged and what merging needs."""
 
 _BYTES_PER_SCORE = 96
@@ -63,12 +63,13 @@ class CellTally(Locked, Work):
     """
 
     words = "counting in cells"
+    rows_per_batch = 4_000_000
 
     def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
         super().__init__()
         self.survey, self.cells, self.windows = survey, cells, windows
-        self.waiting: list[ScoreCells] = []
-        self.level = cells.level
+        self.waiting: tuple[list[ScoreCells], list[ScoreCells]] = ([], [])
+        self.levels = [cells.level, cells.level]
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -77,45 +78,62 @@ class CellTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        for piece in pieces:
-            chunk = piece.read(Wanted((self.survey.system,), truth=True))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            scores = chunk.scores[0].astype(self.survey.kind, copy=False)
-            if self.windows is None:
-                self.survey.add(scores, chunk.truth)
-            for some, is_target in ((chunk.truth, True), (~chunk.truth, False)):
-                own = np.sort(scores[some])
-                if self.windows is not None:
-                    own = in_windows(own, self.windows)
-                self._wait(self.cells.of_class(own, is_target=is_target, level=self.level))
+        survey = None if self.windows is not None else self.survey
+        for c, own in enumerate(_by_class(pieces, self.survey.system, self.survey.kind, survey)):
+            own.sort()
+            some = own if self.windows is None else in_windows(own, self.windows)
+            if len(some):
+                self._wait(c, self.cells.of_class(some, self.levels[c]))
 
-    def _wait(self, found: ScoreCells) -> None:
+    def _wait(self, c: int, found: ScoreCells) -> None:
         """Merge when many cells wait, and not under the lock."""
+        if found.n_cells > self.cells.room:
+            found = merged_cells([found])
         with self.lock:
-            self.waiting.append(found)
-            if sum(one.n_cells for one in self.waiting) <= 3 * self.cells.room:
+            self.waiting[c].append(found)
+            self.levels[c] = min(self.levels[c], found.level)
+            if sum(one.n_cells for one in self.waiting[c]) <= 3 * self.cells.room:
                 return
-            mine, self.waiting = self.waiting, []
+            mine = self.waiting[c].copy()
+            self.waiting[c].clear()
         together = merged_cells(mine)
         with self.lock:
-            self.waiting.append(together)
-            self.level = min(self.level, together.level)
+            self.waiting[c].append(together)
+            self.levels[c] = min(self.levels[c], together.level)
 
     def merged(self) -> ScoreCells:
         """All that was counted."""
         with self.lock:
-            self.cells, self.waiting = merged_cells([self.cells, *self.waiting]), []
+            if any(self.waiting):
+                none = self.cells.of_class(np.zeros(0))
+                self.cells = merged_cells([self.cells, of_both(*(merged_cells([none, *w]) for w in self.waiting))])
+                self.waiting = ([], [])
             return self.cells
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
-        return type(self)(
-            self.survey + other.survey, merged_cells([self.merged(), other.merged()]), windows=self.windows
-        )
+        together = merged_cells([self.merged(), other.merged()])
+        return type(self)(self.survey + other.survey, together, self.windows)
 
     def __getstate__(self) -> dict[str, Any]:
         self.merged()
         return super().__getstate__()
+
+
+def _by_class(pieces: Sequence[Piece], system: int, kind: Any, survey: Survey | None) -> tuple[ScoreArray, ScoreArray]:
+    """The scores of non-targets and those of targets, in one array that is filled from both ends."""
+    room = np.empty(sum(one.n_rows for one in pieces), kind)
+    begin, end = 0, len(room)
+    for piece in pieces:
+        chunk = piece.read(Wanted((system,), truth=True))
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        scores = chunk.scores[0].astype(kind, copy=False)
+        if survey is not None:
+            survey.add(scores, chunk.truth)
+        tar, non = scores[chunk.truth], scores[~chunk.truth]
+        room[begin : begin + len(non)], room[end - len(tar) : end] = non, tar
+        begin, end = begin + len(non), end - len(tar)
+    return room[:begin], room[end:]
 
 
 class Keep(Locked, Work):
@@ -131,6 +149,7 @@ class Keep(Locked, Work):
     """
 
     words = "keeping what can matter"
+    rows_per_batch = 4_000_000
 
     def __init__(self, system: int, windows: tuple[FloatArray, FloatArray], kind: Any) -> None:
         super().__init__()
@@ -144,14 +163,12 @@ class Keep(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        for piece in pieces:
-            chunk = piece.read(Wanted((self.system,), truth=True))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            scores = chunk.scores[0].astype(self.kind, copy=False)
-            own = [in_windows(np.sort(scores[some]), self.windows) for some in (~chunk.truth, chunk.truth)]
+        own = _by_class(pieces, self.system, self.kind, None)
+        for kept, scores in zip(self.kept, own, strict=True):
+            scores.sort()
+            some = in_windows(scores, self.windows)
             with self.lock:
-                for kept, one in zip(self.kept, own, strict=True):
-                    kept.append(one)
+                kept.append(some)
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
@@ -206,6 +223,8 @@ def summarize_by_cells(
     approximate : bool
         Whether one pass is enough, so that figures of ranks are known within bounds.
     """
+    if approximate:
+        require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
     room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
     tally = engine.run(tally_of(system, figures, kind, room), source.pieces)
@@ -236,7 +255,23 @@ def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engi
         cells = _replaced(cells, kept, told_apart(finer.merged()))
         room *= 4 if cells.level <= level else 1  # there was no room for finer ones
     found = engine.run(Keep(survey.system, windows_of(cells, kept), survey.kind), source.pieces)
-    tar, non = classes_of(cells, kept, found.scores())
+    return refined_by(cells, survey, kept, found.scores())
+
+
+def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Sequence[ScoreArray]) -> Summary:
+    """The summary of all trials, whose cells were counted, with the scores of the cells that can matter.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+        Told apart.
+    survey : Survey
+    kept : (n_cells,) array
+        Which cells can matter.
+    scores : (non, tar)
+        Their scores, ascending.
+    """
+    tar, non = classes_of(cells, kept, scores)
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
 
 

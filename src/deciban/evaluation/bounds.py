@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from deciban.core.ranks.operating import detection_cost
+from deciban.errors import InputError
 from deciban.metrics import SortedScores
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
-    from deciban.evaluation.summary import Summary
+    from deciban.evaluation.summary import Summary, TwoClassFigures
     from deciban.evaluation.uncertainty import Figure, Uncertainty
 
 Bounds: TypeAlias = "Mapping[Figure, tuple[float, float]]"
@@ -46,6 +47,22 @@ class Unresolved:
     n_pairs: int
     n_trials: int
     best: SortedScores | None = None
+
+
+def require_bounded(figures: TwoClassFigures) -> None:
+    """Refuse figures that have no bounds.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    names = [name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at") if getattr(figures, name)]
+    if names:
+        raise InputError(
+            f"approximate: one pass knows no bounds of what {' and '.join(names)} asks for. Leave that out, or let all "
+            "passes run (without approximate, --approximate)."
+        )
 
 
 def within_bounds(summary: Summary, found: Evaluation) -> Evaluation:

@@ -18,26 +18,29 @@ class WithInterval(str):
     Parameters
     ----------
     estimate : str
-        The figure alone.
+        The figure alone; empty where nothing is known but bounds.
     low, high : str
         In the unit of the figure, without a sign of percent.
+    unit : str
+        A sign of percent behind bounds that stand alone.
     """
 
-    __slots__ = ("estimate", "high", "low")
+    __slots__ = ("estimate", "high", "low", "unit")
     estimate: str
     low: str
     high: str
+    unit: str
 
-    def __new__(cls, estimate: str, low: str, high: str) -> Self:
+    def __new__(cls, estimate: str, low: str, high: str, unit: str = "") -> Self:
         """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
-        made.estimate, made.low, made.high = estimate, low, high
+        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
+        made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
         return made
 
     @property
     def bracket(self) -> str:
         """The interval alone."""
-        return _bracket(self.low, self.high)
+        return _bracket(self.low, self.high) + self.unit
 
     @property
     def without_percent(self) -> WithInterval:
@@ -50,7 +53,7 @@ def _bracket(low: str, high: str) -> str:
 
 
 def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one.
+    """A figure of an evaluation, written as text, with its interval if it has one, or its bounds in place of it.
 
     Parameters
     ----------
@@ -62,8 +65,11 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     typeset : function
         Changes how the bounds are written.
     """
-    from deciban.evaluation.interval_words import bounds_in_words, shown_interval
+    from deciban.evaluation.interval_words import bounds_in_words, rounded_outwards, shown_interval
 
+    if figure in one.bounds:
+        unit = PERCENT if text.endswith(PERCENT) else ""
+        return WithInterval("", *map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit))), unit)
     found = shown_interval(one, figure)
     if found is None:
         return text

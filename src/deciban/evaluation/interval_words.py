@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from deciban.core.resampling.intervals import LINEARISED, RULE_OF_THREE, Interval
@@ -49,8 +50,26 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False) -> tuple[str, 
     return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
 
 
+def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tuple[str, str]:
+    """Write bounds that are certain: with digits as intervals have them, and none of both is moved inwards.
+
+    Examples
+    --------
+    >>> rounded_outwards(0.0572084, 0.0572087, in_percent=True), rounded_outwards(106747, 71530199)
+    (('5.720840', '5.720870'), ('106747', '71530199'))
+    """
+    scale = 100.0 if in_percent else 1.0
+    width = scale * (high - low)
+    if not 0.0 < width < math.inf:
+        return f"{scale * low:z.6g}", f"{scale * high:z.6g}"
+    digits = max(0, 1 - math.floor(math.log10(width)))
+    ends = [Decimal(end) * int(scale) for end in (low, high)]
+    step = Decimal(1).scaleb(-digits)
+    return f"{ends[0].quantize(step, ROUND_FLOOR):zf}", f"{ends[1].quantize(step, ROUND_CEILING):zf}"
+
+
 def caption_of(systems: Sequence[OneSystem]) -> str:
-    """Say what intervals are shown: the level, and by which units; empty without intervals.
+    """Say what stands in brackets: intervals by their level and their units, or bounds; empty if nothing does.
 
     Examples
     --------
@@ -60,13 +79,15 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     '95 % intervals by unit, 2 units'
     """
     known = [one.uncertainty for one in systems if one.uncertainty is not None]
+    certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
-        return ""
+        return certain
     levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
     nouns = list(dict.fromkeys(one.noun for one in known))
     counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
-    return f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
+    words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
+    return f"{words}; {certain}" if certain else words
 
 
 def _counts(numbers: Sequence[int], noun: str) -> str:

@@ -10,6 +10,7 @@ from deciban.core.resampling.intervals import Interval
 from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import Jsonable
+from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 
@@ -34,6 +35,7 @@ class OneSystem(ByValue, Shown):
     kind: ClassVar[str]
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
+    bounds: Bounds
 
     @property
     def point_names(self) -> tuple[str, ...]:

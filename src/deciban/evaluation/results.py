@@ -216,7 +216,10 @@ class Evaluation(OneSystem):
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
 
     def __repr__(self) -> str:
-        figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
+        if "eer" in self.bounds:
+            figures = f"EER within {self.bounds['eer']}, Cllr {self.cllr:.3f}"
+        else:
+            figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
         return f"Evaluation({self.name!r}: {figures}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
 
     @property
@@ -260,7 +263,7 @@ class Evaluation(OneSystem):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty"):
+        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "bounds"):
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
@@ -268,10 +271,10 @@ class Evaluation(OneSystem):
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
         fields["notes"] = self.all_notes
-        from deciban.evaluation.interval_json import with_intervals  # only who asks for JSON
+        from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON
 
         found = {"kind": self.kind, **fields, **self.requested.to_dict()}
-        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
+        numbers: dict[str, Any] = plain(with_bounds(with_intervals(found, self.uncertainty), self.bounds))
         return numbers
 
 

@@ -11,9 +11,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
 from deciban.evaluation.uncertainty import Figure as SureFigure
-from deciban.report.text import MINUS, count, number, percent, sure
-
-MISSING = "\u2013"
+from deciban.report.text import MINUS, UNKNOWN, count, number, percent, sure
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Figure:
     def text(self) -> str:
         """The number as tables show it."""
         if self.value is None:
-            return MISSING
+            return UNKNOWN
         return sure(self.write(self.value), self.system, self.figure)
 
 
@@ -114,7 +112,7 @@ def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
         made("PRBEP", system.prbep, partial(number, digits=1), figure="prbep"),
         made("targets", system.n_tar, count),
         made("non-targets", system.n_non, count),
-        made("tied across classes", system.n_tied, count),
+        made("tied across classes", system.n_tied, count, figure="n_tied"),
     ]
 
 
@@ -235,7 +233,7 @@ def _difference(base: Figure, last: Figure) -> str:
         return ""
     change = last.value - base.value
     if math.isnan(change):
-        return MISSING
+        return UNKNOWN
     text = last.write(abs(change)).replace(" %", " pp")
     sign = "+" if change > 0 else MINUS
     return text if text == last.write(0.0).replace(" %", " pp") else sign + text

@@ -15,6 +15,8 @@ from deciban.evaluation.interval_words import caption_of
 from deciban.evaluation.two_class import prior_name
 
 MINUS = "\u2212"
+UNKNOWN = "\u2013"
+"""In place of a number that is not known, or that there is not."""
 
 _FILE = Path(__file__).with_name("templates") / "text.toml"
 TEXTS: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text("utf-8"))
@@ -29,6 +31,8 @@ def number(value: float, digits: int = 3) -> str:
     >>> number(0.41234), number(-4.5951), number(float("inf")), number(-1e-17), number(12345678.0)
     ('0.412', '−4.595', '∞', '0.000', '1.23e+07')
     """
+    if math.isnan(value):
+        return UNKNOWN
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
     text = f"{value:,.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
@@ -73,6 +77,8 @@ def count(value: float) -> str:
     >>> count(58000), count(12.25)
     ('58,000', '12.2')
     """
+    if math.isnan(value):
+        return UNKNOWN
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
@@ -83,6 +89,8 @@ def scarce_errors(system: Evaluation) -> str:
     >>> scarce_errors(evaluate([1.0, 2.0], [0.0, 1.5]))
     'fewer than 30 false alarms at every prior; fewer than 30 misses at every prior'
     """
+    if any(map(math.isnan, system.dr30)):
+        return "not known after one pass"
     parts = []
     for what, log_odds, side in zip(("false alarms", "misses"), system.dr30, ("below", "above"), strict=True):
         where = f"{side} prior {prior_name(log_odds)}" if math.isfinite(log_odds) else "at every prior"

@@ -18,6 +18,7 @@ from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, opened
+from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed
 from deciban.workflows.thresholds import Chosen, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
@@ -183,7 +184,7 @@ class ModelEvaluation:
 
 def evaluate_model(
     model: ScoreModel | None,
-    scores: Paths | ScoreFiles | ShardSource,
+    scores: Paths | OpenedFiles,
     key: PathLike | None,
     options: Options,
     *,
@@ -202,6 +203,8 @@ def evaluate_model(
     """
     if model is None:
         files = opened(scores, key, options)
+        if isinstance(files, OpenedSummary):
+            return ModelEvaluation(evaluate_summary(files, options))
         if isinstance(files, ShardSource):
             return ModelEvaluation(evaluate_in_pieces(files, options, progress))
         joined = read_joined(files, None, options, progress=progress)

@@ -18,9 +18,10 @@ from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.options import KindName, Options
 from deciban.workflows.sources import is_object, open_source
+from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
-OpenedFiles: TypeAlias = ScoreFiles | ShardSource
-"""What is read as a whole, or in pieces."""
+OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
+"""What is read as a whole, or in pieces, or was summarized before."""
 
 _TIMES_ITS_SIZE = {True: 5, False: 2}
 """How much memory reading a file and sorting its scores takes, of binary and of text files."""
@@ -62,11 +63,13 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     FormatError, InputError, OSError
         As opening does.
     """
-    if isinstance(scores, ScoreFiles | ShardSource):
+    if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
     objects = [one for one in given if is_object(one)]
     paths = list(given) if objects else paths_of(scores, also=(key, *options.files))
+    if key is None and not objects and are_summaries(paths):
+        return opened_summaries(paths)
     found = source_in_pieces(paths, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
@@ -89,11 +92,13 @@ def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
 
 def score_paths(files: OpenedFiles) -> list[Any]:
     """The score files that a user named."""
-    return list(files.paths) if isinstance(files, ShardSource) else [one.path for one in files.scores]
+    return list(files.paths) if isinstance(files, ShardSource | OpenedSummary) else [one.path for one in files.scores]
 
 
 def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     """What they are about; see `deciban.workflows.kinds.kind_of`."""
+    if isinstance(files, OpenedSummary):
+        return "two-class"
     if isinstance(files, ShardSource):
         return "classes" if files.classes else "two-class"
     return kind_of(files.scores[0], files.key, options).name

@@ -14,7 +14,7 @@ def has_intervals(cells: Sequence[str]) -> bool:
 
 def estimate_of(cell: str) -> str:
     """The figure of a cell alone."""
-    return cell.estimate if isinstance(cell, WithInterval) else cell
+    return cell.estimate or cell.unit if isinstance(cell, WithInterval) else cell
 
 
 def aligned(cells: Sequence[str]) -> list[str]:
@@ -27,9 +27,9 @@ def aligned(cells: Sequence[str]) -> list[str]:
     """
     if not has_intervals(cells):
         return list(cells)
-    width = max(len(estimate_of(cell)) for cell in cells)
+    width = max(len(cell.estimate if isinstance(cell, WithInterval) else cell) for cell in cells)
     return [
-        f"{cell.estimate:>{width}} {cell.bracket}" if isinstance(cell, WithInterval) else f"{cell:>{width}}"
+        f"{cell.estimate:>{width}} {cell.bracket}"[0 if width else 1 :] if isinstance(cell, WithInterval) else f"{cell:>{width}}"
         for cell in cells
     ]
 

@@ -53,6 +53,8 @@ def rate(fraction: float) -> str:
     >>> rate(0.1387), rate(0.00012), rate(0.0)
     ('13.87 %', '0.012 %', '0.00 %')
     """
+    if math.isnan(fraction):
+        return "-"
     return f"{100 * fraction:.2g} %" if 0.0 < fraction < _RARE else percent(fraction)
 
 

@@ -197,7 +197,7 @@ def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Gr
     return grid
 
 
-_PERCENT = re.compile(r"-?[\d.e+-]+ %|inf %|-|")
+_PERCENT = re.compile(r"-?[\d.e+-]* %|inf %|-|")
 _NEGATIVE = re.compile(r"-[\d.]|-inf")
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
@@ -338,7 +338,7 @@ def _latex_cell(cell: str) -> str:
     """A text, or a number with a minus and not a hyphen."""
     if isinstance(cell, WithInterval):
         estimate, low, high = map(_latex_cell, (cell.estimate, cell.low, cell.high))
-        return f"{estimate} [{low}, {high}]"
+        return f"{estimate} [{low}, {high}]".lstrip()
     return f"$-${latex_text(cell[1:])}" if _NEGATIVE.match(cell) else latex_text(cell)
 
 

@@ -147,6 +147,8 @@ def number(value: float, digits: int = 3) -> str:
     >>> number(0.12345), number(-0.00001), number(2.5e7), number(float("inf"))
     ('0.123', '0.000', '2.5e+07', 'inf')
     """
+    if math.isnan(value):
+        return "-"
     return f"{value:z.{digits}f}" if abs(value) < 1e6 else f"{value:.{digits + 1}g}"
 
 

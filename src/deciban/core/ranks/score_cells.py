@@ -32,6 +32,11 @@ _FEWEST = 12
 
 _SIGN = np.uint64(1 << 63)
 _MANTISSA = (1 << 52) - 1
+_AT_ONCE = 1 << 16
+"""Scores of which cells are made at once."""
+
+_COLUMNS = "starts", "counts", "low", "high", "mantissas"
+
 _HALF = 26
 """A mantissa is added up in two parts of so many bits: both sums stay whole numbers below 2**63 up to 10**11 trials."""
 
@@ -96,34 +101,38 @@ class ScoreCells:
     def empty(cls, room: int, cuts: AnyArray | Sequence[float] = ()) -> ScoreCells:
         """Without a trial."""
         own = np.unique(np.asarray(cuts, np.float64) + 0.0)
-        none = np.zeros((2, 0))
-        return cls(room, own[~np.isnan(own)], _ALL, np.zeros(0, np.uint64), none.astype(np.int64), none, none, _none())
+        return cls(room, own[~np.isnan(own)], _ALL, **_nothing(2))
 
-    def of_class(self, scores: ScoreArray, *, is_target: bool, level: int = _ALL) -> ScoreCells:
-        """Trials of one class, whose scores ascend, in cells of at most so many bits, cut and limited as here."""
-        if not len(scores):
-            return replace(self, level=level, **_EMPTY)
+    def of_class(self, scores: ScoreArray, level: int = _ALL) -> ScoreCells:
+        """Trials of one class, whose scores ascend, in cells of at most so many bits, cut and limited as here.
+
+        All arrays have a row for this class alone; `of_both` puts two together.
+        """
+        at_cuts = np.searchsorted(scores, splitting(scores, self.cuts))
+        steps = range(0, len(scores), _AT_ONCE)
+        parts = [self._of_some(scores[at : at + _AT_ONCE], at_cuts - at, level) for at in steps]
+        if not parts:
+            return replace(self, level=level, **_nothing(1))
+        found: Any = {name: np.concatenate(column, axis=-1) for name, *column in zip(_COLUMNS, *parts, strict=True)}
+        return replace(self, level=level, **found)
+
+    def _of_some(self, scores: ScoreArray, at_cuts: IntArray, level: int) -> tuple[AnyArray, ...]:
+        """Columns of few scores: all that is made of them stays in cache."""
         keys = keys_of(scores)
-        shift = np.uint64(_ALL - level)
         is_first = np.empty(len(scores), np.bool_)
         is_first[0] = True
-        prefixes = keys >> shift
+        prefixes = keys >> np.uint64(_ALL - level)
         np.not_equal(prefixes[1:], prefixes[:-1], out=is_first[1:])
-        at_cuts = np.searchsorted(scores, splitting(scores, self.cuts))
-        is_first[at_cuts[at_cuts < len(scores)]] = True
+        is_first[at_cuts[(at_cuts >= 0) & (at_cuts < len(scores))]] = True
         first = np.flatnonzero(is_first)
-        starts = self._begin(keys[first], level)
         mantissas = np.where(keys >= _SIGN, keys, ~keys).view(np.int64) & _MANTISSA
-        sums = np.zeros((2, 2, len(first)), np.int64)
-        c = int(is_target)
-        np.add.reduceat(mantissas >> _HALF, first, out=sums[c, 0])
+        sums = np.zeros((1, 2, len(first)), np.int64)
+        np.add.reduceat(mantissas >> _HALF, first, out=sums[0, 0])
         if scores.dtype == np.float64:
-            np.add.reduceat(mantissas & ((1 << _HALF) - 1), first, out=sums[c, 1])
-        counts = np.zeros((2, len(first)), np.int64)
-        counts[c] = np.diff(np.append(first, len(scores)))
-        low, high = np.full((2, len(first)), np.inf), np.full((2, len(first)), -np.inf)
-        low[c], high[c] = scores[first] + 0.0, scores[np.append(first[1:], len(scores)) - 1] + 0.0
-        return replace(self, level=level, starts=starts, counts=counts, low=low, high=high, mantissas=sums)
+            np.add.reduceat(mantissas & ((1 << _HALF) - 1), first, out=sums[0, 1])
+        ends = np.append(first[1:], len(scores))
+        low, high = scores[first].astype(np.float64) + 0.0, scores[ends - 1].astype(np.float64) + 0.0
+        return self._begin(keys[first], level), (ends - first)[None], low[None], high[None], sums
 
     @property
     def n_cells(self) -> int:
@@ -163,17 +172,28 @@ class ScoreCells:
         return starts
 
 
-def _none() -> IntArray:
-    return np.zeros((2, 2, 0), np.int64)
+def _nothing(n_classes: int) -> dict[str, Any]:
+    none = np.zeros((n_classes, 0))
+    empty = (np.zeros(0, np.uint64), none.astype(np.int64), none, none, np.zeros((n_classes, 2, 0), np.int64))
+    return dict(zip(_COLUMNS, empty, strict=True))
 
 
-_EMPTY: dict[str, Any] = {
-    "starts": np.zeros(0, np.uint64),
-    "counts": np.zeros((2, 0), np.int64),
-    "low": np.zeros((2, 0)),
-    "high": np.zeros((2, 0)),
-    "mantissas": _none(),
-}
+def of_both(non: ScoreCells, tar: ScoreCells) -> ScoreCells:
+    """Two classes in one table.
+
+    Parameters
+    ----------
+    non, tar : ScoreCells
+        Of one class each.
+    """
+    parts = []
+    for c, one in enumerate((non, tar)):
+        low, high = np.full_like(one.low, np.inf), np.full_like(one.high, -np.inf)
+        none = replace(one, counts=one.counts * 0, low=low, high=high, mantissas=one.mantissas * 0)
+        both = (one, none) if c == 0 else (none, one)
+        wide = {name: np.concatenate([getattr(half, name) for half in both]) for name in _COLUMNS[1:]}
+        parts.append(replace(one, **wide))
+    return merged_cells(parts)
 
 
 def merged_cells(parts: Sequence[ScoreCells]) -> ScoreCells:
@@ -199,7 +219,7 @@ def merged_cells(parts: Sequence[ScoreCells]) -> ScoreCells:
         if one.room != first.room or not np.array_equal(one.cuts, first.cuts):
             raise ValueError("cells merge only with the same room and the same cuts")
     level = min(one.level for one in parts)
-    keys = np.concatenate([one._begin(one.starts, level) for one in parts])
+    keys = np.concatenate([one.starts if one.level == level else one._begin(one.starts, level) for one in parts])
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
@@ -208,21 +228,13 @@ def merged_cells(parts: Sequence[ScoreCells]) -> ScoreCells:
         level, keys = finest, first._begin(keys, finest)
         begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
 
-    def pooled(name: str, how: np.ufunc) -> Any:
-        joined = np.concatenate([getattr(one, name) for one in parts], axis=-1)
-        if not len(begins):
-            return joined
-        return how.reduceat(joined[..., order], begins, axis=-1)
-
-    return replace(
-        first,
-        level=level,
-        starts=keys[begins],
-        counts=pooled("counts", np.add),
-        low=pooled("low", np.minimum),
-        high=pooled("high", np.maximum),
-        mantissas=pooled("mantissas", np.add),
-    )
+    found: dict[str, Any] = {"starts": keys[begins]}
+    for name, how in zip(_COLUMNS[1:], (np.add, np.minimum, np.maximum, np.add), strict=True):
+        rows = np.concatenate([getattr(one, name) for one in parts], axis=-1)
+        if len(begins):
+            rows = np.stack([how.reduceat(row[..., order], begins, axis=-1) for row in rows])
+        found[name] = rows
+    return replace(first, level=level, **found)
 
 
 def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:

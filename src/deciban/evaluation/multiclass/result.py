@@ -13,6 +13,7 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
+from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
@@ -168,6 +169,7 @@ class ClassEvaluation(OneSystem):
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
+    bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS

@@ -1,0 +1,126 @@
+"""Parts of summaries: counted from shards by one pass, refined by a second, and made into a summary of everything."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from deciban.core.ranks.pruning import told_apart, windows_of
+from deciban.engines.counting import Survey
+from deciban.engines.pruning import Keep, bounded_summary, refined_by, rows_to_keep, tally_of
+from deciban.engines.work import Engine
+from deciban.errors import FormatError, InputError
+from deciban.evaluation.bounds import require_bounded
+from deciban.evaluation.summary import Summary
+from deciban.io.shards.pieces import ShardSource
+from deciban.io.source import PathLike
+from deciban.io.summary_parts import SummaryPart
+from deciban.io.summary_records import Question, ShardRecord, Sums
+from deciban.messages import shortened
+
+ROOM = 1 << 18
+"""Cells of a summary in a file: the same for all jobs."""
+
+
+def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
+    """The record of a file, by its content."""
+    with open(path, "rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
+
+
+def counted_part(source: ShardSource, path: PathLike, question: Question, engine: Engine) -> SummaryPart:
+    """Count the trials of one shard.
+
+    Parameters
+    ----------
+    source : ShardSource
+        The shard, opened.
+    path : path
+        Its file.
+    question : Question
+    engine : Engine
+    """
+    cells, sums = [], []
+    for system in range(len(question.systems)):
+        tally = engine.run(tally_of(system, question.figures, np.dtype(question.scores), question.room), source.pieces)
+        survey = tally.survey
+        cells.append(tally.merged())
+        costs, finite = (survey.costs[0], survey.costs[1]), survey.finite
+        sums.append(Sums((survey.n[0], survey.n[1]), costs, tuple(survey.posteriors), finite))
+    return SummaryPart(question, (identified(path, source.n_rows, sums),), tuple(cells))
+
+
+def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine) -> SummaryPart:
+    """Keep the scores of one shard in the cells that can matter.
+
+    Parameters
+    ----------
+    source, path
+        As for `counted_part`.
+    whole : SummaryPart
+        The merged counts of all shards.
+    engine : Engine
+
+    Raises
+    ------
+    InputError
+        If the shard is not among those that were counted, or is not what it was then.
+    """
+    own = identified(path, source.n_rows)
+    if own.sha256 not in {one.sha256 for one in whole.shards}:
+        same = [one for one in whole.shards if one.name == own.name]
+        why = "has changed since it was counted" if same else "was not counted"
+        raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
+    kind, kept = np.dtype(whole.question.scores), []
+    for system, cells in enumerate(whole.cells):
+        apart = told_apart(cells)
+        windows = windows_of(apart, rows_to_keep(apart, survey_of(whole, system)))
+        non, tar = engine.run(Keep(system, windows, kind), source.pieces).scores()
+        kept.append((non + kind.type(0.0), tar + kind.type(0.0)))
+    return SummaryPart(whole.question, whole.shards, whole.cells, (own.sha256,), tuple(kept))
+
+
+def survey_of(part: SummaryPart, system: int) -> Survey:
+    """What the first pass adds up, as the engine has it."""
+    sums = part.sums(system)
+    survey = Survey(system, True, part.question.figures, np.dtype(part.question.scores), 0)
+    survey.n, survey.costs, survey.posteriors = list(sums.n), list(sums.costs), list(sums.posteriors)
+    survey.finite, survey.kept = sums.finite, None
+    return survey
+
+
+def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
+    """The summary of a system: exact after two passes, within bounds after one.
+
+    Parameters
+    ----------
+    part : SummaryPart
+    system : int
+    name : str
+        What messages call the file.
+
+    Raises
+    ------
+    InputError
+        If the second pass has not seen all shards, or figures were asked for that have no bounds after the first.
+    FormatError
+        If scores are missing that must be there.
+    """
+    cells, survey = told_apart(part.cells[system]), survey_of(part, system)
+    if not part.refined:
+        require_bounded(part.question.figures)
+        return bounded_summary(cells, survey)
+    if missing := part.unrefined:
+        raise InputError(
+            f"{name}: {len(missing)} of {len(part.shards)} shards are missing: the second pass has not seen "
+            f"{shortened(', '.join(missing))}. Refine these, too, and merge all."
+        )
+    kept, scores = rows_to_keep(cells, survey), part.kept[system]
+    if [len(one) for one in scores] != cells.counts[:, kept].sum(axis=1).tolist():
+        raise FormatError(f"{name}: does not hold the scores that its counts ask for. Refine its shards again.")
+    return refined_by(cells, survey, kept, scores)
+

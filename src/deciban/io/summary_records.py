@@ -1,0 +1,189 @@
+"""What a summary of shards says beside its counts: what was asked, which shards were read, and sums of costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from deciban.core.rules.expected import MeanCost
+from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.summary import TwoClassFigures
+from deciban.messages import shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked of the shards: only answers to the same question merge.
+
+    Attributes
+    ----------
+    figures : TwoClassFigures
+    systems : tuple of str
+    scores : {"float32", "float64"}
+    room : int
+        Of cells.
+    reading : mapping of str to str
+        What was said about reading that changes what numbers or labels mean.
+    """
+
+    figures: TwoClassFigures
+    systems: tuple[str, ...]
+    scores: str
+    room: int
+    reading: tuple[tuple[str, str], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; numbers are hexadecimal, so that nothing is rounded."""
+        figures = self.figures
+        return {
+            "systems": list(self.systems),
+            "scores": self.scores,
+            "room": self.room,
+            "reading": dict(self.reading),
+            "figures": {
+                "operating_points": [_hexes((p.p_target, p.c_miss, p.c_fa)) for p in figures.operating_points],
+                "eer_conventions": figures.eer_conventions,
+                **{name: _hexes(getattr(figures, name)) for name in _LISTS},
+                "at_thresholds": [[name, _hex(value)] for name, value in figures.at_thresholds],
+                "axis": figures.axis,
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Question:
+        """From JSON."""
+        asked = given["figures"]
+        figures = TwoClassFigures(
+            [tuple(_numbers(point)) for point in asked["operating_points"]],
+            eer_conventions=asked["eer_conventions"],
+            at_thresholds={name: float.fromhex(value) for name, value in asked["at_thresholds"]},
+            axis=asked["axis"],
+            **{name: _numbers(asked[name]) for name in _LISTS},
+        )
+        reading = tuple(sorted(given["reading"].items()))
+        return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading)
+
+    def differences(self, other: Question) -> list[str]:
+        """In words where another question is not this one."""
+        found = []
+        for name in ("systems", "scores", "room", "reading"):
+            one, two = getattr(self, name), getattr(other, name)
+            if one != two:
+                found.append(f"{name} {_words(one)} and {_words(two)}")
+        for part in fields(TwoClassFigures):
+            one, two = getattr(self.figures, part.name), getattr(other.figures, part.name)
+            if one != two:
+                found.append(f"{part.name} {_words(one)} and {_words(two)}")
+        return found
+
+
+def _words(value: Any) -> str:
+    return shortened(str(list(map(str, value))) if isinstance(value, tuple) else str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What does not depend on ranks, of one system on one shard.
+
+    Attributes
+    ----------
+    n : (int, int)
+        Non-targets and targets.
+    costs : (MeanCost, MeanCost)
+        The logarithmic costs of both.
+    posteriors : tuple of PosteriorCosts
+    finite : (float, float)
+        Lowest and highest finite score.
+    """
+
+    n: tuple[int, int]
+    costs: tuple[MeanCost, MeanCost]
+    posteriors: tuple[PosteriorCosts, ...]
+    finite: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        posteriors = [
+            {"log_odds": _hex(at.log_odds), "costs": {rule: list(map(_cost, both)) for rule, both in at.costs.items()}}
+            for at in self.posteriors
+        ]
+        costs = list(map(_cost, self.costs))
+        return {"n": list(map(int, self.n)), "costs": costs, "finite": _hexes(self.finite), "posteriors": posteriors}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Sums:
+        """From JSON."""
+        posteriors = []
+        for at in given["posteriors"]:
+            costs: Any = {rule: tuple(map(_mean_cost, both)) for rule, both in at["costs"].items()}
+            posteriors.append(PosteriorCosts(float.fromhex(at["log_odds"]), costs))
+        both, finite = list(map(_mean_cost, given["costs"])), _numbers(given["finite"])
+        n = given["n"]
+        return cls((n[0], n[1]), (both[0], both[1]), tuple(posteriors), (finite[0], finite[1]))
+
+    def __add__(self, other: Sums) -> Sums:
+        """Those of both."""
+        return Sums(
+            (self.n[0] + other.n[0], self.n[1] + other.n[1]),
+            (self.costs[0] + other.costs[0], self.costs[1] + other.costs[1]),
+            tuple(a + b for a, b in zip(self.posteriors, other.posteriors, strict=True)),
+            (min(self.finite[0], other.finite[0]), max(self.finite[1], other.finite[1])),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRecord:
+    """A shard that was read.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without folders.
+    n_rows, size : int
+        Rows, and bytes of the file.
+    sha256 : str
+        Of its content: by this a shard is known.
+    sums : tuple of Sums
+        For each system.
+    """
+
+    name: str
+    n_rows: int
+    size: int
+    sha256: str
+    sums: tuple[Sums, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        own = {"name": self.name, "n_rows": self.n_rows, "size": self.size, "sha256": self.sha256}
+        return {**own, "sums": [one.to_dict() for one in self.sums]}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> ShardRecord:
+        """From JSON."""
+        sums = tuple(map(Sums.from_dict, given["sums"]))
+        return cls(given["name"], given["n_rows"], given["size"], given["sha256"], sums)
+
+
+_LISTS = ("fnmr_at", "fmr_at", "posteriors_at", "factors")
+
+
+def _hex(value: float) -> str:
+    return float(value).hex()
+
+
+def _hexes(values: Iterable[float]) -> list[str]:
+    return list(map(_hex, values))
+
+
+def _numbers(given: Iterable[str]) -> list[float]:
+    return list(map(float.fromhex, given))
+
+
+def _cost(cost: MeanCost) -> list[str]:
+    return _hexes((cost.high, cost.low, cost.weight))
+
+
+def _mean_cost(given: Iterable[str]) -> MeanCost:
+    return MeanCost(*_numbers(given))
