@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, unknown_class
-from deciban.core.rules.expected import MeanCost, log_cost
+from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
@@ -67,15 +66,11 @@ class Survey(Locked, Work):
 
     def add(self, scores: ScoreArray, truth: BoolArray) -> None:
         """Add trials; from any thread."""
-        kept = np.flatnonzero(truth == self.keep_tar)
+        kept = np.flatnonzero(truth if self.keep_tar else ~truth)
         some = scores[kept]
         n_kept, n_others = len(some), len(scores) - len(some)
         sign = -1 if self.keep_tar else 1
-        own, other = log_cost((some, None), 0.0, sign=sign), MeanCost(0.0, 0.0, 0.0)
-        if n_others:
-            others = scores.copy()
-            others[kept] = sign * np.inf  # which cost nothing, and need no copy of the rest
-            other = replace(log_cost((others, None), 0.0, sign=-sign), weight=float(n_others))
+        own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
         posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
         low, high = _finite_range(scores)
         with self.lock:
@@ -199,8 +194,10 @@ def summarize_shards(
         return summarize_by_cells(source, engine, memory, system=system, figures=asked)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
     cuts = np.concatenate((kept, rehearsed(survey).astype(kind)))
-    rows = int(np.clip(memory // (16 * kept.itemsize), 1 << 20, 1 << 26))
-    counted = engine.run(Around(system, CutCounts(cuts), rows), source.pieces).counts
+    counts = CutCounts(cuts)
+    rows = (memory - counts.n_bytes) // (2 * kept.itemsize * engine.n_at_once)
+    around = Around(system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
+    counted = engine.run(around, source.pieces).counts
     own, others = SortedClass.of(kept), counted.without(kept).as_class()
     return survey.summary(own, others) if keep_tar else survey.summary(others, own)
 

@@ -6,11 +6,14 @@ over nothing and gives a new one, so it may run twice, or on two workers, and th
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Self
 
 import deciban
 from deciban.engines.work import Engine, W
@@ -36,6 +39,9 @@ _TRIES = 3
 
 _PATIENCE = 30
 """Seconds to wait for a scheduler, and for its first worker."""
+
+_ANY_PORT = "127.0.0.1:0"
+"""Of the page that shows what goes on, so that several commands may run at once."""
 
 _LOCAL = re.compile(r"local:\s*(\d+)")
 
@@ -104,7 +110,8 @@ class DaskEngine(Engine):
         if n_workers < 1:
             raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
         distributed = _distributed()
-        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+        with _deaf_to_interrupts():
+            cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=_ANY_PORT)
         client = distributed.Client(cluster, set_as_default=False)
 
         def close() -> None:
@@ -153,30 +160,31 @@ class DaskEngine(Engine):
         own = [Share(part, rows) for part in shares(pieces, _n_tasks(pieces, n_threads, work.n_bytes))]
         with _Progress(self.client, pieces) as progress:
             shared = self.client.scatter(work.empty(), broadcast=True, hash=False)
-            submit: Any = {"pure": False}
-            sums = [
-                self.client.submit(_summed, shared, share, progress.topic, at, deciban.__version__, **submit)
-                for at, share in enumerate(own)
-            ]
-            futures = list(sums)
-            while len(sums) > 1:  # what waits to be added up takes memory: additions go before the next pieces
-                pairs = [sums[at : at + 2] for at in range(0, len(sums), 2)]
-                sums = [
-                    self.client.submit(_added, *two, priority=1, **submit) if len(two) > 1 else two[0] for two in pairs
-                ]
-                futures += sums
+            given = progress.topic, deciban.__version__
+            sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
+            futures = [shared, *sums]
             try:
+                while len(sums) > 1:
+                    sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
+                    futures += sums
                 found: W = self.client.gather(sums[0])
             except BaseException as error:
-                self.client.cancel([*futures, shared], force=True)
+                self.client.cancel(futures, force=True)
                 raise _told(error, own) from error
         return found
+
+    def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+        return self.client.submit(function, *given, pure=False, priority=priority)
+
+    def _pair(self, one: Any, other: Any = None) -> Any:
+        """Both together, before further pieces are summed up: what waits to be added takes memory."""
+        return one if other is None else self._submitted(_added, one, other, priority=1)
 
     def _memory_per_thread(self, work: W) -> float:
         """Bytes that a thread of the smallest worker has."""
         _require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        found = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
+        found: float = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
         needed = 4 * work.n_bytes
         if found * (1 - _SHARE_FOR_ROWS) < needed:
             raise ClusterError(
@@ -232,7 +240,7 @@ def _n_tasks(pieces: Sequence[Piece], n_threads: int, n_bytes: int) -> int:
     return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
 
 
-def _summed(work: W, share: Share, topic: str, at: int, version: str) -> W:
+def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
     """Sum up over the pieces of a task: what a worker runs."""
     from distributed import get_worker
 
@@ -249,10 +257,10 @@ def _summed(work: W, share: Share, topic: str, at: int, version: str) -> W:
 
 def _stop_if_cancelled() -> None:
     """End a task that nobody waits for any more: Dask itself ends none that runs."""
-    from distributed.worker import get_worker, thread_state
+    from distributed import get_worker
 
-    tasks = getattr(getattr(get_worker(), "state", None), "tasks", {})
-    own = tasks.get(getattr(thread_state, "key", None))
+    worker = get_worker()
+    own = worker.state.tasks.get(worker.get_current_task())
     if own is not None and own.state == "cancelled":
         raise CancelledError
 
@@ -272,7 +280,7 @@ class _Progress:
         self._done: dict[int, int] = {}
         self._lock = threading.Lock()
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Self:
         self._client.subscribe_topic(self.topic, self._hear)
         return self
 
@@ -292,6 +300,28 @@ def _distributed() -> Any:
     except ImportError as error:
         raise InputError("dask: is not installed. Install it with: pip install 'deciban[dask]'") from error
     return distributed
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Begin processes that end with this one and say nothing: Ctrl-C in a terminal reaches all of them at once."""
+    if os.name != "posix":
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    own, before = "PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS")
+    os.environ[own] = "ignore:resource_tracker" + (f",{before}" if before else "")
+    resource_tracker.ensure_running()  # its complaint, should all this end at once, is no user's business
+    if before is None:
+        del os.environ[own]
+    else:
+        os.environ[own] = before
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # threads and processes begun now inherit it
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _require_workers(client: Any) -> None:

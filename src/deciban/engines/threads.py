@@ -22,7 +22,7 @@ class Threads(Engine):
     """
 
     def __init__(self, n_threads: int | None = None) -> None:
-        self.n_threads = n_threads or len(os.sched_getaffinity(0))
+        self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""

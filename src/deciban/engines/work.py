@@ -57,9 +57,17 @@ class Locked:
 
 
 class Engine(ABC):
-    """Runs passes; as a context it is closed at the end."""
+    """Runs passes; as a context it is closed at the end.
 
-    def close(self) -> None:
+    Attributes
+    ----------
+    n_at_once : int
+        So many batches are in memory at once, where they share it.
+    """
+
+    n_at_once: int = 1
+
+    def close(self) -> None:  # noqa: B027  # most have nothing to end
         """End what was begun for it: processes, connections."""
 
     def __enter__(self) -> Self:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban.core.ranks import gaps
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.gaps import CutCounts, unknown_class
 from deciban.core.ranks.hull import Pav
@@ -85,6 +86,26 @@ def test_parts_counted_apart_are_the_whole(seed):
     both = left + right
     for name in ("at", "between", "low", "high"):
         np.testing.assert_array_equal(getattr(both, name), getattr(cuts, name))
+
+
+@given(
+    SEEDS, st.sampled_from([(1, 1, 1), (2, 0, 64), (4, 3, 16), (4096, 1024, 1 << 18)]), st.sampled_from([0, 1, 4, 1000])
+)
+def test_they_are_what_counting_one_by_one_gives_in_any_steps(seed, steps, sparse):
+    rng, tar, non = trials(seed)
+    cuts, few = (tar, non) if rng.random() < 0.5 else (non, tar)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in zip(("_CUTS_PER_STEP", "_FEW_TRIALS", "_MOST_CUTS_PER_STEP"), steps, strict=True):
+            patch.setattr(gaps, name, value)
+        patch.setattr(gaps, "_SPARSE", sparse)
+        found = CutCounts(cuts)
+        found.add(np.sort(few))
+    for at, (below, cut) in enumerate(zip([None, *found.cuts[:-1]], found.cuts, strict=True)):
+        inside = few[(few < cut) & (True if below is None else few > below)]
+        assert found.at[at] == np.count_nonzero(few == cut)
+        assert found.between[at] == len(inside)
+        assert (found.low[at], found.high[at]) == (min(inside, default=np.inf), max(inside, default=-np.inf))
+        assert found.sums[at] == pytest.approx(inside.sum(dtype=np.float64), abs=1e-9)
 
 
 def test_counts_around_other_cuts_do_not_add_up():

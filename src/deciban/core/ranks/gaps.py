@@ -20,6 +20,14 @@ from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArra
 _CUTS_PER_STEP = 4096
 """Cuts that are looked up at once: what they are looked up in stays in cache."""
 
+_FEW_TRIALS = 1024
+"""Trials up to which more cuts are taken at once, as steps cost something, too."""
+
+_MOST_CUTS_PER_STEP = 1 << 18
+
+_SPARSE = 4
+"""So many cuts for a trial, and the trials are looked up among the cuts."""
+
 _CUTS_PER_BLOCK = 1 << 20
 """Cuts of which entries are made at once."""
 
@@ -72,16 +80,22 @@ class CutCounts:
 
     def add(self, scores: ScoreArray) -> None:
         """Count trials, whose scores ascend; from any thread."""
-        begun = 0
-        for first in range(0, len(self.cuts), _CUTS_PER_STEP):
-            cuts = self.cuts[first : first + _CUTS_PER_STEP]
-            end = int(np.searchsorted(scores, cuts[-1], side="right"))
-            if end > begun:
-                self._add_near(first, cuts, scores[begun:end])
-                begun = end
+        begun = first = 0
+        while begun < len(scores) and first < len(self.cuts):
+            step, end = _CUTS_PER_STEP, begun
+            while True:
+                cuts = self.cuts[first : first + step]
+                end = begun + int(np.searchsorted(scores[begun:], cuts[-1], side="right"))
+                if end - begun > _FEW_TRIALS or step >= _MOST_CUTS_PER_STEP or first + step >= len(self.cuts):
+                    break
+                step *= 4
+            near = scores[begun:end]
+            if len(near):
+                (self._add_sparse if _SPARSE * len(near) < len(cuts) else self._add_dense)(first, cuts, near)
+            begun, first = end, first + step
 
-    def _add_near(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
-        """Count trials between the cut before ``first`` and the last of ``cuts``, or at these."""
+    def _add_dense(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
+        """Count trials between the cut before ``first`` and the last of ``cuts``, or at these: cuts are looked up."""
         left = np.searchsorted(near, cuts, side="left")
         right = left.copy()
         tied = np.flatnonzero(near[np.minimum(left, len(near) - 1)] == cuts)
@@ -94,14 +108,32 @@ class CutCounts:
         sums = np.add.reduceat(near, ends[:-1], dtype=np.float64)[::2] if len(ends) else np.zeros(0)
         if len(ends) and end[-1] < len(near):
             sums[-1] = near[start[-1] : end[-1]].sum(dtype=np.float64)
-        low, high = near[start], near[end - 1]
-        filled, tied_at = filled + first, tied + first
         with self._lock:
-            self.at[tied_at] += right[tied] - left[tied]
-            self.between[filled] += end - start
-            self.low[filled] = np.minimum(self.low[filled], low)
-            self.high[filled] = np.maximum(self.high[filled], high)
-            self.sums[filled] += sums
+            self.at[tied + first] += right[tied] - left[tied]
+            self._fill(filled + first, end - start, (near[start], near[end - 1]), sums)
+
+    def _add_sparse(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
+        """The same where most gaps stay empty: the trials are looked up."""
+        place = np.searchsorted(cuts, near, side="left")
+        is_tied = cuts[place] == near
+        between, tied = np.flatnonzero(~is_tied), np.flatnonzero(is_tied)
+        at = _begins(place[tied])
+        if len(between):
+            some, begins = near[between], _begins(place[between])
+            gaps, counts = place[between][begins], np.diff(begins, append=len(between))
+            sums = np.add.reduceat(some, begins, dtype=np.float64)
+            ends = some[begins], some[begins + counts - 1]
+        with self._lock:
+            self.at[place[tied][at] + first] += np.diff(at, append=len(tied))
+            if len(between):
+                self._fill(gaps + first, counts, ends, sums)
+
+    def _fill(self, gaps: IntArray, n: IntArray, ends: tuple[ScoreArray, ScoreArray], sums: FloatArray) -> None:
+        """Add so many trials to gaps, with the lowest and the highest of them and their sums."""
+        self.between[gaps] += n
+        self.low[gaps] = np.minimum(self.low[gaps], ends[0])
+        self.high[gaps] = np.maximum(self.high[gaps], ends[1])
+        self.sums[gaps] += sums
 
     def __add__(self, other: CutCounts) -> CutCounts:
         """Merge with the counts of other trials around the same cuts."""
@@ -117,7 +149,7 @@ class CutCounts:
         """The counts of all but some trials, all of whose scores are cuts; they ascend."""
         found = CutCounts.__new__(CutCounts)
         found.__setstate__(self.__getstate__())
-        own = CutCounts(self.cuts)
+        own = self.empty()
         own.add(some)
         found.at = self.at - own.at
         return found
@@ -143,6 +175,11 @@ class CutCounts:
         unsure = np.stack((np.zeros_like(inner), inner, inner, np.zeros_like(inner)), axis=1)
         kept = weights > 0
         return scores[kept], weights[kept], unsure[kept]
+
+
+def _begins(ascending: IntArray) -> IntArray:
+    """Where runs of equal numbers begin."""
+    return np.flatnonzero(np.concatenate((np.ones(min(len(ascending), 1), np.bool_), ascending[1:] != ascending[:-1])))
 
 
 @dataclass(frozen=True, slots=True)

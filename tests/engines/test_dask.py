@@ -1,0 +1,299 @@
+"""Passes on a real cluster of two processes, one of which is killed in the middle of them."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import deciban
+from deciban import evaluate_files
+from deciban.engines import dask as engine
+from deciban.engines.counting import Survey, summarize_shards
+from deciban.engines.threads import Threads
+from deciban.errors import ClusterError, FormatError, InputError
+from deciban.evaluation.summary import TwoClassFigures, summarize
+from deciban.evaluation.two_class import evaluation_of
+from deciban.steps import heard_by
+from support.pieces import held, some_trials
+
+distributed = pytest.importorskip("distributed", reason="needs dask and distributed")
+
+MEMORY = 1 << 28
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes that are started again when they end."""
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
+    with distributed.LocalCluster(n_workers=2, memory_limit="1GB", **quiet) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def connected(cluster):
+    with distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.fixture
+def client(connected):
+    """Of two workers, also after a test that ended some."""
+    connected.wait_for_workers(2, timeout=60)
+    return connected
+
+
+@pytest.fixture
+def many_tasks(monkeypatch):
+    """As on data of hundreds of millions of rows."""
+    monkeypatch.setattr(engine, "_ROWS_PER_TASK", 1000)
+
+
+def in_memory(scores, truth):
+    return evaluation_of(summarize(scores[truth], scores[~truth]))
+
+
+def same(found, expected):
+    """Equal to the bit, but for sums of costs, and for means of parts of a class, which only a picture shows."""
+    for one in fields(expected):
+        a, b = getattr(found, one.name), getattr(expected, one.name)
+        if one.name == "curves":
+            for part in fields(b):
+                same_curve(getattr(a, part.name), getattr(b, part.name))
+        elif one.name in ("cllr", "calibration_loss"):
+            assert a == pytest.approx(b, rel=1e-14), one.name
+        elif one.name != "name":
+            assert a == b, one.name
+
+
+def same_curve(a, b):
+    if isinstance(b, np.ndarray):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("many_tasks")
+def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_killed(client, tmp_path, dtype):
+    scores, truth = some_trials(1_000_000, 1, dtype=dtype)
+    cuts = np.arange(50_000, 1_000_000, 50_000)
+    source = held(scores, truth, cuts, {12: ("kill", str(tmp_path / "killed"))})
+    before = set(client.scheduler_info()["workers"])
+    with engine.DaskEngine.of(client) as cluster:
+        summary = summarize_shards(source, cluster, MEMORY)
+    assert (tmp_path / "killed").exists()
+    assert set(client.scheduler_info()["workers"]) != before
+    local = summarize_shards(held(scores, truth, cuts), Threads(2), MEMORY)
+    same(evaluation_of(summary), in_memory(scores, truth))
+    same(evaluation_of(summary), evaluation_of(local))
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_a_pass_begins_again_when_all_workers_are_lost_with_what_it_shares(client, tmp_path):
+    scores, truth = some_trials(20_000, 2)
+    harms = {at: ("kill", str(tmp_path / str(at))) for at in (3, 16)}
+    summary = summarize_shards(
+        held(scores, truth, np.arange(1000, 20_000, 1000), harms), engine.DaskEngine(client), MEMORY
+    )
+    assert len(list(tmp_path.iterdir())) == 2
+    same(evaluation_of(summary), in_memory(scores, truth))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_cuts_order_tasks_and_batches_change_nothing(client, monkeypatch, data):
+    scores, truth = some_trials(data.draw(st.integers(2, 400)), data.draw(st.integers(0, 1000)), share=0.4)
+    order = np.random.default_rng(data.draw(st.integers(0, 9))).permutation(len(scores))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(scores)), max_size=9)))
+    monkeypatch.setattr(engine, "_ROWS_PER_TASK", data.draw(st.sampled_from([1, 30, 10**6])))
+    monkeypatch.setattr(engine, "_BYTES_PER_ROW", data.draw(st.sampled_from([40, 10**7])))
+    pieces = engine.DaskEngine(client)
+    summary = summarize_shards(held(scores[order], truth[order], cuts), pieces, MEMORY)
+    same(evaluation_of(summary), in_memory(scores, truth))
+
+
+@given(rows=st.lists(st.integers(0, 1000), min_size=1, max_size=60), n=st.integers(1, 20))
+def test_shares_are_neighbours_and_nearly_equal(rows, n):
+    source = held(np.zeros(sum(rows)), np.zeros(sum(rows), bool), np.cumsum(rows)[:-1])
+    found = engine.shares(source.pieces, n)
+    assert [piece for share in found for piece in share] == list(source.pieces)
+    assert len(found) <= n
+    assert all(sum(one.n_rows for one in share) <= sum(rows) / n + max(rows) for share in found)
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_errors_of_workers_arrive_as_they_are(client):
+    scores, truth = some_trials(3000, 3)
+    with pytest.raises(FormatError, match="shard 2: is damaged"):
+        summarize_shards(held(scores, truth, [500, 1000, 2000], {2: ("damaged",)}), engine.DaskEngine(client), MEMORY)
+    assert nothing_left(client)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("memory", r"ran out of memory \(Unable to allocate 8.00 GiB\). Give workers more memory"),
+        ("gone", "a worker does not see /nowhere/shard 2. Files must lie where all workers see them"),
+    ],
+)
+def test_what_workers_lack_is_named_with_the_way_out(client, harm, told):
+    scores, truth = some_trials(3000, 3)
+    with pytest.raises(ClusterError, match=told):
+        summarize_shards(held(scores, truth, [500, 1000, 2000], {2: (harm,)}), engine.DaskEngine(client), MEMORY)
+
+
+def test_a_task_that_kills_every_worker_ends_with_what_to_do(cluster, client, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    scores, truth = some_trials(3000, 3)
+    with pytest.raises(ClusterError, match="lost again and again .* ran out of memory. Give workers more memory"):
+        summarize_shards(held(scores, truth, [500, 1000, 2000], {3: ("kill",)}), engine.DaskEngine(client), MEMORY)
+
+
+def nothing_left(client):
+    """Whether the scheduler soon forgets all tasks, and workers stop."""
+    for _ in range(100):
+        if not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+            return not any(client.processing().values())
+        time.sleep(0.02)
+    return False
+
+
+def test_ctrl_c_cancels_what_was_submitted(client, tmp_path):
+    scores, truth = some_trials(1000, 4)
+    harms = {at: ("slow", str(tmp_path / str(at))) for at in range(1, 1000)}
+    threading.Thread(target=interrupt_when_there_is_something_in, args=(tmp_path,)).start()
+    with pytest.raises(KeyboardInterrupt):
+        summarize_shards(held(scores, truth, np.arange(1, 1000), harms), slow_engine(client), MEMORY)
+    assert nothing_left(client)
+    time.sleep(0.5)
+    done = len(list(tmp_path.iterdir()))
+    time.sleep(0.3)
+    assert 0 < len(list(tmp_path.iterdir())) == done < 500
+
+
+def interrupt_when_there_is_something_in(folder):
+    while not any(folder.iterdir()):
+        time.sleep(0.05)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+def slow_engine(client):
+    """One that reads piece by piece, and looks in between."""
+    made = engine.DaskEngine(client)
+    made._memory_per_thread = lambda _work: 0.0
+    return made
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_progress_is_that_of_the_whole(client):
+    scores, truth = some_trials(50_000, 5)
+    heard = []
+    with heard_by(lambda *told: heard.append(told)):
+        survey = Survey(0, True, TwoClassFigures(), np.float32, 10**6)
+        found = slow_engine(client).run(survey, held(scores, truth, np.arange(5000, 50_000, 5000)).pieces)
+    assert sum(found.n) == 50_000
+    assert len(heard) > 1
+    assert [done for done, _, _ in heard] == sorted(done for done, _, _ in heard)
+    assert all(told[1:] == (50_000, "rows") for told in heard)
+    assert heard[-1][0] <= 50_000
+
+
+def test_other_versions_on_workers_are_refused(client, monkeypatch):
+    monkeypatch.setattr(deciban, "__version__", "9.9")
+    with pytest.raises(ClusterError, match=r"2 workers of another version: tcp.* here it is 9.9. .* install the same"):
+        engine.DaskEngine(client)
+
+
+def test_what_does_not_fit_in_workers_is_refused_before_it_begins(client):
+    scores, truth = some_trials(1000, 4)
+    survey = Survey(0, True, TwoClassFigures(), np.float32, 10**6)
+    survey.n_bytes = 10**9
+    with pytest.raises(ClusterError, match=r"takes 4.0 GB in every thread, .* has 1.0 GB for each. Give"):
+        engine.DaskEngine(client).run(survey, held(scores, truth, [10]).pieces)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("somewhere", "Write tcp://HOST:PORT of a scheduler, or local:N"),
+        ("local:0", "Write local:2 for two"),
+        (3, "got int. Pass the address of a scheduler"),
+    ],
+)
+def test_what_is_no_cluster_is_refused(given, told):
+    with pytest.raises(InputError, match=told):
+        engine.DaskEngine.of(given)
+
+
+def test_no_scheduler_is_an_error_that_says_how_to_start_one(monkeypatch):
+    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    with pytest.raises(ClusterError, match="no scheduler answers at tcp://127.0.0.1:9 .*: dask scheduler; and workers"):
+        engine.DaskEngine.of("tcp://127.0.0.1:9")
+
+
+def test_no_worker_is_an_error_that_says_how_to_start_one(monkeypatch):
+    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, **quiet) as empty,
+        distributed.Client(empty, set_as_default=False) as client,
+        pytest.raises(ClusterError, match="no worker came to .* Start some with: dask worker"),
+    ):
+        engine.DaskEngine(client)
+
+
+def test_without_dask_it_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'deciban\[dask\]'"):
+        engine.DaskEngine.of("local:2")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Shards of a table of scores and labels."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    scores, truth = some_trials(20_000, 6)
+    for at, own in enumerate(np.array_split(np.arange(20_000), 3)):
+        table = pa.table({"score": scores[own], "is_target": truth[own]})
+        pq.write_table(table, tmp_path / f"part-{at}.parquet", row_group_size=3000)
+    return tmp_path
+
+
+def test_a_client_and_an_address_serve_as_well(client, folder):
+    local = evaluate_files([folder])
+    for place in (client, client.scheduler.address):
+        same(evaluate_files([folder], dask=place).systems[0], local.systems[0])
+
+
+def test_the_command_line_begins_and_ends_processes_of_its_own(folder):
+    def run(*words):
+        command = [sys.executable, "-m", "deciban", "eval", str(folder), "--json", *words]
+        done = subprocess.run(command, capture_output=True, check=True, text=True, start_new_session=True)
+        [system] = json.loads(done.stdout)["systems"]
+        return {key: value for key, value in system.items() if key != "name"}
+
+    assert run("--dask", "local:2") == run()
+
+
+def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(folder):
+    command = [sys.executable, "-m", "deciban", "eval", str(folder), "--dask", "local:2"]
+    run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(1.2)
+    os.killpg(run.pid, signal.SIGINT)
+    told = run.communicate(timeout=20)[1]
+    if run.returncode == 130:  # it may have been faster
+        assert told.splitlines()[-1] == "deciban: interrupted"
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.killpg(run.pid, 0)
+            time.sleep(0.05)
