@@ -223,8 +223,8 @@ def summarize_shards(
 def _refuse_weights(source: ShardSource) -> None:
     if source.has_weights:
         raise InputError(
-            f"weights, approximate: {source.name} has weights, and one pass knows no bounds of what is weighted. Let all "
-            "passes run (without approximate, --approximate), or leave weights out."
+            f"weights, approximate: {source.name} has weights, and one pass knows no bounds of what is weighted. Let "
+            "all passes run (without approximate, --approximate), or leave weights out."
         )
 
 

@@ -1,7 +1,7 @@
-"""Where misses become as frequent as false alarms, trial by trial: the scores of one gap are kept by a pass of their own.
+"""Where misses become as frequent as false alarms, trial by trial: a pass keeps the scores of one gap.
 
-Counting around the rarer class leaves open how the others are ordered between two of its neighbours. No figure asks for
-that but equal error rates by the conventions of other tools, and these ask in one gap.
+Counting around the rarer class leaves open how the others are ordered between two of its neighbours. No figure asks
+for that but equal error rates by the conventions of other tools, and these ask in one gap.
 """
 
 from __future__ import annotations

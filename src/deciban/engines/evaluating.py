@@ -80,8 +80,8 @@ def evaluate_system(
             return found
         also = np.union1d(also, unknown)
     raise InputError(
-        f"{source.name}: after {_MOST_ROUNDS} counts of all trials figures still ask at {len(unknown):,} thresholds that "
-        f"were not counted, such as {unknown[0]:g}. Allow enough memory to read the trials as a whole (memory=, "
+        f"{source.name}: after {_MOST_ROUNDS} counts of all trials figures still ask at {len(unknown):,} thresholds "
+        f"that were not counted, such as {unknown[0]:g}. Allow enough memory to read the trials as a whole (memory=, "
         "--memory)."
     )
 

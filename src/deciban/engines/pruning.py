@@ -15,8 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.ranks.counts import SortedClass, corners
-from deciban.core.ranks.gaps import unknown_class
+from deciban.core.ranks.counts import corners
 from deciban.core.ranks.pruning import (
     are_open,
     around,
@@ -196,9 +195,7 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     return np.unique(_asked(survey))
 
 
-def tally_of(
-    system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None
-) -> CellTally:
+def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None) -> CellTally:
     """The first pass, empty; ``also`` are more thresholds at which counts are exact."""
     cuts = np.concatenate((fixed_thresholds(figures), np.zeros(0) if also is None else also))
     return CellTally(Survey(system, True, figures, kind, 0), ScoreCells.empty(room, cuts))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +14,7 @@ from deciban.messages import Message
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
-from deciban.workflows.kinds import kind_of
+from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
@@ -68,8 +67,9 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     given = scores if isinstance(scores, list | tuple) else [scores]
     objects = [one for one in given if is_object(one)]
     paths = list(given) if objects else paths_of(scores, also=(key, *options.files))
-    if key is None and not objects and are_summaries(paths):
-        return opened_summaries(paths)
+    named: Any = paths
+    if key is None and not objects and are_summaries(named):
+        return opened_summaries(named)
     found = source_in_pieces(paths, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
@@ -135,21 +135,22 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
     """
-    from deciban.engines.counting import summarize_shards
-    from deciban.engines.units import UnitsInPieces
+    from deciban.engines.evaluating import evaluate_system
     from deciban.evaluation.summary import TwoClassFigures
-    from deciban.evaluation.two_class import evaluation_of
+    from deciban.workflows.units_in_pieces import units_of_source
 
-    say, figures, found = progress or (lambda _words: None), TwoClassFigures(**options.figures.given()), []
+    say, found, kind = progress or (lambda _words: None), [], kind_called("classes" if source.classes else "two-class")
+    figures = TwoClassFigures(**kind.on_axis_of([source], options.figures).given())
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
+        units = units_of_source(source, engine, how_sure, kind)
+        resampling = how_sure.resampling(units.units)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
-            summary = summarize_shards(source, engine, scale.n_bytes, **asked)
-            units = UnitsInPieces.of(source, engine, at) if how_sure.intervals else None
-            resampling = how_sure.resampling(None if units is None else units.about)
-            found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
+            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate, "name": name}
+            asked |= {"units": units.of_system(at), "resampling": resampling}
+            found.append(evaluate_system(source, engine, scale.n_bytes, **asked))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
-    return Results(tuple(found), report, (*source.messages, Message("note", source.name, words)))
+    messages = (*source.messages, Message("note", source.name, words), *units.messages)
+    return Results(tuple(found), report, messages)

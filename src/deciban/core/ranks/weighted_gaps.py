@@ -22,7 +22,7 @@ _LARGEST = 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class _Gaps:
-    """What lies in gaps: the lowest and the highest score with their weights, and the weight of what is between them."""
+    """What lies in gaps: the lowest and the highest score with their weights, and the weight of what is between."""
 
     low: ScoreArray
     high: ScoreArray

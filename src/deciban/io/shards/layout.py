@@ -14,6 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.contents import RowError, scores_of
+from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.io.shards.rows import Rows
 from deciban.io.shards.truth import SpeakersAgree, Truth, plain
@@ -49,6 +50,8 @@ class Layout:
         Whether scores of two classes are common logarithms.
     converted : function, optional
         Makes natural logarithms of scores; of many classes it is told which these are.
+    sides : mapping of str to str
+        Columns with the names of both sides of trials, by side.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -59,6 +62,7 @@ class Layout:
     units: UnitsOf | None = None
     log10: bool = False
     converted: Converted | None = None
+    sides: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_units(self) -> bool:
@@ -73,6 +77,7 @@ class Layout:
         found += [self.weights] if wanted.weight and self.weights is not None else []
         if wanted.units and self.has_units:
             found += self.truth.columns if self.units is None else self.units.columns
+        found += self.sides.values() if wanted.names else ()
         return list(dict.fromkeys(found))
 
     def chunk(self, table: pa.Table, wanted: Wanted) -> Chunk:
@@ -87,14 +92,16 @@ class Layout:
         truth = self.truth.of(table) if wanted.truth else None
         weight = self._weights(table) if wanted.weight and self.weights is not None else None
         units = self._units(table) if wanted.units and self.has_units else None
+        names = keys_of_sides(table, [*self.sides.values()]) if wanted.names and self.sides else None
         if not self.where:
-            return Chunk(scores, truth, units, weight)
+            return Chunk(scores, truth, units, weight, names)
         chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
         return Chunk(
             tuple(one[chosen] for one in scores),
             None if truth is None else truth[chosen],
             None if units is None else units.take(chosen),
             None if weight is None else weight[chosen],
+            None if names is None else (names[0][chosen], names[1][chosen]),
         )
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:

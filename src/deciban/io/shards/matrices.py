@@ -284,7 +284,7 @@ def matrix_source(
     )
     if not sum(one.n_rows for one in pieces):
         raise FormatError(f"{first.name}: holds no trial.")
-    return _source(systems, key, who, how, pieces, classes)
+    return replace(_source(systems, key, who, how, pieces, classes), log10=how.log10 and not classes)
 
 
 def _source(

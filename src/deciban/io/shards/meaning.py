@@ -189,7 +189,7 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | None:
     if how.units is None:
         return None
     sides = {side: name for side, name in roles.sides.items() if side != "side"}
-    names = roles.table.schema.names
+    names = [name for name, role in roles.by_column.items() if name in sides.values() or role.startswith(CONDITION)]
     return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
 
 
@@ -301,4 +301,5 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         units=units,
         log10=log10,
         converted=how.converted,
+        sides=key.sides if {"enroll", "test"} <= {*key.sides} else {},
     )

@@ -134,6 +134,8 @@ def _source_of_tables(
         is_double=is_double or (how.converted is not None and bool(layout.classes)),
         has_units=layout.has_units,
         has_weights=layout.weights is not None,
+        sides=tuple(layout.sides),
+        log10=layout.log10,
         messages=tuple(messages),
         paths=tuple(path for one in tables for path in one.paths),
         kept=kept,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
@@ -28,12 +28,15 @@ class Wanted:
     systems : tuple of int
         Positions of the systems whose scores are wanted.
     truth, units, weight : bool
+    names : bool
+        Numbers of the names of both sides.
     """
 
     systems: tuple[int, ...] = (0,)
     truth: bool = False
     units: bool = False
     weight: bool = False
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +51,16 @@ class Chunk:
         Whether targets (bool), or which class (int64).
     units : TrialUnits or None
     weight : (n,) array or None
+    names : pair of (n,) uint64 arrays or None
+        A number for the name of each side of a trial, the same for the same name; see
+        `deciban.core.resampling.units.keys_of`.
     """
 
     scores: tuple[ScoreArray, ...]
     truth: AnyArray | None = None
     units: TrialUnits | None = None
     weight: CountArray | None = None
+    names: tuple[Keys, Keys] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +120,16 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
+    sides : tuple of str
+        Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
     messages : tuple of Message
         What was read and assumed.
     paths : tuple
         What the user named.
     kept : object
         What has to live as long as the source: a folder of temporary files, which goes with it.
+    log10 : bool
+        Whether scores were written as common logarithms; pieces give natural ones.
     report : JoinReport, optional
         How trials met, where they had to be joined.
     """
@@ -130,9 +141,11 @@ class ShardSource:
     is_double: bool = True
     has_units: bool = False
     has_weights: bool = False
+    sides: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
     kept: Any = None
+    log10: bool = False
     report: JoinReport | None = None
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
 from deciban.workflows.options import Figures, KindName, Reading
+
+if TYPE_CHECKING:
+    from deciban.engines.work import Engine
+    from deciban.io.shards.pieces import ShardSource
+    from deciban.workflows.kinds.units_in_pieces import UnitsFound
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -133,6 +138,14 @@ class Kind(ABC, Generic[S, K, A]):
 
         None where nothing says which trials share one; ``counting`` are the trials that count, if others do not.
         """
+
+    @abstractmethod
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
+        """The same of trials in pieces."""
+
+    @abstractmethod
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
+        """What messages call trials of each class, and the number that is their truth."""
 
     @abstractmethod
     def evaluate(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,11 @@ from deciban.workflows.kinds.class_units import (
     unit_messages,
 )
 from deciban.workflows.options import Figures, Reading
+
+if TYPE_CHECKING:
+    from deciban.engines.work import Engine
+    from deciban.io.shards.pieces import ShardSource
+    from deciban.workflows.kinds.units_in_pieces import UnitsFound
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -177,6 +182,17 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Segments, of which nothing says that some belong together."""
         words = "each a unit by itself, as no others are named (--units)"
         return units_of_trials(trials, counting, noun=self.noun, source=words), ()
+
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
+        """None: every segment would be one, and there are as many as do not fit in memory."""
+        from deciban.workflows.kinds.units_in_pieces import UnitsFound
+
+        words = "none, and no intervals: every segment would be one, and these are too many. --units names others"
+        return UnitsFound(None, None, (Message("units", "", words),))
+
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
+        """Classes are numbered in their order."""
+        return [(f"{self.noun}s of {name}", at) for at, name in enumerate(classes)]
 
     def evaluate(
         self,

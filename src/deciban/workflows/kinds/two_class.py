@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,12 +34,27 @@ from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
 from deciban.workflows.options import Figures, Reading
 
+if TYPE_CHECKING:
+    from deciban.engines.work import Engine
+    from deciban.io.shards.pieces import ShardSource
+    from deciban.workflows.kinds.units_in_pieces import UnitsFound
+
 _DELIMITED = {",": "table", "\t": "tsv"}
 
 _NO_UNITS = (
     "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
     "--units trials takes every trial for one"
 )
+
+
+def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
+    """What was assumed to find speakers from target trials, and what speaks against it."""
+    words = list[str]()
+    if apart:
+        words.append("names that are on both sides are taken for others there: the same, they would contradict the key")
+    if n := n_contradictions:
+        words.append(f"{counted(n, 'non-target trial')} with one speaker on both sides, by the target trials")
+    return tuple(Message("note", "", one) for one in words)
 
 
 class TwoClass(Kind[Scores, Key, Aligned]):
@@ -119,14 +134,20 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if trials.sides[:2] != PAIR:
             return None, (Message("units", "", _NO_UNITS),)
         found = speakers_of(trials, truth, counting)
-        words = list[str]()
-        if found.apart:
-            words.append(
-                "names that are on both sides are taken for others there: the same, they would contradict the key"
-            )
-        if n := found.n_contradictions:
-            words.append(f"{counted(n, 'non-target trial')} with one speaker on both sides, by the target trials")
-        return found.units, tuple(Message("note", "", one) for one in words)
+        return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
+
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
+        """Speakers, found from target trials as of trials in memory."""
+        from deciban.workflows.kinds.units_in_pieces import UnitsFound, speakers_in_pieces
+
+        if source.sides[:2] != PAIR:
+            return UnitsFound(None, None, (Message("units", "", _NO_UNITS),))
+        facts, by_name = speakers_in_pieces(source, engine)
+        return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
+
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:  # noqa: ARG002
+        """Targets are those whose truth is 1."""
+        return [("targets", 1), ("non-targets", 0)]
 
     def evaluate(
         self,

@@ -1,0 +1,166 @@
+"""Who is who in trials in pieces, where nobody says it: both sides of a target trial are the same speaker.
+
+One pass collects the names and the pairs of names of target trials, as numbers; of these pairs only so many are kept as
+join the same names, fewer than there are names. Then the speaker of every trial follows from its names alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
+from deciban.engines.work import Locked, Work
+from deciban.io.shards.pieces import Chunk, Piece, Wanted
+from deciban.trials.units import connected
+from deciban.types import AnyArray, IntArray
+
+_MOST_LINKS = 1 << 21
+"""Pairs of names that wait until those are left out that join nothing new."""
+
+
+class TargetPairs(Locked, Work):
+    """Names of both sides, and the pairs of target trials that join them."""
+
+    words = "looking for speakers"
+
+    def __init__(self) -> None:
+        super().__init__()
+        none = np.zeros(0, np.uint64)
+        self.names: tuple[Keys, Keys] = (none, none)
+        """Those of each side, ascending."""
+        self.links: tuple[Keys, Keys] = (none, none)
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)()
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            chunk = counting(piece.read(Wanted((), truth=True, weight=True, names=True)))
+            assert chunk.names is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+            enroll, test = chunk.names
+            links = distinct_links((enroll[chunk.truth], test[chunk.truth]))
+            names = np.unique(enroll), np.unique(test)
+            with self.lock:
+                self._join(names, links)
+
+    def _join(self, names: tuple[Keys, Keys], links: tuple[Keys, Keys]) -> None:
+        self.names = _both(np.union1d, self.names, names)
+        self.links = _both(lambda a, b: np.concatenate((a, b)), self.links, links)
+        if len(self.links[0]) > _MOST_LINKS + len(self.names[0]) + len(self.names[1]):
+            self.links = joining_links(self.links)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.names, found.links = self.names, self.links
+        found._join(other.names, other.links)  # its own class
+        return found
+
+
+def _both(join: Any, one: tuple[Keys, Keys], other: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
+    return join(one[0], other[0]), join(one[1], other[1])
+
+
+def distinct_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
+    """Each pair of names once."""
+    (one, first), (other, second) = (np.unique(side, return_inverse=True) for side in links)
+    pairs = np.unique(first.astype(np.int64) * max(len(other), 1) + second)
+    return one[pairs // max(len(other), 1)], other[pairs % max(len(other), 1)]
+
+
+def joining_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
+    """As few of the pairs as join the same names: a spanning forest.
+
+    Examples
+    --------
+    >>> links = np.array([1, 1, 2, 2], np.uint64), np.array([7, 8, 7, 8], np.uint64)
+    >>> len(joining_links(links)[0])
+    3
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    (one, first), (other, second) = (np.unique(side, return_inverse=True) for side in distinct_links(links))
+    n = len(one) + len(other)
+    graph = coo_array((np.ones(len(first)), (first, second + len(one))), shape=(n, n)).tocsr()
+    kept = minimum_spanning_tree(graph).tocoo()
+    rows, columns = np.minimum(kept.row, kept.col), np.maximum(kept.row, kept.col)
+    return one[rows], other[columns - len(one)]
+
+
+@dataclass(frozen=True, eq=False)
+class SpeakersByName:
+    """The speakers of names.
+
+    Attributes
+    ----------
+    names : pair of uint64 arrays
+        Numbers of the names of each side, ascending.
+    codes : pair of int arrays
+        The speaker of each.
+    keys : (n_speakers,) uint64 array
+        See `TrialUnits`; ascending.
+    apart : bool
+        Whether a name on one side has nothing to do with the same one on the other.
+    """
+
+    names: tuple[Keys, Keys]
+    codes: tuple[IntArray, IntArray]
+    keys: Keys
+    apart: bool
+
+    @classmethod
+    def of(cls, found: TargetPairs, *, apart: bool, has_channels: bool) -> Self:
+        """From the pairs of target trials; see `deciban.trials.units.TargetGraph`."""
+        enroll, test = found.names
+        if apart or has_channels:
+            keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
+            place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))
+        else:
+            keys = np.union1d(enroll, test)
+            place = np.searchsorted(keys, enroll), np.searchsorted(keys, test)
+        one, other = (
+            where[np.searchsorted(own, side)] for where, own, side in zip(place, found.names, found.links, strict=True)
+        )
+        part = connected(one, other, len(keys))
+        least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
+        np.minimum.at(least, part, keys)
+        order = np.argsort(least, kind="stable")
+        rank: AnyArray = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return cls(found.names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart)
+
+    @property
+    def about(self) -> TrialUnits:
+        """All speakers, of no trial."""
+        none = np.zeros(0, np.int64)
+        return TrialUnits((none, none), self.keys, "speaker", "found from target trials")
+
+    def units_of(self, chunk: Chunk) -> TrialUnits:
+        """The speakers of trials that count."""
+        assert chunk.names is not None  # noqa: S101  # they were asked for
+        codes = [
+            codes[np.searchsorted(own, side)]
+            for codes, own, side in zip(self.codes, self.names, chunk.names, strict=True)
+        ]
+        return TrialUnits((codes[0], codes[1]), self.keys, "speaker", "found from target trials")
+
+
+def counting(chunk: Chunk) -> Chunk:
+    """The trials that count: those of weight 0 make no units, and join none."""
+    if chunk.weight is None or np.all(chunk.weight > 0):
+        return chunk
+    some = chunk.weight > 0
+    return Chunk(
+        tuple(one[some] for one in chunk.scores),
+        None if chunk.truth is None else chunk.truth[some],
+        None if chunk.units is None else chunk.units.take(some),
+        chunk.weight[some],
+        None if chunk.names is None else (chunk.names[0][some], chunk.names[1][some]),
+    )
