@@ -95,7 +95,7 @@ def coverage(design: str, n_speakers: int, draws: int) -> dict[str, tuple[float,
     held, errors, values = (defaultdict[Figure, list[float]](list) for _ in range(3))
     rows = dict[Figure, str]()
     for _ in range(draws):
-        found = evaluated(design, n_speakers, rng)
+        found = evaluated(design, n_speakers, rng, optimism=True)
         for name, row, value in figures(found):
             one = found.interval(name)
             held[name].append(one.low <= truth[name] <= one.high)

@@ -6,6 +6,7 @@ size are drawn, too, and the standard deviation of their figures is what should 
 intervals say it is decides how wide these are (second table).
 
     python benchmarks/planning.py --draws 300 --pilots 60
+    python benchmarks/planning.py --minima
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import argparse
 import numpy as np
 
 from deciban.analysis.designs import Goal, Planner
-from deciban.analysis.pilots import pilot_of_trials
+from deciban.analysis.pilots import Pilot, pilot_of_trials
 from deciban.core.resampling.units import together
 from deciban.evaluation import TwoClassFigures, evaluate
 
 PILOT = (30, 3)
 SIZES = ((30, 3), (30, 1), (30, 10), (100, 3), (100, 1), (400, 3))
 FIGURES = ("eer", "act_dcf", "min_dcf", "cllr", "min_cllr")
+MINIMA = ("min_cllr", "min_dcf", "eer")
 POINTS = [0.05]
 
 
@@ -47,19 +49,30 @@ def figures_of(scores: np.ndarray, same: np.ndarray, units: np.ndarray) -> list[
     return [(one.estimate, one.standard_error) for one in intervals]
 
 
-def predicted(rng: np.random.Generator, figure: str) -> list[float]:
-    """Variances that one pilot predicts for all sizes."""
-    scores, same, units, names = drawn(rng, *PILOT)
+def pilots(rng: np.random.Generator, size: tuple[int, int], figures: tuple[str, ...]) -> list[Pilot]:
+    """One draw as a pilot for each figure."""
+    scores, same, units, names = drawn(rng, *size)
     of_units = together([(units[same], "tar"), (units[~same], "non")], noun="speaker")
     of_names = together([(names[same], "tar"), (names[~same], "non")], noun="segment")
-    pilot = pilot_of_trials(
-        [(scores[same], scores[~same])],
-        (of_units[0], of_units[1]),
-        (of_names[0], of_names[1]),
-        figure=figure,
-        names=["pilot"],
-        figures=TwoClassFigures(POINTS),
-    )
+    how = {"names": ["pilot"], "figures": TwoClassFigures(POINTS)}
+    known = [(scores[same], scores[~same])], (of_units[0], of_units[1]), (of_names[0], of_names[1])
+    return [pilot_of_trials(*known, figure=figure, **how) for figure in figures]
+
+
+def print_minima(rng: np.random.Generator) -> None:
+    """How much larger standard errors of minima are than with decisions held fixed, at several sizes."""
+    sizes = {(30, 1): 60, (30, 3): 60, (30, 10): 30, (100, 1): 30, (100, 3): 16, (200, 3): 8, (400, 1): 5, (400, 3): 3}
+    print("| speakers, segments | " + " | ".join(MINIMA) + " |")
+    print("|---" * (len(MINIMA) + 1) + "|")
+    for size, n_draws in sizes.items():
+        found = np.array([[one.growth for one in pilots(rng, size, MINIMA)] for _ in range(n_draws)])
+        cells = [f"{one:.2f}" for one in np.sqrt(np.mean(found**2, axis=0))]
+        print(f"| {size[0]}, {size[1]} | " + " | ".join(cells) + " |", flush=True)
+
+
+def predicted(rng: np.random.Generator, figure: str) -> list[float]:
+    """Variances that one pilot predicts for all sizes."""
+    (pilot,) = pilots(rng, PILOT, (figure,))
     planner = Planner(pilot, Goal(width=1.0))
     return [planner.variance(n, float(n_segments)) for n, n_segments in SIZES]
 
@@ -70,8 +83,12 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--pilots", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minima", action="store_true", help="only the number by which plans multiply minima")
     asked = parser.parse_args()
     rng = np.random.default_rng(asked.seed)
+    if asked.minima:
+        print_minima(rng)
+        return
     measured, printed = [], []
     for n, n_segments in SIZES:
         n_draws = max(asked.draws * 30_000 // max(n * n * n_segments, 30_000), 40)

@@ -74,6 +74,26 @@ def test_llrs_of_blocks_of_independent_trials_have_the_errors_of_log_shares():
     np.testing.assert_allclose(found.uncertainty.curves["pav"][mixed], np.array(expected)[mixed], rtol=1e-9)
 
 
+def test_blocks_of_little_weight_keep_their_digits():
+    """All targets are above all non-targets, but for some of both at 0 that weigh next to nothing."""
+    rng, units = np.random.default_rng(3), np.arange(60) % 20
+    tar, non = rng.uniform(1, 2, 60), rng.uniform(-2, -1, 60)
+    weights = [rng.random(60) + 0.5, rng.random(60) + 0.5]
+    for scores, own in zip((tar, non), weights, strict=True):
+        scores[40:], own[40:] = 0.0, own[40:] * 1e-13  # of units that have others
+    named = {"tar_units": units, "non_units": 20 + units}
+    found = evaluate(tar, non, tar_weights=weights[0], non_weights=weights[1], **named)
+    pav = metrics.pav(tar, non, tar_weights=weights[0], non_weights=weights[1])
+    squares = np.zeros(len(pav.low))
+    for scores, own in zip((tar, non), weights, strict=True):
+        block = np.searchsorted(pav.low, scores, side="right") - 1
+        for k in range(len(squares)):
+            inside = np.where(block == k, own, 0.0)
+            shares = (inside / inside.sum() if inside.any() else inside) - own / own.sum()
+            squares[k] += np.sum(np.bincount(units, shares) ** 2)
+    np.testing.assert_allclose(found.uncertainty.curves["pav"], np.sqrt(squares * 40 / 39), rtol=1e-9)
+
+
 def test_arrays_are_as_long_as_their_curves():
     trials = crossed(12)
     found = evaluate(trials.tar, trials.non, **trials.arguments)

@@ -123,7 +123,7 @@ def test_spread_is_that_of_the_linearised_form(sides):
         assert 0.88 < ratio < 1.15, (name, ratio)
 
 
-def test_neither_order_nor_names_of_other_units_nor_threads_change_a_bit(monkeypatch):
+def test_neither_order_nor_names_of_other_units_nor_threads_nor_blocks_change_a_bit(monkeypatch):
     made = drawn(40, 300, 3000)
     wanted = values_of(evaluate(**made, bootstrap=300, seed=9))
     rng = np.random.default_rng(1)
@@ -136,6 +136,8 @@ def test_neither_order_nor_names_of_other_units_nor_threads_change_a_bit(monkeyp
     }
     assert_same_replicates(values_of(evaluate(**turned, bootstrap=300, seed=9)), wanted)
     monkeypatch.setattr("deciban.core.resampling.replicates._THREADS", 1)
+    assert_same_replicates(values_of(evaluate(**made, bootstrap=300, seed=9)), wanted)
+    monkeypatch.setattr("deciban.core.resampling.replicates.BLOCK", 37)
     assert_same_replicates(values_of(evaluate(**made, bootstrap=300, seed=9)), wanted)
     few = values_of(evaluate(**made, bootstrap=7, seed=9))
     for name, values in few.items():

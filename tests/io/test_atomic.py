@@ -1,5 +1,6 @@
 """Outputs: whole or not at all."""
 
+import gc
 import os
 import signal
 import stat
@@ -13,6 +14,7 @@ import pytest
 
 from deciban import Scores, read_scores
 from deciban.io import atomic_write, write
+from deciban.io.atomic import ScratchFolder, remove_unfinished
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -167,3 +169,29 @@ def test_the_folder_is_brought_to_the_disk_after_the_new_name(tmp_path, monkeypa
     with atomic_write(tmp_path / "out.txt") as stream:
         stream.write(b"x")
     assert synced == [(False, False), (True, True)]
+
+
+def test_scratch_folders_go_with_who_needs_them():
+    folder = ScratchFolder()
+    path = folder.path
+    (path / "inner").mkdir()
+    (path / "inner" / "file").write_bytes(b"x")
+    del folder
+    gc.collect()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_scratch_folders_go_after_errors(error):
+    folder = ScratchFolder()
+    with pytest.raises(error), folder.or_nothing() as path:
+        (path / "file").write_bytes(b"x")
+        raise error
+    assert not path.exists()
+
+
+def test_who_ends_the_process_removes_scratch_folders():
+    folder = ScratchFolder()
+    (folder.path / "file").write_bytes(b"x")
+    remove_unfinished()
+    assert not folder.path.exists()

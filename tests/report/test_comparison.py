@@ -194,4 +194,4 @@ def test_the_summary_shows_systems_before_and_after():
     for results in (SETS["before"], SETS["results"]):
         for system in results.systems:
             assert f"<td>{words.number(system.cllr)}</td>" in summary
-    assert summary.count('<th scope="row">') == len(SETS["before"].systems) + len(SETS["results"].systems)
+    assert summary.count('<th scope="col"><span') == len(SETS["before"].systems) + len(SETS["results"].systems)

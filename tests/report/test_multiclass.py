@@ -10,6 +10,7 @@ import deciban
 from deciban import ClassResults, InputError
 from deciban.calibration import MulticlassCalibrator
 from deciban.report import render_classes
+from deciban.report.text import sure
 from support.class_files import CLASSES, trials
 
 
@@ -37,11 +38,19 @@ SUMMARY, COSTS, LOSSES = "Summary of all systems", "Average cost at each target 
 def test_the_summary_says_what_was_found():
     one = evaluated()
     page = render_classes(ClassResults((one,), messages=("read  sys.csv",)))
-    cells = rows(page, SUMMARY)["sys"]
-    assert rows(page, SUMMARY)["system"][1] == "C_avg at 0.5"
-    assert cells[:3] == ["90", f"{one.c_avg:.4f}", f"{one.points[0].min_c_avg:.4f}"]
-    figures = (one.cllr, one.min_cllr, one.calibration_loss, one.information)
-    assert cells[3:7] == [f"{value:.3f}" for value in figures]
+    assert rows(page, SUMMARY) == {
+        "figure": ["sys"],
+        "segments": ["90"],
+        "C_avg at 0.5": [f"{one.c_avg:.4f}"],
+        "C_avg at 0.5, minimum": [f"{one.points[0].min_c_avg:.4f}"],
+        "Cllr": [f"{one.cllr:.3f}"],
+        "min Cllr": [f"{one.min_cllr:.3f}"],
+        "calibration loss": [f"{one.calibration_loss:.3f}"],
+        "information": [f"{one.information:.3f}"],
+        "error rate": [f"{100 * one.error_rate:.2f} %"],
+        "Brier": [f"{one.brier:.3f}"],
+        "cross-entropy": [f"{one.cross_entropy:.3f} of {one.prior_entropy:.3f}"],
+    }
     parts = (one.calibration_loss, one.calibration.offset_loss, one.calibration.scale_loss)
     assert rows(page, LOSSES)["sys"] == [f"{value:.3f}" for value in parts]
     assert COSTS not in page
@@ -55,19 +64,43 @@ def test_the_summary_says_what_was_found():
 def test_of_several_costs_the_summary_has_the_mean():
     one = evaluated(p_target=[0.1, 0.5, 0.02])
     page = render_classes(ClassResults((one,)))
-    mean = [f"{one.mean_costs[name]:.4f}" for name in ("normalized", "normalized_min")]
-    assert rows(page, SUMMARY)["system"][:2] == ["segments", "normalized C_avg, mean"]
-    assert rows(page, SUMMARY)["sys"][1:3] == mean
-    heads = ["normalized C_avg, mean", "C_avg at 0.1", "C_avg at 0.5", "C_avg at 0.02"]
-    assert rows(page, COSTS)["system"] == heads
-    assert rows(page, COSTS)["sys"] == [*mean, *(f"{v:.4f}" for p in one.points for v in (p.c_avg, p.min_c_avg))]
+    mean = {
+        "normalized C_avg, mean": [f"{one.mean_costs['normalized']:.4f}"],
+        "normalized C_avg, mean, minimum": [f"{one.mean_costs['normalized_min']:.4f}"],
+    }
+    assert mean.items() <= rows(page, SUMMARY).items()
+    costs = {
+        f"C_avg at {p.p_target:g}{words}": [f"{value:.4f}"]
+        for p in one.points
+        for words, value in (("", p.c_avg), (", minimum", p.min_c_avg))
+    }
+    assert rows(page, COSTS) == {"figure": ["sys"], **mean, **costs}
     assert "Costs at target prior 0.1." in page
 
 
 @pytest.mark.usefixtures("sketches")
-def test_the_summary_is_as_wide_however_many_costs_there_are():
-    few, many = (render_classes(ClassResults((evaluated(p_target=p),))) for p in ([0.5], [0.5, 0.1, 0.02]))
-    assert len(rows(few, SUMMARY)["sys"]) == len(rows(many, SUMMARY)["sys"]) == 10
+def test_the_summary_is_no_wider_than_five_systems():
+    systems = tuple(evaluated(name=f"sys{k}", p_target=[0.5, 0.1, 0.02]) for k in range(7))
+    page = render_classes(ClassResults(systems))
+    assert rows(page, SUMMARY)["figure"] == [f"sys{k}" for k in range(5)]
+    assert rows(page, f"{SUMMARY}, continued")["figure"] == ["sys5", "sys6"]
+    assert rows(page, f"{COSTS}, continued")["C_avg at 0.1"] == [f"{systems[5].points[1].c_avg:.4f}"] * 2
+
+
+@pytest.mark.usefixtures("sketches")
+def test_figures_have_their_intervals_on_the_page():
+    loglik, label = trials()
+    one = deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sys", units=np.arange(90) // 2)
+    page = render_classes(ClassResults((one,)))
+    for name, (cell,) in rows(page, SUMMARY).items():
+        assert cell.endswith("]") == (name not in {"figure", "segments"})
+    assert rows(page, SUMMARY)["Cllr"] == [sure(f"{one.cllr:.3f}", one, "cllr")]
+    for true, cells in list(rows(page, "Most frequent confusions").items())[1:]:
+        taken, n, share = cells[0], cells[1], cells[2]
+        found = one.interval(("confusion", true, taken))
+        assert float(share.split()[0]) == pytest.approx(100 * float(n) / 30, abs=0.005)
+        low, high = map(float, share.partition("[")[2].rstrip("]").split(", "))
+        assert (low, high) == pytest.approx((100 * found.low, 100 * found.high), abs=3 * (found.high - found.low))
 
 
 @pytest.mark.usefixtures("sketches")
@@ -128,6 +161,6 @@ def test_infinite_costs_are_shown():
     loglik, label = trials()
     loglik[0, label[0]] = -np.inf
     page = render_classes(ClassResults((deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sys"),)))
-    assert rows(page, SUMMARY)["sys"][3] == "∞"
+    assert rows(page, SUMMARY)["Cllr"] == ["∞"]
     assert "Cllr is infinite" in page
-    assert "nan" not in [cell for table in (SUMMARY, LOSSES) for cell in rows(page, table)["sys"]]
+    assert "nan" not in [cell for table in (SUMMARY, LOSSES) for row in rows(page, table).values() for cell in row]

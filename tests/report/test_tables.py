@@ -1,6 +1,7 @@
 """Rows of the tables."""
 
 from deciban.evaluation import evaluate
+from deciban.evaluation.figure_cells import WithInterval
 from deciban.report import tables
 from deciban.report import text as words
 
@@ -29,6 +30,24 @@ def test_summary_formats_every_figure(results):
         "3,000",
         "0",
     )
+
+
+def test_systems_stand_side_by_side_as_far_as_there_is_room():
+    rows = [tables.Row(f"s{k}", "#111111", (f"{k}", f"-{k}")) for k in range(12)]
+    found = tables.side_by_side(rows, ["EER", "Cllr"])
+    assert [[row.name for row in one.systems] for one in found] == [
+        ["s0", "s1", "s2", "s3", "s4"], ["s5", "s6", "s7", "s8", "s9"], ["s10", "s11"]
+    ]  # fmt: skip
+    assert found[2].lines == (("EER", ("10", "11")), ("Cllr", ("-10", "-11")))
+    assert not found[0].has_intervals
+    sure = tables.side_by_side([tables.Row("s", "", (WithInterval("1", "0", "2"),))], ["EER"])
+    assert sure[0].has_intervals
+
+
+def test_every_figure_has_its_name(results):
+    names = tables.figure_names(results.systems)
+    assert len(names) == len(set(names)) == len(tables.summary(results.systems, NAMES)[0].cells)
+    assert names[3:5] == [f"{what}, {results.systems[0].operating_points[1]}" for what in ("minDCF", "actDCF")]
 
 
 def test_infinite_figures(results):

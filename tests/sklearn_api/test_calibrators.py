@@ -12,7 +12,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -323,3 +323,42 @@ def test_a_single_confident_error_of_pav_makes_the_score_infinite(trials):
     assert PavCalibrator(bound=3.0).fit(X, y).score([[-99.0], [-99.0]], [1, 0]) == pytest.approx(
         -(np.log2(1 + np.exp(3)) + np.log2(1 + np.exp(-3))) / 2
     )
+
+
+TWO_SIDES = "two sides"
+
+
+@pytest.mark.parametrize("sides", ["one", TWO_SIDES])
+@pytest.mark.parametrize(("estimator", "original"), SAME, ids=lambda value: getattr(value, "__name__", ""))
+def test_units_tell_how_sure_training_is(estimator, original, trials, sides):
+    X, y, weight = trials
+    X = expit(X) if isinstance(estimator, BetaCalibrator) and estimator.scores == "probability" else X
+    unit = np.random.default_rng(1).integers(0, 40, (600, 2)).astype(str)
+    unit = unit if sides == TWO_SIDES else unit[:, 0]
+    settings = {name: value for name, value in estimator.get_params().items() if name not in OWN}
+    expected = original(**settings).fit(X[:, 0], y, sample_weight=weight, units=unit)
+    fitted = clone(estimator).fit(X, y, weight, units=unit).calibrator_
+    for one, other in zip(fitted.interval(X[:20, 0], level=0.8), expected.interval(X[:20, 0], level=0.8), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert clone(estimator).fit(X, y, weight).calibrator_.uncertainty_ is None
+
+
+def test_units_of_other_trials_are_refused(trials):
+    X, y, _ = trials
+    with pytest.raises(InputError, match=r"^units: of 599 trials, but there are 600"):
+        AffineCalibrator().fit(X, y, units=np.arange(599))
+
+
+@sklearn.config_context(enable_metadata_routing=True)
+def test_units_are_routed_trial_by_trial(trials):
+    """Cross-validation trains on a part of the trials, with the units of these."""
+    X, y, _ = trials
+    unit = np.stack((np.arange(600) // 10, np.arange(600) % 60), 1)
+    halves = StratifiedKFold(2)
+    found = cross_validate(
+        make_pipeline(FunctionTransformer(), AffineCalibrator().set_fit_request(units=True)),
+        X, y, cv=halves, params={"units": unit}, return_estimator=True,
+    )["estimator"]  # fmt: skip
+    for (train, _), system in zip(halves.split(X, y), found, strict=True):
+        expected = calibration.AffineCalibrator().fit(X[train, 0], y[train], units=unit[train])
+        np.testing.assert_array_equal(system[-1].calibrator_.parameter_covariance_, expected.parameter_covariance_)

@@ -1,10 +1,11 @@
 """What trials in pieces hold, put together again: to be compared with what is read as a whole."""
 
-import gc
-import tempfile
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
 
 from deciban.io.shards.pieces import Wanted
 from deciban.workflows.inputs import read_joined
@@ -48,7 +49,32 @@ def in_memory(scores, key=None, *, units=None, **options):
     return _sorted(np.concatenate(columns).T), joined.report
 
 
-def left_behind():
-    """Temporary folders that should have gone."""
-    gc.collect()
-    return {str(path) for path in Path(tempfile.gettempdir()).glob("deciban-*")}
+def trials(rng, n=60, **more):
+    """A table of distinct trials with ties and infinities among their scores."""
+    pairs = rng.permutation(400)[:n]
+    score = rng.choice([-np.inf, -1.5, 0.0, 0.1, 2.0, np.inf, *rng.normal(size=10)], n)
+    columns = {
+        "enroll": [f"m{one // 20}" for one in pairs],
+        "test": [f"t{one % 20}" for one in pairs],
+        "score": score.astype(rng.choice([np.float32, np.float64])),
+        "label": np.where(rng.random(n) < 0.4, "target", "nontarget"),
+        "gender": rng.choice(["f", "m"], n),
+        "age": rng.integers(20, 23, n),
+        "weight": rng.choice([0.0, 0.5, 1.0, 2.0], n),
+        "speaker": [f"s{one % 5}" for one in pairs],
+    }
+    return pa.table(columns | more)
+
+
+def write(table, folder, rng, *, arrow=False):
+    """Cut a table into files and row groups by chance, some of them empty."""
+    folder.mkdir()
+    cuts = np.sort(rng.integers(0, len(table) + 1, rng.integers(0, 4)))
+    borders = [0, *map(int, cuts), len(table)]
+    for at, (start, stop) in enumerate(pairwise(borders)):
+        part, size = table.slice(start, stop - start), int(rng.integers(1, 30))
+        if arrow:
+            pyarrow.feather.write_feather(part, folder / f"{at}.arrow", chunksize=size, compression="uncompressed")
+        else:
+            pq.write_table(part, folder / f"{at}.parquet", row_group_size=size)
+    return folder

@@ -8,6 +8,10 @@ import pytest
 import deciban
 from deciban.calibration import AffineCalibrator
 from deciban.errors import InputError
+from deciban.workflows.comparing import require_figures
+from deciban.workflows.kinds import kind_called
+from deciban.workflows.options import Options
+from support.class_files import write_files
 
 SPEAKERS = 12
 
@@ -92,3 +96,30 @@ def test_what_files_cannot_be_asked():
         deciban.compare_files(["a.txt"], "key.txt")
     with pytest.raises(TypeError, match=r"compare_files\(\) got an unexpected keyword argument 'unit'.*units"):
         deciban.compare_files(["a.txt", "b.txt"], "key.txt", unit="x")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("points", [{}, {"operating_points": [0.1, 0.01, (0.5, 1, 10)]}])
+def test_what_may_be_asked_for_is_what_evaluations_have(points):
+    """Names that are known before an evaluation are those that it has with an interval, at as many points."""
+    (system,) = deciban.evaluate_files("a.txt", "key.txt", **points).systems
+    known = kind_called("two-class").compared_figures(Options.of("f", points).figures)
+    assert set(known) == set(system.uncertainty.estimates)
+
+
+@pytest.mark.parametrize("points", [{}, {"p_target": [0.5, 0.1]}, {"p_target": 0.2, "p_out_of_set": 0.1}])
+def test_what_may_be_asked_for_of_many_classes(points, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    (system,) = deciban.evaluate_files("sysA.csv", "key.csv", **points).systems
+    known = kind_called("classes").compared_figures(Options.of("f", points).figures)
+    assert set(known) == {
+        one for one in system.uncertainty.estimates if isinstance(one, str) or isinstance(one[1], int)
+    }
+
+
+def test_figures_that_are_none_are_refused_by_what_asked_for_them():
+    require_figures(["eer", "min_dcf", "min_dcf@1"], kind_called("two-class"), Options(), "figure")
+    for name in ("err", "min_dcf@2", "eer@1", "c_avg", ""):
+        with pytest.raises(InputError, match=rf"^gate: '{name}' is no figure of two classes .* There are eer, "):
+            require_figures(["eer", name], kind_called("two-class"), Options(), "gate")

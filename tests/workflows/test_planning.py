@@ -84,3 +84,9 @@ def test_refusals(demo, tmp_path):
         plan_files([demo / "sysA.txt"] * 3, demo / "key.txt", width=0.1)
     with pytest.raises(TypeError, match=r"plan_files\(\) got an unexpected"):
         plan_files(demo / "sysA.txt", demo / "key.txt", width=0.1, sample=3)
+
+
+@pytest.mark.parametrize("other", [{"bootstrap": 10}, {"optimism": False}, {"intervals": False}, {"seed": 1}])
+def test_what_a_plan_would_overlook_is_refused(demo, other):
+    with pytest.raises(InputError, match=f"^{next(iter(other))}: a plan is made of the variance between units"):
+        plan_files(demo / "sysA.txt", demo / "key.txt", width=0.02, **other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +98,32 @@ def figure_called(text: str, system: OneSystem) -> Figure:
     InputError
         If the system has none of this name.
     """
-    found, known = _AT.fullmatch(text), estimates_of(system)
+    return figure_among(estimates_of(system), text, f"{system.name} that has an interval")
+
+
+def figure_among(known: Collection[Figure], text: str, whose: str, argument: str = "figure") -> Figure:
+    """A figure by its name, if it is among those that are known.
+
+    Parameters
+    ----------
+    known : collection of figures
+    text : str
+        As in `figure_called`.
+    whose, argument : str
+        For the message: of what there is no such figure, and what asked for it.
+
+    Raises
+    ------
+    InputError
+        If it is not among them.
+
+    Examples
+    --------
+    >>> known = ["eer", ("min_dcf", 0), ("min_dcf", 1)]
+    >>> figure_among(known, "eer", "this system"), figure_among(known, "min_dcf@2", "this system")
+    ('eer', ('min_dcf', 1))
+    """
+    found = _AT.fullmatch(text)
     if found is not None:
         name, point = found["name"], int(found["point"] or 1)
         if (name, point - 1) in known:
@@ -106,9 +132,13 @@ def figure_called(text: str, system: OneSystem) -> Figure:
             return name
     names = dict.fromkeys(one if isinstance(one, str) else one[0] for one in known)
     raise InputError(
-        f"figure: {text!r} is no figure of {system.name} that has an interval. There are {', '.join(names)}; at the "
-        "second one of several operating points, write min_dcf@2."
+        f"{argument}: {text!r} is no figure of {whose}. There are {', '.join(names)}; at the second one of several "
+        f"operating points, write {_example(known)}@2."
     )
+
+
+def _example(known: Collection[Figure]) -> str:
+    return next((one[0] for one in known if not isinstance(one, str) and shown(one).at_points), "min_dcf")
 
 
 def key_of(figure: Figure) -> str:

@@ -185,12 +185,21 @@ class Comparison(Shown):
                 "units": {"n": about.n_units, "noun": about.noun, "source": about.source},
                 "level": self.level,
                 "permutations": None if self.flips is None else self.flips.n_replicates,
-                "seed": None if self.flips is None else self.flips.seed,
+                "seed": self._seed,
                 "pairs": [pair.to_dict() for pair in self.pairs],
                 "notes": list(self.notes),
             }
         )
         return {**self.results.to_dict(), **found}
+
+    @property
+    def _seed(self) -> int | None:
+        """From which exchanges or replicates were drawn; None if nothing was, or not the same for all."""
+        if self.flips is not None:
+            return self.flips.seed
+        drawn = [one.uncertainty.bootstrap for one in self.systems]
+        seeds = {None if one is None else one.seed for one in drawn}
+        return seeds.pop() if len(seeds) == 1 else None
 
 
 def compare_results(

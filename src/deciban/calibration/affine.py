@@ -10,6 +10,7 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
+from deciban.models.in_pieces import scores_alone, scores_as_they_are
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, Labelled, TrainedByRule, results_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
@@ -69,10 +70,11 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "affine"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        fit = self._train([data.score], data.is_target, data.float_weight)
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        fit = self._train(data.linear(scores_alone))
         self.scale_, self.offset_ = float(fit.weights[0]), fit.offset
         return self._results_of(fit)
 
@@ -135,8 +137,8 @@ class ShiftCalibrator(AffineCalibrator):
     def __init__(self, *, p_target: float = 0.5, alpha: float = 1.0, beta: float = 1.0) -> None:
         super().__init__(p_target=p_target, alpha=alpha, beta=beta)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        fit = self._train([], data.is_target, data.float_weight, base=data.score)
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        fit = self._train(data.linear(scores_as_they_are))
         self.scale_, self.offset_ = 1.0, fit.offset
         return self._results_of(fit)
 
@@ -171,8 +173,8 @@ class ScaleCalibrator(AffineCalibrator):
 
     kind: ClassVar[str] = "scale"
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        fit = self._train([data.score], data.is_target, data.float_weight, intercept=False)
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        fit = self._train(data.linear(scores_alone), intercept=False)
         self.scale_, self.offset_ = float(fit.weights[0]), 0.0
         return self._results_of(fit)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import log_expit
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_training import LinearFit, train
-from deciban.errors import InputError, warn
+from deciban.core.training.linear_training import LinearFit, train_trials
+from deciban.core.training.sums import Ends
+from deciban.errors import InputError, TrialError, warn
+from deciban.io.shards.pieces import Chunk
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, Labelled, TrainedByRule, results_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
@@ -75,6 +78,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "beta"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "a": {"type": "number", "minimum": 0},
         "b": {"type": "number", "minimum": 0},
@@ -92,12 +96,10 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         if self.scores not in ("probability", "log_odds"):
             raise InputError(f'scores: got {self.scores!r}. They are a "probability" or "log_odds".')
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         _, _, log_odds, ridge = self._rule()
-        _require_possible(self._columns(data.score), data)
-        data = data.counting
-        columns = self._columns(data.score)
-        fit, used = _best(columns, data, log_odds, ridge)
+        ends = data.look(_Ends(self))
+        fit, used = _best(data, self, ends, log_odds=log_odds, ridge=ridge)
         if fit is None:
             return self._constant(log_odds)
         weights = dict(zip(used, fit.weights.tolist(), strict=True))
@@ -144,10 +146,11 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         if self.scores == "log_odds":
             return [log_expit(values), -log_expit(-values)]
         if (outside := np.flatnonzero((values < 0.0) | (values > 1.0))).size:
-            raise InputError(
-                f"scores: {len(outside)} of {len(values)} are no probabilities, the first at index {outside[0]}: "
-                f'{values[outside[0]]:g}. They lie in [0, 1]. For log odds pass scores="log_odds"; for scores of '
-                "any other kind use AffineCalibrator."
+            raise TrialError(
+                f"scores: {len(outside)} of {len(values)} are no probabilities, the first ",
+                int(outside[0]),
+                f': {values[outside[0]]:g}. They lie in [0, 1]. For log odds pass scores="log_odds"; for scores of '
+                "any other kind use AffineCalibrator.",
             )
         with np.errstate(divide="ignore"):
             return [np.log(values), -np.log1p(-values)]
@@ -169,14 +172,43 @@ def _require_possible(columns: list[FloatArray], data: Labelled) -> None:
         (columns[1], ~data.is_target, "non-target", 1),
     ):
         if (found := np.flatnonzero(np.isinf(column) & wrong & counts)).size:
-            raise InputError(
-                f"scores: {len(found)} {name} trials have probability {value}, the first at index {found[0]}: their "
-                "cost is infinite. Find out what rounded them, or clip probabilities to [1e-6, 1 - 1e-6] for example."
+            raise TrialError(
+                f"scores: {len(found)} {name} trials have probability {value}, the first ",
+                int(found[0]),
+                ": their cost is infinite. Find out what rounded them, or clip probabilities to [1e-6, 1 - 1e-6] for "
+                "example.",
             )
 
 
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """A look at trials that finds the ends of probabilities of non-targets and of targets, if all are possible."""
+
+    model: BetaCalibrator
+
+    def __call__(self, trials: Labelled | Chunk) -> Ends:
+        data = trials if isinstance(trials, Labelled) else Labelled.of_piece(trials)
+        _require_possible(self.model._columns(data.score), data)  # noqa: SLF001
+        counting = data.score if data.weight is None else data.score[data.weight > 0]
+        truth = data.is_target if data.weight is None else data.is_target[data.weight > 0]
+        own = [counting[truth == kind] for kind in (False, True)]
+        return Ends.of([np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own])
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretched:
+    """The form of trials whose columns are some of those of the map."""
+
+    model: BetaCalibrator
+    used: tuple[int, ...]
+
+    def __call__(self, scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], None]:
+        columns = self.model._columns(scores[0])  # noqa: SLF001
+        return [columns[k] for k in self.used], None
+
+
 def _best(
-    columns: list[FloatArray], data: Labelled, log_odds: float, ridge: float
+    data: Any, model: BetaCalibrator, ends: Ends, *, log_odds: float, ridge: float
 ) -> tuple[LinearFit | None, tuple[int, ...]]:
     """The best fit without negative weights, and which columns it uses; None if it uses none.
 
@@ -185,17 +217,11 @@ def _best(
     """
 
     def fit(*used: int) -> LinearFit:
-        return train(
-            [columns[k] for k in used],
-            data.is_target,
-            weights=data.float_weight,
-            alpha=1.0,
-            beta=1.0,
-            log_odds=log_odds,
-            ridge=ridge,
-        )
+        given = data.linear(_Stretched(model, used))
+        return train_trials(given, alpha=1.0, beta=1.0, log_odds=log_odds, ridge=ridge)
 
-    if data.tar.max() <= data.non.min() and data.tar.min() < data.non.max():
+    (low_non, low_tar), (high_non, high_tar) = ends.low.tolist(), ends.high.tolist()
+    if high_tar <= low_non and low_tar < high_non:
         return None, ()  # no target scores above a non-target, and some below
     try:
         both = fit(0, 1)

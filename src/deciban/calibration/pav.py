@@ -10,10 +10,9 @@ import numpy as np
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav, block_llr, pool
 from deciban.errors import InputError, warn
-from deciban.metrics import pav
 from deciban.models.loading import NUMBER
 from deciban.models.model import Plain
-from deciban.models.two_class import Calibrator, Labelled, outcome
+from deciban.models.two_class import Calibrator, outcome
 from deciban.models.uncertainty import Bounds
 from deciban.types import BoolArray, CountArray, FloatArray
 
@@ -87,6 +86,7 @@ class PavCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "pav"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
     llr_: FloatArray
@@ -114,9 +114,9 @@ class PavCalibrator(Calibrator):
         words = "A bound is in [0, 1e300], in nats, or None"
         return smoothing, _validate.in_range(self.bound, "bound", 0.0, _MOST, words)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         smoothing, bound = self._checked()
-        blocks = pav(**data.as_sets(data.score))
+        blocks: Pav = data.pav
         self.low_, self.high_, llr = (
             _smoothed(blocks, smoothing) if smoothing else (blocks.low, blocks.high, blocks.llr)
         )

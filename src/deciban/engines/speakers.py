@@ -15,7 +15,7 @@ import numpy as np
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.engines.work import Locked, Work
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
-from deciban.trials.units import connected
+from deciban.trials.units import FOUND, connected
 from deciban.types import AnyArray, IntArray
 
 _MOST_LINKS = 1 << 21
@@ -140,7 +140,7 @@ class SpeakersByName:
     def about(self) -> TrialUnits:
         """All speakers, of no trial."""
         none = np.zeros(0, np.int64)
-        return TrialUnits((none, none), self.keys, "speaker", "found from target trials")
+        return TrialUnits((none, none), self.keys, "speaker", FOUND)
 
     def units_of(self, chunk: Chunk) -> TrialUnits:
         """The speakers of trials that count."""
@@ -149,7 +149,7 @@ class SpeakersByName:
             codes[np.searchsorted(own, side)]
             for codes, own, side in zip(self.codes, self.names, chunk.names, strict=True)
         ]
-        return TrialUnits((codes[0], codes[1]), self.keys, "speaker", "found from target trials")
+        return TrialUnits((codes[0], codes[1]), self.keys, "speaker", FOUND)
 
 
 def counting(chunk: Chunk) -> Chunk:

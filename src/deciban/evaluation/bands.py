@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, in_blocks
+from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.optimism import WithoutGroups
@@ -60,23 +59,25 @@ class Bands:
         thresholds = summary.pav.thresholds
         best = thresholds[summary.rocch.best_vertices(self.log_odds)]
         self.at = {
-            "act_error": _positions(cells, -self.log_odds),
-            "min_error": _positions(cells, best),
-            "above": _positions(cells, self.levels),
+            "act_error": cells.positions(-self.log_odds),
+            "min_error": cells.positions(best),
+            "above": cells.positions(self.levels),
         }
         rates = self._error_rates("min_error")
         self.moved = ((rates > 0.0) & (rates < 1.0)).any(axis=1)
         self.hull = np.unique(np.linspace(0, len(thresholds) - 1, min(len(thresholds), self.MOST_BLOCKS)).astype(int))
-        self.at["hull"] = _positions(cells, thresholds[self.hull])
+        self.at["hull"] = cells.positions(thresholds[self.hull])
         with np.errstate(over="ignore"):
             heavy = np.exp(np.abs(self.log_odds))
         self.weights = np.where(self.log_odds <= 0, 1.0, heavy), np.where(self.log_odds <= 0, heavy, 1.0)
-        self.chosen = None if without is None else without.thresholds(self.log_odds, costs.one_trial)
+        self.chosen = None if without is None else without.thresholds(self.log_odds)
         entropy = {
             "act_cross_entropy": _entropy(costs, self.entropy_log_odds, best=False),
             "min_cross_entropy": _entropy(costs, self.entropy_log_odds, best=True),
         }
         self.entropy = {name: one for name, one in entropy.items() if one is not None}  # others are off the plot
+        self.places, rows = np.unique(np.concatenate(list(self.at.values())), return_inverse=True)
+        self.rows = dict(zip(self.at, np.split(rows, np.cumsum([len(at) for at in self.at.values()])), strict=False))
         self.starts = np.searchsorted(costs.block, np.arange(len(summary.pav.llr)))
         slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
@@ -100,8 +101,7 @@ class Bands:
             rejected = cells < self.at[name]
             one, other = self.weights
             own = tar.influence(one * rejected, of_tar) + non.influence(other * ~rejected, of_non)
-            own = self._held_out(name, own, part, (as_array(of_tar), as_array(of_non)))
-            parts.append(own[:, :: self.keep_every].T.copy())
+            parts.append(self._held_out(name, own.T, part, _below((of_tar, of_non)))[:: self.keep_every].copy())
 
     def add(
         self, part: slice | None, tar: UnitCounts, of_tar: Table, non: UnitCounts, of_non: Table, *, keep: bool = True
@@ -110,34 +110,37 @@ class Bands:
 
         Without a part of the units, these are groups of them.
         """
-        of_tar, of_non = as_array(of_tar), as_array(of_non)
-        miss, false_alarm = _rates(tar, of_tar), -_rates(non, of_non)  # false alarms are what is not rejected
-        one, other = self.weights
-        for name in ("act_error", "min_error"):
-            influences = one * miss[:, self.at[name]] + other * false_alarm[:, self.at[name]]
-            influences = self._held_out(name, influences, part, (of_tar, of_non))
+        below = _below((of_tar, of_non))
+        starts = np.append(self.starts, self.costs.cells.n_cells)
+        of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
+        weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
+        for name, (one, other) in weights.items():  # false alarms are what is not rejected
+            influences = of_miss[self.rows[name]]
+            influences *= one[:, None]
+            influences -= of_rejected[self.rows[name]] * other[:, None]
+            influences = self._held_out(name, influences, part, below)
             self._add(name, influences)
             if keep and name in self.kept:
-                self.kept[name].append(influences[:, :: self.keep_every].T.copy())
-        self._add("tar_above", miss[:, self.at["above"]])
-        self._add("non_above", false_alarm[:, self.at["above"]])
-        at = self.at["hull"]
-        self._add("hull", (1.0 - self.support) * miss[:, at] + self.support * false_alarm[:, at])
+                self.kept[name].append(influences[:: self.keep_every].copy())
+        self._add("tar_above", of_miss[self.rows["above"]])
+        self._add("non_above", of_rejected[self.rows["above"]])
         for name, costs in self.entropy.items():
-            self._add(name, tar.influence(costs[0], of_tar) + non.influence(costs[1], of_non))
-        self._add("pav", _block_log(tar, of_tar, self.starts) - _block_log(non, of_non, self.starts))
+            self._add(name, (tar.influence(costs[0], of_tar) + non.influence(costs[1], of_non)).T)
+        of_block = _block_log(tar, of_tar, below[0], starts)
+        of_block -= _block_log(non, of_non, below[1], starts)
+        self._add("pav", of_block)
 
     def _held_out(
-        self, name: str, influences: FloatArray, part: slice | None, tables: tuple[FloatArray, FloatArray]
+        self, name: str, influences: FloatArray, part: slice | None, below: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
         """Influences on least errors by thresholds that were chosen without the units of a block."""
         if name != "min_error" or self.chosen is None or part is None:
             return influences
-        held_out = self.chosen.influence(part, tables, self.weights)
-        return np.where(self.moved & self.chosen.are_inside, held_out, influences)
+        held_out = self.chosen.influence(part, below, self.weights)
+        return np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
 
     def _add(self, name: str, influences: FloatArray) -> None:
-        squares = np.einsum("ug,ug->g", influences, influences)
+        squares = np.einsum("gu,gu->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
 
     def influences(self, n_seen: tuple[int, int]) -> dict[str, CurveInfluences]:
@@ -188,27 +191,38 @@ class Bands:
         return {**wide, "pav": found["pav"]}
 
 
-def _positions(cells: Cells, thresholds: FloatArray) -> IntArray:
-    return np.array([cells.below(float(threshold)) for threshold in thresholds], np.int64)
+def _below(tables: tuple[Table, Table]) -> tuple[FloatArray, FloatArray]:
+    """Trials of each unit of a block in the first 0, 1, ... cells, (n_cells + 1, n), of both classes."""
+    tar, non = (cumulated(np.ascontiguousarray(as_array(one).T)) for one in tables)
+    return tar, non
 
 
-def _rates(counts: UnitCounts, table: CountArray) -> FloatArray:
-    """Influences on the share of trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
-    mean = np.cumsum(counts.in_cells) / counts.total
-    found = np.empty((len(table), table.shape[1] + 1))
-    found[:, 0], below = 0.0, found[:, 1:]
-    np.cumsum(table, axis=1, out=below)
-    below -= np.outer(table.sum(axis=1), mean)
-    below /= counts.total
+def _rates(counts: UnitCounts, below: FloatArray, places: IntArray) -> FloatArray:
+    """Influences on the share of trials in so many of the first cells, (n_places, n)."""
+    mean = np.append(0.0, np.cumsum(counts.in_cells))[places] / counts.total
+    found = below[places]
+    found -= np.outer(mean, below[-1])
+    found /= counts.total
     return found
 
 
-def _block_log(counts: UnitCounts, table: CountArray, starts: IntArray) -> FloatArray:
-    """Influences on the logarithm of the share of trials in each PAV block."""
-    own = np.add.reduceat(table, starts, axis=1)
-    whole = np.add.reduceat(counts.in_cells, starts)
+def _block_log(counts: UnitCounts, table: Table, below: FloatArray, starts: IntArray) -> FloatArray:
+    """Influences on the logarithm of the share of trials in each PAV block, (n_blocks, n).
+
+    Parameters
+    ----------
+    counts : UnitCounts
+    table : (n, n_cells) array or sparse matrix
+    below : (n_cells + 1, n) array
+        The same cumulated: whole numbers are differences of it; of others, a light block keeps all its digits.
+    starts : (n_blocks + 1,) array
+    """
+    is_whole = counts.in_cells.dtype == np.int64
+    own = np.diff(below[starts], axis=0) if is_whole else np.add.reduceat(as_array(table).T, starts[:-1], axis=0)
+    whole = np.add.reduceat(counts.in_cells, starts[:-1])[:, None]
     shares = np.divide(own, whole, out=np.zeros(own.shape), where=whole > 0)
-    return np.asarray(shares - (table.sum(axis=1) / counts.total)[:, None])
+    shares -= below[-1] / counts.total
+    return np.asarray(shares)
 
 
 def _slopes(llr: FloatArray) -> FloatArray:

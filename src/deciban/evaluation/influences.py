@@ -46,12 +46,12 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         return None
     about = summary.units.about
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), about.n_units)
-    tar, non = summary.units.counts(cells)
+    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
+    tar, non = summary.units.counts(cells, (costs.n_tar, costs.n_non))
     n_units = int(np.count_nonzero(tar.totals + non.totals))
     seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
     if max(seen) < 2:
         return None
-    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)

@@ -121,5 +121,16 @@ def _optimism(one: OneSystem, known: Uncertainty) -> Iterator[str]:
         yield f"Found on the same trials: {'; '.join(found)}.{where}"
 
 
+def corrected_detectors(systems: Sequence[OneSystem]) -> str:
+    """What intervals of minima of single classes lie around, where these are corrected; else empty."""
+    for one in systems:
+        known = one.uncertainty
+        if known is not None and _method(known) == LINEARISED:
+            of_classes = (found for figure, found in known.estimates.items() if figure[0] == "detectors")
+            if any(found.corrected is not None for found in of_classes):
+                return f"intervals of minima and losses lie around what these rather are on new {known.noun}s"
+    return ""
+
+
 def _written(value: float, in_percent: bool) -> str:  # noqa: FBT001  # one of a row of three
     return f"{100 * value:z.2f} %" if in_percent else f"{value:z.3f}"

@@ -139,9 +139,7 @@ class FiguresOfEvaluation:
                 p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
                 yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
                 yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
-        mean, nothing = np.mean(act, axis=0), unseen[0]
-        above, below = (float(np.mean([getattr(one, way) for one in unseen])) for way in ("above", "below"))
-        nothing = replace(nothing, above=above, below=below)
+        mean, nothing = np.mean(act, axis=0), NothingSeen.mean(unseen)
         yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, mean, "log", nothing)
         nothing = self._none(math.inf, 1.0)
         least = partial(_mean_dcf, all_odds)
@@ -149,11 +147,7 @@ class FiguresOfEvaluation:
 
     def _of_rates(self, weights: tuple[float, float], p_miss: float, p_fa: float) -> NothingSeen:
         """What is known of a sum of error rates at a fixed threshold, of which some are 0 or 1."""
-        few = min(self.n_units)
-        rates = [NothingSeen.of_rate(rate, n) for rate, n in zip((p_miss, p_fa), self.n_units, strict=True)]
-        above = max(w * few / one.n_units * one.above for w, one in zip(weights, rates, strict=True))
-        below = sum(w * few / one.n_units * one.below for w, one in zip(weights, rates, strict=True))
-        return NothingSeen(few, above, below, is_part=True)
+        return NothingSeen.of_sum((p_miss, p_fa), weights, self.n_units)
 
     def _errors(self) -> Iterator[LinearFigure]:
         found, rates = self.found, self.costs.rates

@@ -20,7 +20,7 @@ import numpy as np
 
 from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import Table, UnitCounts, sums_of_rows
+from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
 from deciban.evaluation.linear_figures import LinearFigure
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -38,8 +38,10 @@ class WithoutGroups:
         Of targets and non-targets, by what is best without each group.
     means : pair of (n_figures,) arrays
         Mean costs of trials by decisions that were chosen without them.
-    own, left : pairs of (n_groups, n_cells) arrays
-        Targets and non-targets of each group, and those that have nothing to do with it.
+    own : pair of (n_groups, n_cells) arrays
+        Targets and non-targets of each group.
+    best : BestDecisions
+        What is best without each group, for other trials.
     totals : (float, float)
         Trials of the classes.
     """
@@ -49,7 +51,7 @@ class WithoutGroups:
     costs: tuple[FloatArray, FloatArray]
     means: tuple[FloatArray, FloatArray]
     own: tuple[CountArray, CountArray]
-    left: tuple[CountArray, CountArray]
+    best: BestDecisions
     totals: tuple[float, float]
 
     @classmethod
@@ -74,7 +76,8 @@ class WithoutGroups:
         n_groups = len(own[0])
         if n_groups < 2 or not all(counts.any(axis=1).all() for counts in left):
             return None
-        shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left)
+        best = BestDecisions.of(*left)
+        shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left, best)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
         means = [mean / counts.sum() for mean, counts in zip(means, own, strict=True)]
         return cls(
@@ -83,7 +86,7 @@ class WithoutGroups:
             costs=(held_out[0], held_out[1]),
             means=(means[0], means[1]),
             own=own,
-            left=left,
+            best=best.bounded(*costs.one_trial),
             totals=(tar.total, non.total),
         )
 
@@ -101,18 +104,16 @@ class WithoutGroups:
         found = np.zeros((len(group), len(self.shifts)))
         for number in np.unique(group):
             rows = np.flatnonzero(group == number)
-            for k, table in enumerate((of_tar[rows], of_non[rows])):
-                own = table @ self.costs[k][number] - np.outer(sums_of_rows(table), self.means[k])
-                found[rows] += own / self.totals[k]
+            for k, table in enumerate((of_tar, of_non)):
+                found[rows] += table[rows] @ ((self.costs[k][number] - self.means[k]) / self.totals[k])
         return found
 
-    def thresholds(self, log_odds: FloatArray, one_trial: tuple[float, float]) -> ThresholdsWithoutGroups:
-        """The best thresholds at priors; ``one_trial`` is what a trial of each class counts."""
-        best = BestDecisions.of(*self.left).bounded(*one_trial)
-        llr = best.llr[best.block]
+    def thresholds(self, log_odds: FloatArray) -> ThresholdsWithoutGroups:
+        """The best thresholds at priors."""
+        llr = self.best.llr[self.best.block]
         at = np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in llr])
         rejected = [
-            np.take_along_axis(_cumulated(counts), at, axis=1).sum(axis=0) / counts.sum() for counts in self.own
+            np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum() for counts in self.own
         ]
         return ThresholdsWithoutGroups(self.group, at, (rejected[0], rejected[1]), self.totals, llr.shape[1])
 
@@ -145,31 +146,26 @@ class ThresholdsWithoutGroups:
         return np.asarray(((self.at > 0) & (self.at < self.n_cells)).any(axis=0))
 
     def influence(
-        self, part: slice, tables: tuple[FloatArray, FloatArray], weights: tuple[FloatArray, FloatArray]
+        self, part: slice, below: tuple[FloatArray, FloatArray], weights: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
-        """What units of a block do to weighted error rates, (n, n_places), by thresholds chosen without them.
+        """What units of a block do to weighted error rates, (n_places, n), by thresholds chosen without them.
 
         Parameters
         ----------
         part : slice
             Which units.
-        tables : pair of (n, n_cells) arrays
-            Their targets and non-targets.
+        below : pair of (n_cells + 1, n) arrays
+            Their targets and non-targets in the first 0, 1, ... cells.
         weights : pair of (n_places,) arrays
             Of misses and of false alarms.
         """
-        at, shares = self.at[self.group[part]], []
-        for table, mean, total in zip(tables, self.rejected, self.totals, strict=True):
-            below = np.take_along_axis(_cumulated(table), at, axis=1)
-            shares.append((below - np.outer(table.sum(axis=1), mean)) / total)
-        return np.asarray(weights[0] * shares[0] - weights[1] * shares[1])  # false alarms are what is not rejected
-
-
-def _cumulated(table: CountArray) -> FloatArray:
-    """Trials in the first 0, 1, ... cells, (n, n_cells + 1)."""
-    found = np.zeros((len(table), table.shape[1] + 1))
-    np.cumsum(table, axis=1, out=found[:, 1:])
-    return found
+        at, shares = self.at.T[:, self.group[part]], []
+        for table, mean, weight, total in zip(below, self.rejected, weights, self.totals, strict=True):
+            own = np.take_along_axis(table, at, axis=0)
+            own -= np.outer(mean, table[-1])
+            own *= weight[:, None] / total
+            shares.append(own)
+        return np.asarray(shares[0] - shares[1])  # false alarms are what is not rejected
 
 
 def chosen_without(
@@ -177,6 +173,7 @@ def chosen_without(
     costs: LinearCosts,
     whole: tuple[CountArray, CountArray],
     left: tuple[CountArray, CountArray],
+    best: BestDecisions | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """What to add to minima, and what decisions cost that were made without each of at least two groups.
 
@@ -190,13 +187,15 @@ def chosen_without(
         All targets and non-targets in the cells.
     left : pair of (n_groups, n_cells) arrays
         Those without each group, in the same unit as the costs have them.
+    best : BestDecisions, optional
+        What is best for the latter, if it is known.
 
     Returns
     -------
     shifts : (n_figures,) array
     held_out : (2, n_groups, n_cells, n_figures) array
     """
-    best = BestDecisions.of(*left)
+    best = BestDecisions.of(*left) if best is None else best
     all_of_them = _minima(figures, costs.best, whole)
     rates = np.array([one.rate for one in figures])
     shifts = shifts_of(all_of_them[0], _minima(figures, best, left), rates)

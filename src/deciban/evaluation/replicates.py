@@ -37,7 +37,7 @@ class ReplicatedFigures:
     def __init__(self, figures: Sequence[LinearFigure]) -> None:
         self.figures = figures
         self.fixed = [k for k, one in enumerate(figures) if isinstance(one.costs, np.ndarray)]
-        self.costs = np.stack([figures[k].costs for k in self.fixed], axis=-1)
+        self.costs = np.stack([figures[k].costs for k in self.fixed], axis=1)
 
     @property
     def names(self) -> list[Figure]:
@@ -53,13 +53,12 @@ class ReplicatedFigures:
             Some of each class in each table.
         """
         shares = [counts / counts.sum(axis=1)[:, None] for counts in (n_tar, n_non)]
-        values, best = np.zeros((len(n_tar), len(self.figures))), BestDecisions.of(n_tar, n_non)
+        values, best = np.zeros((len(n_tar), len(self.figures))), BestDecisions.of(n_tar, n_non).by_block()
         for own, costs in zip(shares, self.costs, strict=True):
-            values[:, self.fixed] += np.einsum("rc,cf->rf", own, costs)  # unlike BLAS, adds in one order
+            values[:, self.fixed] += np.einsum("rc,fc->rf", own, costs)  # unlike BLAS, adds in one order
         for k, one in enumerate(self.figures):
             if one.least is not None:
-                least = one.least(best)
-                values[:, k] += sum(np.einsum("rc,rc->r", *pair) for pair in zip(shares, least, strict=True))
+                values[:, k] += best.means(one.least(best))
                 np.clip(values[:, k], *one.limits, out=values[:, k])  # what rounding leaves beyond
             elif one.name == "auc":
                 values[:, k] = _areas(*shares)  # in each class a mean over the other

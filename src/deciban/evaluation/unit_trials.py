@@ -34,7 +34,7 @@ class Resampling:
         Of all trials in their order; None where the summary has them, or they are not known.
     level : float
     optimism : bool or None
-        Whether minima are corrected for having been found on the same trials; None: of two classes, and of up to 20.
+        Whether minima are corrected for having been found on the same trials; None: of two classes only.
     keep : bool or None
         Whether the influences of units are kept, as comparisons need them; None: unless they are very many.
     bootstrap : int
@@ -73,8 +73,8 @@ class TrialsByUnit(ABC):
         """The units: their keys, what one is called, and how they were found."""
 
     @abstractmethod
-    def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
-        """Count targets and non-targets by unit and cell."""
+    def counts(self, cells: Cells, in_cells: tuple[CountArray, CountArray]) -> tuple[UnitCounts, UnitCounts]:
+        """Count targets and non-targets by unit and cell; ``in_cells`` are the trials (or weight) of each class."""
 
     def in_memory(self, what: str) -> UnitTrials:
         """The trials themselves.
@@ -147,12 +147,12 @@ class UnitTrials(TrialsByUnit):
         """See `TrialsByUnit.in_memory`."""
         return self
 
-    def counts(self, cells: Cells) -> tuple[UnitCounts, UnitCounts]:
+    def counts(self, cells: Cells, in_cells: tuple[CountArray, CountArray]) -> tuple[UnitCounts, UnitCounts]:
         """See `TrialsByUnit.counts`."""
         group = groups_of_units(self.units[0].keys, N_GROUPS)
         tar, non = (
-            UnitCounts.of(scores, units, cells, group, weights)
-            for scores, units, weights in zip(self.scores, self.units, self.weights, strict=True)
+            UnitCounts.of(scores, units, cells, group, weights, in_cells=known)
+            for scores, units, weights, known in zip(self.scores, self.units, self.weights, in_cells, strict=True)
         )
         return tar, non
 

@@ -13,7 +13,12 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import Fit
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_training import LinearFit
+from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
+from deciban.io.shards.pieces import ShardSource
+from deciban.models.in_pieces import TrialsInPieces, scores_alone
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
 from deciban.models.two_class import Fusion, results_of
@@ -219,12 +224,24 @@ class LinearFusion(Fusion):
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
         own, counts = checked_units(units, len(data.scores), data.weight)
-        fit = self._train(data.scores, data.is_target, data.float_weight, reach=data.reach)
+        given = Trials.of(data.scores, data.is_target, weights=data.float_weight, reach=data.reach)
+        fit = self._learn(self._train(given))
+        self.training_ = Training.on(data.scores, data.is_target, data.float_weight, results_of(fit))
+        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
+        return self
+
+    def _learn(self, fit: LinearFit) -> LinearFit:
+        """Take over what training found."""
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_ = fit.offset
         self.penalized_objective_ = penalized(fit, self.ridge)
-        self.training_ = Training.on(data.scores, data.is_target, data.float_weight, results_of(fit))
-        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
+        return fit
+
+    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        data = TrialsInPieces(source, engine, memory)
+        fit = self._learn(self._train(data.linear(scores_alone)))
+        self.training_ = data.training(results_of(fit))
         return self
 
     def _uncertainty(self, data: LabelledSystems, units: TrialUnits) -> ParameterCovariance:

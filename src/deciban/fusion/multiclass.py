@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +13,9 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
-from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import penalized, require_systems
+from deciban.io.shards.pieces import Chunk
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassModel, LabelledClasses
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
@@ -77,6 +78,7 @@ class MulticlassFusion(ClassModel):
     """
 
     kind: ClassVar[str] = "multiclass-fusion"
+    fits_pieces = True
     is_fusion = True
     no_errors = ""
     table_name = "fusion"
@@ -118,11 +120,11 @@ class MulticlassFusion(ClassModel):
         checked = [_validate_classes.loglik(table[:, k], f"loglik[:, {k}]") for k in range(table.shape[1])]
         return table if checked[0].dtype == table.dtype else np.stack(checked, axis=1)
 
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         ridge, offset = self._checked()
-        form: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "ridge": ridge, "offset": offset}
-        fit = train_classes(data.scores, data.label, **form, classes=data.classes)
-        _require_positive(data.scores, fit.weights, np.flatnonzero(fit.weights <= 0.0), data.weight)
+        fit = data.train(ridge=ridge, offset=offset)
+        if np.any(fit.weights <= 0.0):
+            data.look(_Positive(fit.weights))
         results = self._results_of(fit)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_, self.objective_ = fit.offsets, fit.objective
@@ -169,6 +171,18 @@ class MulticlassFusion(ClassModel):
         if len(parameters["weights"]) != len(parameters["standardized_weights"]):
             raise InputError("weights and standardized_weights are not equally many.")
         super().set_parameters(parameters)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Positive:
+    """A look at trials that finds nothing, and refuses what `_require_positive` refuses."""
+
+    weights: FloatArray
+
+    def __call__(self, trials: LabelledClasses | Chunk) -> None:
+        many = isinstance(trials, LabelledClasses)
+        systems = trials.scores if many else np.stack(trials.scores, axis=1)  # type: ignore[arg-type]
+        _require_positive(np.asarray(systems), self.weights, np.flatnonzero(self.weights <= 0.0), trials.weight)
 
 
 def _require_positive(

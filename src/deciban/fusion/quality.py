@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.linear_objective import Trials
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
 from deciban.fusion.quality_measures import (
@@ -215,7 +216,7 @@ class QualityFusion(Fusion):
         side_scores = list(own.tables["trial"].T) if "trial" in own.tables else []
         columns = [*known.columns, *side_scores, *terms.columns]
         try:
-            fit = self._train(columns, known.is_target, known.float_weight)
+            fit = self._train(Trials.of(columns, known.is_target, weights=known.float_weight))
         except TrialError as error:
             raise error.among(np.flatnonzero(measures.present)) from None
         if terms.columns:

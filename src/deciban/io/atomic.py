@@ -11,6 +11,7 @@ import secrets
 import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import IO
 from deciban.io.source import require_file_name
 
 _UNFINISHED: set[Path] = set()
-"""Files of this process that are being written, for whoever ends it without waiting."""
+"""Files and folders of this process that are to go, for whoever ends it without waiting."""
 
 _ABANDONED = 60.0
 """Seconds after the last write from which a file that nobody claims is taken for abandoned."""
@@ -83,7 +84,52 @@ def remove_unfinished() -> None:
     """Remove what this process has not written to its end: it is about to stop, in the middle of whatever it does."""
     for aside in list(_UNFINISHED):
         with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)
+            if aside.is_dir():
+                shutil.rmtree(aside, ignore_errors=True)
+            else:
+                aside.unlink(missing_ok=True)
+
+
+class ScratchFolder:
+    """A folder for temporary files (in ``TMPDIR``), which goes when nobody needs it any more or the process ends.
+
+    Attributes
+    ----------
+    path : path
+
+    Examples
+    --------
+    >>> folder = ScratchFolder()
+    >>> with folder.or_nothing() as path:
+    ...     path.is_dir()
+    True
+    >>> folder.remove()
+    >>> path.exists()
+    False
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="deciban-"))
+        _UNFINISHED.add(self.path)
+        self._gone = weakref.finalize(self, _remove, self.path)
+
+    def remove(self) -> None:
+        """Remove it now."""
+        self._gone()
+
+    @contextmanager
+    def or_nothing(self) -> Iterator[Path]:
+        """Remove it if the block fails."""
+        try:
+            yield self.path
+        except BaseException:
+            self.remove()
+            raise
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    _UNFINISHED.discard(folder)
 
 
 def _prefix(target: Path) -> str:

@@ -111,7 +111,9 @@ def merged_parts(parts: Sequence[SummaryPart], names: Sequence[str]) -> SummaryP
             )
         if bool(one.refined) != bool(first.refined):
             lacking, other = (name, first_name) if first.refined else (first_name, name)
-            raise InputError(f"{lacking}: has seen one pass, {other} two. Merge summaries of one pass, or those of two.")
+            raise InputError(
+                f"{lacking}: has seen one pass, {other} two. Merge summaries of one pass, or those of two."
+            )
         if first.refined and one.counts_sha256 != first.counts_sha256:
             raise InputError(
                 f"{name}: was refined by other counts than {first_name}. Refine all shards by one merged summary."

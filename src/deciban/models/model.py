@@ -45,6 +45,18 @@ def fingerprint(
     >>> one == fingerprint([np.array([1.0, 2.0])], np.array([False, True]), None)
     False
     """
+    return in_digits(digits_of(columns, is_target, weights))
+
+
+def in_digits(total: int) -> str:
+    """A fingerprint as it is written."""
+    return f"{total:016x}"
+
+
+def digits_of(
+    columns: Sequence[AnyArray] | ScoreArray, is_target: BoolArray | IntArray, weights: FloatArray | None
+) -> int:
+    """The `fingerprint` as a number: those of some trials and of others add up, modulo 2**64."""
     n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
     of_label, of_weight, *of_columns = [np.uint64((k * _STEP & (1 << 64) - 1) | 1) for k in range(1, n_columns + 3)]
     factors = np.array(of_columns, np.uint64)
@@ -66,7 +78,7 @@ def fingerprint(
             mixed *= _MIXER
             mixed ^= mixed >> np.uint64(29)  # otherwise trials could exchange scores unnoticed
             total += mixed.sum(dtype=np.uint64)
-    return f"{int(total):016x}"
+    return int(total)
 
 
 def _bits(values: AnyArray) -> NDArray[np.uint64]:

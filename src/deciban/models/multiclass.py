@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,17 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.descent import Fit
+from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
+from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.model import Plain, Training, fingerprint
 from deciban.models.score_model import ScoreModel, error_in_words
 from deciban.models.two_class import results_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty, checked_units
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.training.multiclass_training import ClassFit
 
 NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
 """Names of the classes in a model file."""
@@ -55,10 +60,40 @@ class LabelledClasses:
     weight: CountArray | None
     classes: _validate_classes.Names
 
+    @classmethod
+    def of_piece(cls, chunk: Chunk, prior: FloatArray) -> LabelledClasses:
+        """The trials of a piece of a source of one system; classes may be missing."""
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return cls(chunk.scores[0], chunk.truth, len(prior), prior, chunk.weight, None)
+
     @property
     def float_weight(self) -> FloatArray | None:
         """Weights as floats, for sums."""
         return None if self.weight is None else self.weight.astype(np.float64, copy=False)
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return np.bincount(self.label, self.float_weight, minlength=self.n_classes).astype(np.float64)
+
+    def look(self, look: Callable[[LabelledClasses], Any]) -> Any:
+        """What a look at them finds."""
+        return look(self)
+
+    def tell_nothing(self) -> int:
+        """How many trials count, if the only system scores all of them in the same way; else 0."""
+        from deciban.core.classes.certainty import CountedTrials  # these are for training alone
+        from deciban.core.classes.loglik import are_alike
+
+        counted = CountedTrials.of(self.scores[:, None, :], self.label, self.prior, self.float_weight).trials
+        return len(counted) if are_alike(counted.systems[:, 0]) else 0
+
+    def train(self, **form: Any) -> ClassFit:
+        """See `deciban.core.training.multiclass_training.train_classes`."""
+        from deciban.core.training.multiclass_training import train_classes
+
+        known: dict[str, Any] = {"prior": self.prior, "weights": self.float_weight, "classes": self.classes}
+        return train_classes(self.scores, self.label, **known, **form)
 
     def take(self, rows: BoolArray) -> LabelledClasses:
         """Some of the trials."""
@@ -160,9 +195,26 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
+    fits_pieces: ClassVar[bool] = False
+    """Whether training takes trials in pieces, too."""
+
+    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+        """Train on the trials of a source; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        if not self.fits_pieces:
+            return super().fit_pieces(source, engine, memory)
+        from deciban.models.classes_in_pieces import ClassesInPieces
+
+        data = ClassesInPieces(source, engine, self.prior)
+        if not self.is_fusion:
+            data.require_one_system(type(self).__name__)
+        results = self._fit(data)
+        self.classes_ = source.classes
+        self.training_ = data.training(results)
+        return self
+
     @abstractmethod
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing."""
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        """Set the parameters, and return what else is worth knowing; data are `LabelledClasses` or in pieces."""
 
     def transform(self, loglik: ArrayLike) -> FloatArray:
         """Map the log-likelihoods of trials.

@@ -16,7 +16,9 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
+from deciban.engines.work import Engine
 from deciban.errors import DecibanWarning, InputError, warn
+from deciban.io.shards.pieces import ShardSource
 from deciban.models.model import Model
 from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
@@ -196,6 +198,33 @@ class ScoreModel(Model):
     @abstractmethod
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
+
+    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:  # noqa: ARG002
+        """Train on trials in pieces, whatever their number: what `fit` finds in memory, to about 1e-12.
+
+        Parameters
+        ----------
+        source : ShardSource
+        engine : Engine
+            Where passes run.
+        memory : int
+            Bytes that may be taken.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        FormatError, OSError
+            As reading does.
+        InputError
+            As `fit`; a trial is named by its number in a piece. Or if models of this kind need all trials in memory.
+        """
+        raise InputError(
+            f"{type(self).__name__}: needs all trials in memory, and {source.name} is read in pieces. Allow more "
+            "memory (memory=, --memory), or train on a sample of these trials."
+        )
 
     @abstractmethod
     def transform(self, *args: Any, **kwargs: Any) -> FloatArray:

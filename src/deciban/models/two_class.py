@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores, cross_entropy, scoring_rule_cost
 from deciban.core.training.descent import Fit
 from deciban.core.training.influences import linear_influences
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_training import LinearFit, train
+from deciban.core.training.linear_training import LinearFit, train_trials
+from deciban.core.training.parts import PartsOfTrials
+from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
+from deciban.io.shards.pieces import Chunk, ShardSource
+from deciban.metrics.ranks import pav
+from deciban.models.in_pieces import Form, TrialsInPieces
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import LabelledTrials, ParameterRow, ScoreModel
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
@@ -53,12 +59,32 @@ class Labelled(LabelledTrials):
         score = _validate.scores(scores, "scores")
         return cls(score, *_validate.labels(is_target, sample_weight, len(score)))
 
+    @classmethod
+    def of_piece(cls, chunk: Chunk) -> Labelled:
+        """The trials of a piece of a source of one system; a class may be missing."""
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return cls(chunk.scores[0], chunk.truth, chunk.weight)
+
     @property
     def counting(self) -> Labelled:
         """Without the trials of weight 0."""
         if self.weight is None or self.weight.all():
             return self
         return self.take(self.weight > 0)
+
+    def linear(self, form: Form) -> Trials:
+        """Trials to train weights of columns on."""
+        columns, base = form([self.score])
+        return Trials.of(columns, self.is_target, weights=self.float_weight, base=base)
+
+    @property
+    def pav(self) -> Pav:
+        """PAV blocks of the scores."""
+        return pav(**self.as_sets(self.score))
+
+    def look(self, look: Callable[[Labelled], Any]) -> Any:
+        """What a look at them finds."""
+        return look(self)
 
     def take(self, rows: BoolArray) -> Labelled:
         """Some of the trials.
@@ -87,6 +113,9 @@ class Labelled(LabelledTrials):
 
 class Calibrator(ScoreModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
+
+    fits_pieces: ClassVar[bool] = False
+    """Whether training takes trials in pieces, too."""
 
     def fit(
         self,
@@ -143,9 +172,19 @@ class Calibrator(ScoreModel):
 
         return JackknifeMaps.of(trained_on, units)
 
+    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+        """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        if not self.fits_pieces:
+            return super().fit_pieces(source, engine, memory)
+        data = TrialsInPieces(source, engine, memory)
+        data.require_one_system(type(self).__name__)
+        results = self._fit(data)
+        self.training_ = data.training(results)
+        return self
+
     @abstractmethod
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing."""
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        """Set the parameters, and return what else is worth knowing; data are `Labelled` or `TrialsInPieces`."""
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Turn scores into log-likelihood ratios.
@@ -257,16 +296,15 @@ class TrainedByRule(ScoreModel):
         alpha, beta, log_odds, _ = self._rule()
         return scoring_rule_cost(tar, non, log_odds, alpha, beta)
 
-    def _train(
-        self, columns: Sequence[ScoreArray] | ScoreArray, is_target: BoolArray, weights: FloatArray | None, **form: Any
-    ) -> LinearFit:
+    def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
+        """Train on trials in memory or in parts, which have no class weights yet."""
         alpha, beta, log_odds, ridge = self._rule()
         rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
-        fit = train(columns, is_target, weights=weights, **rule, **form)
-        each = columns.T if isinstance(columns, np.ndarray) else columns
-        counting = True if weights is None else weights > 0.0
-        for k, (column, weight) in enumerate(zip(each, fit.weights, strict=True)):
-            if weight <= 0.0 and (np.isinf(np.asarray(column[:])) & counting).any():
+        fit = train_trials(given, **rule, **form)
+        infinite = given.infinite_columns() if np.any(fit.weights <= 0.0) else ()
+        for k, is_infinite in enumerate(infinite):
+            weight = fit.weights[k]
+            if weight <= 0.0 and is_infinite:
                 raise InputError(
                     f"scores: the best weight of {self.called([k])} is {weight:.3g}, but some of its scores are "
                     "infinite: they would be taken for certainty of the wrong class. Negate the scores if larger ones "

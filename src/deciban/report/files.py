@@ -168,7 +168,10 @@ def write_report(
     own = chosen.lenient() if has_train else chosen
     test = evaluate_model(model, files, None, own, quality=request.quality, progress=progress)
     results, before = _before_and_after(model, test.results)
-    page = Page(results=results, before=before, model=model, title=request.title)
+    sure = chosen.how_sure
+    page = Page(
+        results=results, before=before, model=model, title=request.title, level=sure.level if sure.intervals else None
+    )
     if has_train:
         trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation.interval_words import corrected_detectors
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.page import Named, filled, picture
 from deciban.report.rendering import Page
-from deciban.report.text import MULTICLASS, number
+from deciban.report.tables import Row, SideBySide, side_by_side
+from deciban.report.text import MULTICLASS, count, number, percent, sure
 
 _MOST_PANELS = 30
 """Classes up to which each has a panel of its own."""
@@ -33,8 +35,10 @@ def multiclass_page(page: Page) -> str:
         page,
         systems,
         sides=sides,
+        corrected=corrected_detectors(results.systems),
         first=first,
-        points=first.points if len(first.points) > 1 else (),
+        summaries=[(name, _side_by_side(shown, _summary)) for name, shown in sides],
+        costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
         parameters=_parameters(model, first.classes) if isinstance(model, ClassModel) else [],
         plots=[*_figures([one for one, _ in systems]), *(figure for inches, figure in panels if inches <= _HALF)],
         wide=[figure for inches, figure in panels if inches > _HALF],
@@ -45,6 +49,53 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
     """All systems with their colours, those before calibration first."""
     systems = (*(() if before is None else before.systems), *results.systems)
     return list(zip(systems, plots.system_colors(len(systems)), strict=True))
+
+
+def _side_by_side(systems: Named, figures_of: Callable[[ClassEvaluation], Mapping[str, str]]) -> list[SideBySide]:
+    """Tables of the figures of systems, of which every one has the same."""
+    rows = [Row(one.name, color, tuple(figures_of(one).values())) for one, color in systems]
+    return side_by_side(rows, list(figures_of(systems[0][0])))
+
+
+def _summary(one: ClassEvaluation) -> dict[str, str]:
+    """Figures of a system by what they are called; of several costs the mean."""
+    several = len(one.points) > 1
+    entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
+    losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
+    return {
+        "segments": count(float(one.counts.sum())),
+        **(_mean_cost(one) if several else _cost(one, 0)),
+        **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
+        "information": sure(number(one.information), one, "information"),
+        "error rate": sure(percent(one.error_rate), one, "error_rate"),
+        "Brier": sure(number(one.brier), one, "brier"),
+        "cross-entropy": sure(entropy, one, "cross_entropy"),
+    }
+
+
+def _costs(one: ClassEvaluation) -> dict[str, str]:
+    """The average cost at every point, and its mean."""
+    found = _mean_cost(one)
+    for k in range(len(one.points)):
+        found |= _cost(one, k)
+    return found
+
+
+def _mean_cost(one: ClassEvaluation) -> dict[str, str]:
+    costs, words = one.mean_costs, MULTICLASS["mean_cost"]
+    return {
+        words: sure(number(costs["normalized"], 4), one, "mean_normalized"),
+        f"{words}, minimum": sure(number(costs["normalized_min"], 4), one, "mean_normalized_min"),
+    }
+
+
+def _cost(one: ClassEvaluation, k: int) -> dict[str, str]:
+    point = one.points[k]
+    words = f"C_avg at {point.p_target:g}"
+    return {
+        words: sure(number(point.c_avg, 4), one, ("c_avg", k)),
+        f"{words}, minimum": sure(number(point.min_c_avg, 4), one, ("min_c_avg", k)),
+    }
 
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:

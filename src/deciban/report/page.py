@@ -44,8 +44,9 @@ def two_class_page(page: Page) -> str:
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
-        points=tables.points_of(summed),
-        summary=tables.summary(summed, colors * (len(summed) // len(colors))),
+        summaries=tables.side_by_side(
+            tables.summary(summed, colors * (len(summed) // len(colors))), tables.figure_names(summed)
+        ),
         comparison=comparison,
         blocks=comparison.blocks(colors) if comparison else [],
         **_of_model(page, sides),
@@ -107,7 +108,7 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
         from deciban.report.model_card import fusion_section
 
         fusion = fusion_section(model, page.figures, page.selection)
-    return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page.results)}
+    return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page)}
 
 
 def _title(results: Results[Any]) -> str:
@@ -139,17 +140,19 @@ def _figure(results: Results, kind: str, before: Results | None, side: str) -> d
     return picture(drawing, (title, caption), side, f"of {listed([system.name for system in results.systems])}")
 
 
-def _drawn_of_model(model: Model, sides: Sequence[Side], results: Results) -> list[dict[str, str]]:
+def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dict[str, str]]:
     """Draw what the model does to scores, and which thresholds it was trained for."""
     from deciban.calibration import Calibrator, rule_weighting
 
     figures = []
     for side, _, before in sides:
         if isinstance(model, Calibrator) and before is not None and len(before.systems) == 1:
-            drawing = plots.calibration_map(before.systems[0], {model.kind: model})
+            drawing = plots.calibration_map(before.systems[0], {model.kind: model}, level=page.level)
             figures.append(picture(drawing, TWO_CLASS["calibration_map"], side, f"by {model.kind}"))
     points = dict.fromkeys(
-        (point.p_target, point.c_miss, point.c_fa) for system in results.systems for point in system.operating_points
+        (point.p_target, point.c_miss, point.c_fa)
+        for system in page.results.systems
+        for point in system.operating_points
     )
     for step in model.parts if isinstance(model, ScoreModel) else (model,):
         rule = {name: step.settings[name] for name in ("alpha", "beta", "p_target") if name in step.settings}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 
@@ -18,7 +19,7 @@ _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a page shows; see `render`."""
+    """What a page shows; see `render`. The ``level`` is that of bands around maps, None for no bands."""
 
     results: Results[Any]
     title: str | None = None
@@ -29,6 +30,7 @@ class Page:
     model: Model | None = None
     figures: FusionFigures | None = None
     selection: Selection | None = None
+    level: float | None = LEVEL
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
@@ -100,6 +102,7 @@ def render(
         model=model,
         figures=figures,
         selection=selection,
+        level=_level_of(shown),
     )
     return render_page(page)
 
@@ -129,6 +132,12 @@ def _as_results(given: Any, name: str) -> Results[Any]:
                 f"{name}: got {type(one).__name__}. Pass what evaluate, evaluate_classes or evaluate_files returned."
             )
     return Results(systems)
+
+
+def _level_of(results: Results[Any]) -> float:
+    """The level of the intervals of results, for what else has some."""
+    levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
+    return levels[0] if levels else LEVEL
 
 
 def _require_model(model: Any, kind: str) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
+from deciban.evaluation.figure_cells import WithInterval
 from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.report.text import MINUS, UNKNOWN, count, number, percent, sure
 
@@ -26,6 +27,58 @@ class Row:
     cells: tuple[str, ...]
     point: str = ""
     few: str = ""
+
+
+_SIDE_BY_SIDE = 5
+"""Systems for which a page has room beside each other, with intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A table with a line for each figure and a column for each system.
+
+    Attributes
+    ----------
+    systems : tuple of Row
+    lines : tuple of (str, tuple of str)
+        What each figure is called, and its cells.
+    """
+
+    systems: tuple[Row, ...]
+    lines: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there is room for intervals behind all figures."""
+        return any(isinstance(cell, WithInterval) for _, cells in self.lines for cell in cells)
+
+
+def side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[SideBySide]:
+    """Rows of systems as columns: tables that grow downwards, as figures are more than a page is wide.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    names : sequence of str
+        What the cells of each row are, in their order.
+
+    Returns
+    -------
+    list of SideBySide
+        Each with as many systems as there is room for.
+
+    Examples
+    --------
+    >>> (one,) = side_by_side([Row("A", "red", ("1", "2")), Row("B", "blue", ("3", "4"))], ["EER", "Cllr"])
+    >>> one.lines
+    (('EER', ('1', '3')), ('Cllr', ('2', '4')))
+    """
+    made = []
+    for start in range(0, len(rows), _SIDE_BY_SIDE):
+        some = tuple(rows[start : start + _SIDE_BY_SIDE])
+        lines = tuple((name, tuple(row.cells[k] for row in some)) for k, name in enumerate(names))
+        made.append(SideBySide(some, lines))
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +142,11 @@ def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
         Row(system.name, color, tuple(figure.text for figure in figures_of(system, points)))
         for system, color in zip(systems, colors, strict=True)
     ]
+
+
+def figure_names(systems: Sequence[Evaluation]) -> list[str]:
+    """What the cells of `summary` are called."""
+    return [figure.name for figure in figures_of(systems[0], points_of(systems))]
 
 
 def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:

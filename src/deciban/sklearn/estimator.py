@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from deciban._validate import arrays as _validate
 from deciban.calibration import Calibrator
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.sklearn.scoring import cllr_score, listed, target_label, two_classes
 from deciban.types import AnyArray, FloatArray
@@ -72,7 +73,13 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: i
     prior: float | None = None
     pos_label: Any = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
+    ) -> Self:
         """Train on labelled trials.
 
         Parameters
@@ -85,6 +92,10 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: i
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies. Proportions of the
             classes do not matter.
+        units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
+            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. With them training
+            finds out how sure it is: ``calibrator_.parameter_covariance_`` and ``calibrator_.interval``. Like other
+            metadata they are routed to where ``set_fit_request(units=True)`` asks for them.
 
         Returns
         -------
@@ -93,9 +104,9 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: i
         Raises
         ------
         InputError
-            If a score is NaN, if there are not exactly two classes or a class has no weight, if a setting is out of
-            range, or if nothing finite can be learnt, as from separated classes without ``ridge``. It is a
-            `ValueError`.
+            If a score is NaN, units are of more or fewer trials, there are not exactly two classes or a class has no
+            weight, a setting is out of range, or nothing finite can be learnt, as from separated classes without
+            ``ridge``. It is a `ValueError`.
         """
         checked: tuple[AnyArray, AnyArray] = validate_data(self, X, y, **_SCORES)
         labels = two_classes(checked[1], "y")
@@ -104,7 +115,8 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: i
             **{name: getattr(self, name) for name in inspect.signature(self.calibrator_class).parameters}
         )
         target = target_label(checked[1], self.pos_label, "y")
-        self.calibrator_ = calibrator.fit(self._scores(checked[0]), checked[1] == target, sample_weight=sample_weight)
+        more = {"sample_weight": sample_weight, "units": units}
+        self.calibrator_ = calibrator.fit(self._scores(checked[0]), checked[1] == target, **more)
         self.classes_, self.target_ = labels, target
         return self
 

@@ -14,6 +14,7 @@ from deciban._arrow import compute as pc
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
 from deciban.errors import InputError
+from deciban.messages import counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.trials.names.codes import encode
 from deciban.types import AnyArray, BoolArray, IntArray
@@ -23,6 +24,25 @@ UnitColumn: TypeAlias = tuple[IntArray, pa.Array]
 
 _FEW = 1 << 12
 """Links and names up to which the components of a graph are found before scipy.sparse is imported."""
+
+
+FOUND = "found from target trials"
+"""How speakers were found that nobody named."""
+
+
+def notes_on_speakers(*, apart: bool, n_contradictions: int) -> list[str]:
+    """What is to be said of speakers that were found from target trials.
+
+    >>> notes_on_speakers(apart=False, n_contradictions=1)
+    ['1 non-target trial with one speaker on both sides, by the target trials']
+    """
+    words = list[str]()
+    if apart:
+        words.append("names that are on both sides are taken for others there: the same, they would contradict the key")
+    if n_contradictions:
+        which = counted(n_contradictions, "non-target trial")
+        words.append(f"{which} with one speaker on both sides, by the target trials")
+    return words
 
 
 def side_of(trials: Trials, side: str, units: pa.Array | None = None) -> UnitColumn:
@@ -213,7 +233,7 @@ class TargetGraph:
         least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
         np.minimum.at(least, part, keys)
         parts: list[AnyArray] = [part[where] for where in place]
-        return _in_order(codes, parts, least, self.counting, noun="speaker", source="found from target trials")
+        return _in_order(codes, parts, least, self.counting, noun="speaker", source=FOUND)
 
     @cached_property
     def n_contradictions(self) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from deciban.models.score_model import ScoreModel
     from deciban.types import Progress
     from deciban.workflows.inputs import Paths, ScoreFiles
+    from deciban.workflows.kinds import AnyKind
     from deciban.workflows.options import Options
 
 
@@ -210,6 +211,37 @@ def compare_files(
     how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
     loaded = _loaded(model, chosen)
     return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=loaded, **how)
+
+
+def require_figures(names: Sequence[str], kind: AnyKind, options: Options, argument: str) -> None:
+    """Refuse names of figures that no evaluation by these options has, before any is made.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Such as ``"eer"``, or ``"min_dcf@2"`` at the second operating point.
+    kind : Kind
+        Of the scores.
+    options : Options
+    argument : str
+        What the names were given as, for the message.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> from deciban.workflows.kinds import kind_called
+    >>> from deciban.workflows.options import Options
+    >>> options = Options.of("compare_files", {"operating_points": [0.1, 0.5]})
+    >>> require_figures(["eer", "min_dcf@2"], kind_called("two-class"), options, "figure")
+    """
+    from deciban.analysis.compared_figures import figure_among
+
+    known = kind.compared_figures(options.figures)
+    for name in names:
+        figure_among(known, name, f"{kind.about} that has an interval", argument)
 
 
 def _loaded(model: PathLike | Model | None, options: Options) -> ScoreModel | None:

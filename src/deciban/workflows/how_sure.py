@@ -109,7 +109,7 @@ class HowSure:
     seed : int
         From which replicates are drawn: 0 to 2**64 - 1.
     optimism : bool, optional
-        Whether the optimism of minima is estimated; left out, of two classes and of up to 20.
+        Whether the optimism of minima is estimated; left out, of two classes only.
     units_required : bool
         Whether trials that lack what ``units`` names are refused. If not, they have no intervals, and a message says
         so.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from deciban.analysis.designs import Goal, TrialsPerSegment
 from deciban.analysis.pilots import Pilot, pilot_of_evaluations, pilot_of_trials
 from deciban.analysis.planning import plan_of_pilot
 from deciban.analysis.plans import Plan
+from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure
@@ -22,6 +23,7 @@ from deciban.trials.lists import PAIR, ROW
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import Progress
 from deciban.workflows.evaluate import evaluate_joined
+from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.kinds.two_class import checked_figures
 from deciban.workflows.options import Options
@@ -55,7 +57,7 @@ def plan_files(
     progress : function, optional
         Called with a few words at every step.
     **options
-        As in `deciban.evaluate_files`; ``units`` and ``level`` among them.
+        As in `deciban.evaluate_files`; ``units`` and ``level`` among them; not what else is said about intervals.
 
     Returns
     -------
@@ -97,6 +99,7 @@ def plan_chosen(
     progress: Progress | None = None,
 ) -> Plan:
     """Plan by options that were sorted already; see `plan_files`."""
+    _refuse_other_options(options.how_sure)
     joined = read_joined(scores, key, options, progress=progress)
     if len(joined.names) > 2:
         raise InputError(
@@ -108,6 +111,22 @@ def plan_chosen(
     pilot, messages = _pilot(joined, options, figure)
     found = plan_of_pilot(pilot, goal)
     return replace(found, messages=messages)
+
+
+def _refuse_other_options(how_sure: HowSure) -> None:
+    """Refuse what is about intervals of evaluations, of which a plan would make nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    other = replace(how_sure, units=None, level=LEVEL)
+    given = [one.name for one in fields(HowSure) if getattr(other, one.name) != one.default]
+    if given:
+        raise InputError(
+            f"{', '.join(given)}: a plan is made of the variance between units, whatever intervals an evaluation has. "
+            "Leave it out."
+        )
 
 
 def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:

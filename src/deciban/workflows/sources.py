@@ -1,4 +1,4 @@
-"""From what a user says about files to trials in pieces: which options mean something there, and what they are called."""
+"""From what a user says about files to trials in pieces: which options mean something there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deciban.io.source import TwoFiles, is_open_file
 from deciban.messages import Message
 from deciban.types import AnyArray
 from deciban.workflows.how_sure import HowSure
-from deciban.workflows.kinds import kind_called
+from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.system_names import renamed
@@ -78,16 +78,17 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
             )
     if any(isinstance(one, TwoFiles) for one in scores):
         raise InputError(
-            "tar, non: scores of targets and of non-targets in files of their own are not read in pieces. Put them into "
-            "one table with a label, or allow more memory (memory=, --memory)."
+            "tar, non: scores of targets and of non-targets in files of their own are not read in pieces. Put them "
+            "into one table with a label, or allow more memory (memory=, --memory)."
         )
     given = {name: getattr(reading, name) for name in _SAME}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     if reading.log10 or reading.posterior_prior is not None or reading.detection_llr:
         given["converted"] = partial(_in_nats, reading=reading)
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
-    kind_called("classes" if source.classes else "two-class").refuse_reading(reading)
-    return replace(source, systems=_named(source, reading), messages=(*source.messages, *_chosen(source, reading)))
+    kind = kind_called("classes" if source.classes else "two-class")
+    kind.refuse_reading(reading)
+    return replace(source, systems=_named(source, reading), messages=(*source.messages, *_said(source, kind, reading)))
 
 
 def _units(how_sure: HowSure) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
     """
     naming = how_sure.naming
     if naming is None or not how_sure.intervals:
-        return {}
+        return {"find_speakers": how_sure.intervals}
     if naming.each_trial:
         raise InputError(
             "units: 'trials' takes every trial for a unit, and these are too many for the memory. Name a column or a "
@@ -125,12 +126,10 @@ def _named(source: ShardSource, reading: Reading) -> tuple[str, ...]:
     return tuple(one.name for one in systems)
 
 
-def _chosen(source: ShardSource, reading: Reading) -> list[Message]:
+def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:
     """Which trials were chosen, and how they met."""
-    noun, found = "segments" if source.classes else "trials", list[Message]()
-    if reading.where:
-        chosen = (f"{name} = {v if isinstance(v, str) else ' or '.join(v)}" for name, v in reading.where.items())
-        found.append(Message("only", "", f"{noun} with {' and '.join(chosen)}"))
-    if reading.by_order:
-        found.append(Message("join", "", f"by order: the names of the {noun} were not compared"))
-    return found
+    found = Kind.key_messages(kind, None, reading)
+    if source.report is None or reading.by_order:
+        return [*found, *kind.by_order_messages(reading)]
+    met = kind.join_message(source.report, "")
+    return [*found, met, *kind.fill_messages(reading, source.report.missing)]

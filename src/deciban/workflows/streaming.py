@@ -65,12 +65,11 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
-    objects = [one for one in given if is_object(one)]
-    paths = list(given) if objects else paths_of(scores, also=(key, *options.files))
-    named: Any = paths
-    if key is None and not objects and are_summaries(named):
-        return opened_summaries(named)
-    found = source_in_pieces(paths, key, options)
+    named = list(given) if any(map(is_object, given)) else paths_of(scores, also=(key, *options.files))
+    if key is None and are_summaries(named):
+        files: Any = named
+        return opened_summaries(files)
+    found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
 

@@ -12,6 +12,7 @@ from deciban.analysis import Selection, select_systems
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
@@ -22,14 +23,17 @@ from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
+from deciban.workflows.streaming import OpenedFiles, in_memory, opened
+from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
+from deciban.workflows.train_in_pieces import train_in_pieces
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
 from deciban.workflows.two_files import named_scores
 
 
 def train_files(
-    scores: Paths | ScoreFiles | None = None,
+    scores: Paths | OpenedFiles | None = None,
     key: PathLike | None = None,
     model: ScoreModel | None = None,
     *,
@@ -114,10 +118,17 @@ def train_files(
     >>> [(row.name, round(row.dev.cllr, 2)) for row in done.rows]
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
-    named, options = named_scores(scores, key, options)
+    given: Any = scores
+    is_opened = isinstance(given, ShardSource | OpenedSummary)
+    named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    files = ScoreFiles.of(named, key, chosen.reading)
+    files = opened(named, key, chosen)
+    if isinstance(files, ShardSource):
+        asked = {"cross_validate": cross_validate, "select": select, "test_scores": test_scores, "quality": quality}
+        made = _copied(_default_in_pieces(files) if model is None else model, with_quality=quality is not None)
+        return train_in_pieces(files, made, chosen, say, asked=asked)
+    files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
     chosen = require_kind(made, files.scores[0], files.key, chosen)
@@ -255,6 +266,11 @@ def _default(files: ScoreFiles, options: Options, quality: QualityFiles | None) 
         return QualityFusion()
     many = kind_of(files.scores[0], files.key, options).name == "classes"
     return MulticlassFusion() if many else LinearFusion()
+
+
+def _default_in_pieces(source: ShardSource) -> ScoreModel:
+    """The same of trials in pieces."""
+    return MulticlassFusion() if source.classes else LinearFusion()
 
 
 def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.speakers import SpeakersByName
-from deciban.engines.unit_facts import LookAtUnits, UnitFacts
+from deciban.engines.unit_facts import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.kinds.units_in_pieces import UnitsFound
 from deciban.workflows.units import units_and_messages
 
 

@@ -67,7 +67,10 @@ def test_regression_gates(call):
         ("--fail-if-worse eer:x", "write FIGURE or FIGURE:MARGIN"),
         ("--fail-if-worse eer:-1", "write FIGURE or FIGURE:MARGIN"),
         ("--fail-if-worse :1", "write FIGURE or FIGURE:MARGIN"),
-        ("--fail-if-worse speed", "'speed' is no figure of sysA"),
+        (
+            "--fail-if-worse speed",
+            "--fail-if-worse: 'speed' is no figure of two classes that has an interval. There are ",
+        ),
         ("--no-intervals", "Leave --no-intervals out"),
         ("--against sysC", "against: got 'sysC'"),
         ("--permutations -1", "permutations: got -1"),
@@ -78,6 +81,24 @@ def test_what_is_refused(call, more, words):
     code, out, err = call(more)
     assert (code, out) == (2, "")
     assert words in err
+
+
+def test_a_misspelt_gate_is_refused_before_scores_are_read(run, tmp_path, demo):
+    lines = (demo / "sysA.txt").read_text().splitlines()
+    (tmp_path / "broken.txt").write_text("\n".join([*lines, "spk000 seg000_9 no-number", ""]))
+    words = f"compare {tmp_path}/broken.txt {demo}/sysB.txt --key {demo}/key.txt"
+    assert "no-number" in run(words)[2]
+    for gate in ("err", "min_dcf@2", "min_dcf@1 --fail-if-worse cllr@1"):
+        code, out, err = run(f"{words} --fail-if-worse {gate}")
+        assert (code, out) == (2, "")
+        assert err.splitlines()[-1].startswith("deciban: InputError: --fail-if-worse: ")
+    assert "no-number" in run(f"{words} --fail-if-worse min_dcf@2 --dcf 0.1 --dcf 0.01")[2]
+
+
+def test_the_seed_of_what_was_drawn_is_in_json(call):
+    assert json.loads(call("--json -q --seed 5")[1])["seed"] is None
+    assert json.loads(call("--json -q --bootstrap 20 --seed 5")[1])["seed"] == 5
+    assert json.loads(call("--json -q --permutations 20 --seed 6")[1])["seed"] == 6
 
 
 def test_why_there_are_no_intervals_is_said(call, demo):

@@ -1,5 +1,6 @@
 """Intervals by default, from the command line, of two classes and of many."""
 
+import csv
 import json
 import re
 
@@ -58,6 +59,44 @@ def test_tables_of_classes_have_them_too(run):
     assert low == pytest.approx(100 * found["intervals"]["error_rate"]["low"], abs=0.5)
 
 
+def _rows_of_classes(text):
+    """Cells of the table of classes of several systems, by class and figure; each spans the columns of its heading."""
+    lines = text.partition("\n\n")[2].splitlines()
+    starts = [lines[0].index(word) for word in (" A", " B")]
+    found, name = {}, ""
+    for line in lines[1:]:
+        about, cells = line[: starts[0]].split(), (line[starts[0] : starts[1]].strip(), line[starts[1] :].strip())
+        if not cells[1].endswith("]"):
+            return found
+        if line[0] != " ":
+            name, _, *about = about
+        found[name, " ".join(about)] = cells
+    return found
+
+
+@pytest.mark.usefixtures("class_files")
+def test_tables_of_classes_of_several_systems_have_them_in_a_window(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, err = run("eval A.csv B.csv --key key.csv --units speaker")
+    assert code == 0, err
+    assert max(map(len, out.splitlines())) <= 80
+    found = _rows_of_classes(out)
+    assert set(found) == {(x, y) for x in ("eng", "fra", "deu") for y in ("error rate", "Cllr", "min Cllr")}
+    systems = evaluate_files(["A.csv", "B.csv"], "key.csv", units="speaker").systems
+    for (name, words), cells in found.items():
+        which = {"Cllr": "cllr", "min Cllr": "min_cllr"}.get(words)
+        for one, cell in zip(systems, cells, strict=True):
+            expected = one.interval(("detectors", name, which) if which else ("class_error_rates", name))
+            unit = 1.0 if which else 100.0
+            low, high = map(float, cell.partition("[")[2].rstrip("]").split(", "))
+            width = unit * (expected.high - expected.low)
+            assert low == pytest.approx(unit * expected.low, abs=0.06 * width)
+            assert high == pytest.approx(unit * expected.high, abs=0.06 * width)
+    plain = run("eval A.csv B.csv --key key.csv --no-intervals")[1]
+    assert re.search(r"^eng +30 +\d+\.\d\d %  \d\.\d{3} \(\d\.\d{3}\)  ", plain, re.MULTILINE)
+    assert "[" not in plain
+
+
 @pytest.mark.usefixtures("class_files")
 @pytest.mark.parametrize("words", ["", " --no-intervals"])
 def test_plots_have_bands_unless_told_not_to(run, words, tmp_path):
@@ -99,3 +138,34 @@ def test_arrays_of_one_unit_for_each_class_have_no_intervals():
     assert found.uncertainty is None
     classes = evaluate_classes(rng.normal(size=(30, 3)), np.arange(30) % 3, units=np.arange(30) % 3)
     assert classes.uncertainty is None
+
+
+def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypatch, class_files):  # noqa: ARG001
+    monkeypatch.chdir(tmp_path)
+    write_score_files(tmp_path)
+    out = run("eval scores.txt --key key.txt --thresholds -q --table csv")[1]
+    (one,) = evaluate_files("scores.txt", "key.txt").systems
+    lines = out[out.index("system,figure") :].splitlines()
+    found = {row["figure"].partition(",")[0]: row for row in csv.DictReader(lines)}
+    for words, names in (
+        ("EER (ROCCH)", ("eer_p_miss", "eer_p_fa")),
+        ("minDCF", (("min_p_miss", 0), ("min_p_fa", 0))),
+        ("actDCF", (("p_miss", 0), ("p_fa", 0))),
+    ):
+        for heading, figure in zip(("misses", "false alarms"), names, strict=True):
+            expected = one.interval(figure)
+            low, high = (float(found[words][f"{heading} {side} in %"]) for side in ("low", "high"))
+            assert low == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
+            assert high == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
+    out = run("eval A.csv --key key.csv --units speaker -q")[1]
+    (one,) = evaluate_files("A.csv", "key.csv", units="speaker").systems
+    remark = next(line for line in out.splitlines() if line.startswith("most often taken: "))
+    true, taken, share, low, high = re.match(r".*?: (\w+) for (\w+) ([\d.]+) % \[([\d.]+), ([\d.]+)\]", remark).groups()
+    expected = one.interval(("confusion", true, taken))
+    assert float(share) == pytest.approx(100 * expected.estimate, abs=0.005)
+    assert float(low) == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
+    assert float(high) == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
+    words = "intervals of minima and losses lie around what these rather are on new units"
+    assert words not in out
+    assert words in run("eval A.csv --key key.csv --units speaker --optimism -q")[1]
+    assert "lie around" not in run("eval A.csv --key key.csv --no-intervals -q")[1]

@@ -1,7 +1,9 @@
 """Training with units, and the bounds of each llr, as users type them."""
 
+import base64
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +102,47 @@ def test_a_level_without_intervals_is_refused(run):
     assert "add --interval" in err
 
 
+@pytest.mark.parametrize(
+    ("train", "scores"), [("calibrate", "a.csv"), ("calibrate", "a.csv --method pav"), ("fuse", "a.csv b.txt")]
+)
+def test_training_writes_the_bounds_that_the_model_does(run, train, scores):
+    words = f"{train} {scores} --key key.txt -o model.json --llrs llr.csv --interval --level 0.9 -q"
+    code, _, err = run(words)
+    assert code == 0, err
+    inputs = scores.partition(" --")[0]
+    assert run(f"apply model.json {inputs} -o applied.csv --interval --level 0.9")[0] == 0
+    assert Path("llr.csv").read_text() == Path("applied.csv").read_text()
+    found = columns("llr.csv")
+    assert list(found) == ["enroll", "test", "score", "gender", "llr_low", "llr_high"]
+    assert np.all(floats(found["llr_low"]) <= floats(found["llr_high"]))
+
+
+def test_training_writes_bounds_of_other_trials(run):
+    words = "calibrate a.txt --key key.txt -o model.json --cross-validate 5 --apply-to a.csv --llrs llr.csv --interval"
+    code, _, err = run(words)
+    assert code == 0, err
+    low, high = load_model("model.json").interval(read_scores("a.csv").score)
+    np.testing.assert_array_equal(floats(columns("llr.csv")["llr_low"]), low)
+    np.testing.assert_array_equal(floats(columns("llr.csv")["llr_high"]), high)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--interval", "--apply-to, --to, --interval and --as say what to write to --llrs OUT"),
+        ("--interval --llrs llr.txt", "kaldi has no room for the columns llr_low and llr_high"),
+        ("--interval --llrs llr.csv --cross-validate 5", "cross-validated llrs are of other models"),
+        ("--interval --llrs llr.csv --no-intervals", "Leave --no-intervals out"),
+    ],
+)
+def test_bounds_that_training_cannot_write_are_refused(run, words, said):
+    code, _, err = run(f"calibrate a.txt --key key.txt -o model.json {words}")
+    assert code == 2
+    assert said in err
+    assert not Path("model.json").exists()
+    assert not Path("llr.csv").exists()
+
+
 @pytest.mark.usefixtures("files")
 def test_models_of_classes_refuse(run):
     code, _, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json")
@@ -107,6 +150,9 @@ def test_models_of_classes_refuse(run):
     code, _, err = run("apply", "model.json", "sysA.csv", "-o", "llr.csv", "--interval")
     assert code != 0
     assert "two classes" in err or "known up to a constant" in err
+    code, _, err = run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "m.json", "--llrs", "llr.csv", "--interval")
+    assert code == 2
+    assert "--interval is for two classes" in err
 
 
 def test_inspect_shows_parameters_with_their_errors(run):
@@ -139,3 +185,12 @@ def test_the_report_shows_them(run):
     assert f"± {load_model('fusion.json').errors_in_order[0]:.2g}" in fusion
     assert f"± {load_model('model.json').errors_in_order[0]:.2g}" in model
     assert "sandwich, by 15 speakers" in model
+
+
+@pytest.mark.parametrize(("words", "shown"), [("", "95"), ("--level 0.5", "50"), ("--no-intervals", None)])
+def test_the_band_of_the_map_on_a_page_is_at_the_level(run, words, shown):
+    run("calibrate", "a.txt", "--key", "key.txt", "-o", "model.json")
+    assert run(f"report a.txt --key key.txt --model model.json -o page.html {words}")[0] == 0
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', Path("page.html").read_text())
+    (drawn,) = [text for text in (base64.b64decode(one).decode() for one in pictures) if "PAV on these trials" in text]
+    assert re.findall(r"(\d+) % interval", drawn) == [shown] * (shown is not None)

@@ -180,7 +180,7 @@ def test_tables_of_one_and_of_several_systems(run):
     code, out, err = run("eval", "sysA.csv", "sysB.csv", "--key", "key.csv")
     assert code == 0, err
     assert re.search(r"^sysA +\d", out, re.MULTILINE)
-    assert re.search(r"^dog +30 +\d+\.\d\d % .* \d+\.\d\d % ", out, re.MULTILINE)
+    assert re.search(r"^dog +30 +error rate +\d+\.\d\d % .* \d+\.\d\d % ", out, re.MULTILINE)
     code, out, _ = run("eval", "sysB.csv", "--key", "key.csv")
     assert "offsets alone would save" in out
     assert "most often taken: " in out

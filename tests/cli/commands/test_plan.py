@@ -50,7 +50,10 @@ def test_options_reach_the_plan(run):
         ("--width 0", "--width: got 0.0"),
         ("--width 0.1 --segments 1,x", "write whole numbers"),
         ("--width 0.1 --trials-per-segment some", "write a whole number, or all"),
-        ("--width 0.1 --figure loss", "'loss' is no figure of sysA"),
+        ("--width 0.1 --figure loss", "'loss' is no figure of two classes that has an interval. There are eer,"),
+        ("--width 0.1 --bootstrap 100", "No such option '--bootstrap'"),
+        ("--width 0.1 --optimism", "No such option '--optimism'"),
+        ("--width 0.1 --no-intervals", "No such option '--no-intervals'"),
         ("--width 0.1 -o plan.txt", ".svg, .png or .pdf"),
     ],
 )

@@ -71,6 +71,25 @@ def test_tables_at_once_are_tables_one_by_one(many):
             assert one[:, row].tolist() == other[:, 0].tolist()
 
 
+@given(st.lists(few, min_size=1, max_size=4), st.sampled_from([0.25, 1, 3]))
+def test_means_by_block_are_means_over_cells_and_those_of_each_table_alone(many, ratio):
+    places = sorted({score for sets in many for one in sets for score in one})
+    tables = [np.stack(one) for one in zip(*(counts(sets, places) for sets in many), strict=True)]
+    best = BestDecisions.of(*tables)
+    for least in (
+        lambda one: one.crossing(ratio),
+        lambda one: one.dcf(-1.0),
+        lambda one: one.log_cost(0.5),
+        lambda one: one.brier(-0.5),
+    ):
+        blocks = best.by_block()
+        found = blocks.means(least(blocks))
+        assert found == pytest.approx(mean(least(best), tables), rel=1e-13, abs=1e-15)
+        for row, sets in enumerate(many):
+            alone = BestDecisions.of(*counts(sets, places)).by_block()
+            assert alone.means(least(alone)).tolist() == [found[row]]
+
+
 @given(few)
 def test_for_other_trials_llrs_are_finite_and_ascend(sets):
     tables = counts(sets, sorted({*sets[0], *sets[1]}))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban.core.resampling import cell_sums as module
 from deciban.core.resampling.cell_sums import SumsOfProducts, SumsOfUnits, cell_sums
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.multipliers import MOST
@@ -44,6 +45,55 @@ def test_the_largest_weights_overflow_nothing():
     weights = np.full((50, 130), MOST, np.uint8)
     found = SumsOfProducts(units, cell, 3, None).of(weights)
     np.testing.assert_array_equal(found[:, 129], by_hand(units.codes, cell, 3, weights[:, :1])[:, 0])
+
+
+@pytest.mark.parametrize(
+    "cuts", [{"_GROUP": 1}, {"_GROUP": 2, "_RUN": 5}, {"_RUN": 3, "_GROUPS": 4, "_WEIGHTED": 4}, {"_TABLE": 60}]
+)
+def test_where_groups_and_runs_are_cut_changes_nothing(monkeypatch, cuts):
+    rng = np.random.default_rng(7)
+    units, cell = made(rng, 2000, 12, 9)
+    weights, of_trials = rng.integers(0, MOST + 1, (12, 7)).astype(np.uint8), rng.random(2000)
+    for name, size in cuts.items():
+        monkeypatch.setattr(module, name, size)
+    found = SumsOfProducts(units, cell, 9, None)
+    assert len(found.parts) > 1 or "_GROUPS" not in cuts
+    np.testing.assert_array_equal(found.of(weights), by_hand(units.codes, cell, 9, weights))
+    found = SumsOfProducts(units, cell, 9, of_trials).of(weights)
+    np.testing.assert_allclose(found, by_hand(units.codes, cell, 9, weights, of_trials), rtol=1e-13)
+
+
+def test_one_unit_that_has_every_trial_and_sides_without_a_common_unit():
+    rng = np.random.default_rng(8)
+    cell = rng.integers(0, 5, 5000)
+    weights = rng.integers(0, MOST + 1, (600, 6)).astype(np.uint8)
+    star = np.zeros(5000, np.int32), rng.integers(0, 600, 5000).astype(np.int32)
+    apart = rng.integers(0, 20, 5000).astype(np.int32), rng.integers(20, 600, 5000).astype(np.int32)
+    for one, other in (star, apart):
+        for codes in ((one, other), (other, one)):
+            found = SumsOfProducts(TrialUnits(codes, mixed_bits(np.arange(600))), cell, 5, None).of(weights)
+            np.testing.assert_array_equal(found, by_hand(codes, cell, 5, weights))
+
+
+@pytest.mark.parametrize("n_units", [5, 1 << 30])
+def test_trials_are_sorted_by_cell_and_hub_however_many_units_there_are(n_units):
+    rng = np.random.default_rng(9)
+    cell, (hub, beside) = rng.integers(0, 4000, 300), rng.integers(0, n_units, (2, 300)).astype(np.int32)
+    order = np.lexsort((beside, hub, cell))
+    found = module._sorted(cell, hub, beside, None)
+    np.testing.assert_array_equal(found[0], hub[order])
+    wanted, places = (np.stack(one) for one in ((cell[order], hub[order], beside[order]), (cell[order], *found[:2])))
+    assert sorted(zip(*wanted.tolist(), strict=True)) == sorted(zip(*places.tolist(), strict=True))
+    weighted = module._sorted(cell, hub, beside, np.arange(300))
+    np.testing.assert_array_equal(weighted[0], hub[weighted[2].astype(int)])
+    np.testing.assert_array_equal(weighted[1], beside[weighted[2].astype(int)])
+
+
+@pytest.mark.parametrize("n_trials", [(1 << 24) // MOST // 2, (1 << 24) // MOST, (1 << 26) + 1])
+def test_sums_of_units_are_exact_on_both_sides_of_what_32_bits_hold(n_trials):
+    counts = np.array([[n_trials, 1, -n_trials], [n_trials + 1, 3, 1], [1, 0, 2]])
+    weights = np.array([[MOST, 1, 0], [MOST, 0, 1], [1, 1, 1]], np.uint8)
+    np.testing.assert_array_equal(SumsOfUnits(counts).of(weights), counts.T @ weights.astype(np.int64))
 
 
 def test_many_trials_in_one_cell_and_none_in_others():

@@ -14,10 +14,11 @@ finite = any_score.filter(np.isfinite)
 
 
 @given(st.lists(finite, max_size=12), st.lists(any_score, max_size=20))
-def test_cells_are_those_of_a_search(borders, scores):
+def test_cells_are_those_of_a_search(borders, others):
     cells = Cells(np.unique(np.array(borders, np.float64)))
-    everything = np.array([*scores, *borders, *np.nextafter(borders, np.inf), *np.nextafter(borders, -np.inf)])
-    assert cells.of(everything).tolist() == np.searchsorted(cells.borders, everything, side="right").tolist()
+    everything = np.array([*others, *borders, *np.nextafter(borders, np.inf), *np.nextafter(borders, -np.inf)])
+    for scores in (everything, np.resize(everything, 3000) if len(everything) else everything):  # few; and many
+        assert cells.of(scores).tolist() == np.searchsorted(cells.borders, scores, side="right").tolist()
 
 
 def test_cells_of_many_scores_and_many_borders_are_those_of_a_search():
@@ -26,6 +27,18 @@ def test_cells_of_many_scores_and_many_borders_are_those_of_a_search():
     for scores in (rng.normal(size=200_000), rng.normal(size=70_000).astype(np.float32)):
         expected = np.searchsorted(cells.borders, scores.astype(np.float64), side="right")
         assert np.array_equal(cells.of(scores), expected)
+
+
+@given(st.lists(finite, max_size=12), st.lists(any_score, max_size=20))
+def test_positions_are_numbers_of_cells_below_thresholds(borders, others):
+    cells = Cells(np.unique(np.array(borders, np.float64)))
+    thresholds = np.array([*cells.borders, *others, np.inf, -np.inf])
+    expected = [
+        0 if t == -np.inf else len(cells.borders) + 1 if t == np.inf else 1 + sum(b < t for b in cells.borders)
+        for t in thresholds
+    ]
+    assert cells.positions(thresholds).tolist() == expected
+    assert [cells.below(float(t)) for t in thresholds] == expected
 
 
 @given(classes(), st.lists(any_score, max_size=5))

@@ -96,3 +96,22 @@ def test_what_rounding_leaves_of_a_rate_of_fractional_weights_is_nothing(value):
     assert known.standard_error == 0.0
     assert known.interval().method == "rule of three"
     assert known.interval().low == pytest.approx(0.05 ** (1 / 40))
+
+
+@pytest.mark.parametrize("n_candidates", [1, 4, 1013])
+def test_what_was_picked_has_bounds_that_hold_for_all_candidates(n_candidates):
+    found = Estimate(0.2, 0.03, 50, "identity", n_candidates=n_candidates).interval()
+    half = stats.t(49).ppf(1 - 0.025 / n_candidates) * 0.03
+    assert (found.low, found.high, found.level) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half), 0.95)
+    nothing = Estimate(0.0, 0.0, 50, nothing_seen=NothingSeen(50, above=1.0), n_candidates=n_candidates).interval()
+    assert nothing.high == pytest.approx(1 - (0.05 / n_candidates) ** (1 / 50))
+
+
+def test_of_a_sum_what_weighs_most_for_its_units_may_rise():
+    found = NothingSeen.of_sum([0.0, 0.0, 0.3], [0.5, 0.4, 0.1], [100, 20, 10])
+    assert found.bounds(0.03, 0.95)[1] - 0.03 == pytest.approx(0.4 * 10 / 20 * (1 - 0.05 ** (1 / 10)))
+    assert found.is_part
+    assert found.times(2.0).above == 2.0 * found.above
+    other = NothingSeen.of_sum([0.0, 0.1, 1.0], [0.9, 0.4, 0.1], [100, 20, 10])
+    both = NothingSeen.mean([found, other])
+    assert (both.above, both.below) == pytest.approx(((0.2 + 0.09) / 2, 0.05))

@@ -1,6 +1,7 @@
 """Groups of units that are left out: what stays has as much weight, class by class."""
 
 import numpy as np
+import pytest
 
 from deciban.core.resampling.class_means import ClassMeans
 from deciban.core.resampling.left_out import LeftOut
@@ -38,3 +39,18 @@ def test_trials_cost_what_decisions_without_their_unit_do():
     of_one, of_other = costs[group[one], cell], costs[group[other], cell]
     found = [LeftOut(ClassMeans.of(LABEL, LABEL, None, units), 3).held_out(costs, cell) for units in (single, double)]
     np.testing.assert_array_equal(found, [of_one, (of_one + of_other) / 2])
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("makes_up", [True, False])
+def test_places_hold_what_stays_without_each_group(sides, makes_up):
+    rng = np.random.default_rng(sides)
+    label, place = np.sort(rng.integers(0, 3, 200)), rng.integers(0, 90, 200)
+    weight, units = rng.uniform(0.1, 3.0, 200), TrialUnits.of(rng.integers(0, 25, (200, sides)))
+    left_out = LeftOut(ClassMeans.of(label, label, rng.uniform(0.5, 2.0, 200), units), 5)
+    found = left_out.tables(place, 90, weight, makes_up=makes_up)
+    for number, (weights, stays) in enumerate(left_out.weights()):
+        own = (weights if makes_up else left_out.share * stays) * weight
+        expected = [own[(place == k) & (stays > 0)].sum() for k in range(90)]
+        np.testing.assert_allclose(found[number], expected, rtol=1e-9, atol=1e-16)
+        assert ((found[number] == 0.0) == (np.array(expected) == 0.0)).all()

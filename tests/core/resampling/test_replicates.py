@@ -21,6 +21,19 @@ def test_more_replicates_begin_with_the_same():
         np.testing.assert_array_equal(one, other[:5])
 
 
+def test_very_many_units_are_drawn_in_smaller_blocks_and_are_the_same(monkeypatch):
+    wanted, sizes = replicates_of(sums, KEYS, seed=3, n_replicates=100), set()
+
+    def noted(weights):
+        sizes.add(weights.shape[1])
+        return sums(weights)
+
+    monkeypatch.setattr("deciban.core.resampling.replicates._WEIGHTS", 20 * len(KEYS))
+    for one, other in zip(wanted, replicates_of(noted, KEYS, seed=3, n_replicates=100), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert sizes == {20}
+
+
 def test_listeners_hear_how_far_it_is():
     heard = []
     with heard_by(lambda *said: heard.append(said)):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, in_blocks, merged_units
+from deciban.core.resampling.unit_counts import UnitCounts, cumulated, groups_of_units, in_blocks, merged_units
 from deciban.core.resampling.units import TrialUnits, keys_of
 
 BORDERS = Cells(np.array([-0.5, 0.25, 1.0]))
@@ -72,7 +72,7 @@ def test_blocks_hold_the_whole_table_and_influences_are_derivatives_of_means():
     units = TrialUnits(tuple(rng.integers(0, 40, (2, 500))), keys_of(np.arange(40)))
     scores, costs = rng.normal(size=500), rng.normal(size=(BORDERS.n_cells, 2))
     found = counted(scores, units)
-    parts = [(part, table) for part, (table,) in in_blocks([found], 1 << 15)]
+    parts = [(part, table) for part, (table,) in in_blocks([found], 1 << 17)]
     assert len(parts) > 3
     assert np.array_equal(np.vstack([dense(part) for _, part in parts]), dense(found.counts))
     influences = np.vstack([found.influence(costs, part) for _, part in parts])
@@ -103,6 +103,27 @@ def test_rows_that_are_nearly_empty_stay_sparse_and_have_the_same_influences(mon
     coarse = few.in_groups(7)
     sums = np.stack([expected[groups_of_units(units.keys, 7) == k].sum(axis=0) for k in range(7)])
     np.testing.assert_allclose(coarse.influence(costs, dense(coarse.counts)), sums, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_units", [1, 7, 255, 256, 300])
+def test_cumulated_tables_hold_all_trials_below(n_units):
+    table = np.random.default_rng(n_units).integers(0, 9, (11, n_units)).astype(np.float64)
+    for one in (table, np.asfortranarray(table)):
+        found = cumulated(one)
+        assert found.tolist() == [[sum(column[:k]) for column in table.T.tolist()] for k in range(12)]
+
+
+@given(trials)
+def test_counts_are_those_of_their_type_and_what_is_known_of_cells_is_not_counted_again(rows):
+    scores, first, second, _ = map(np.array, zip(*rows, strict=True))
+    units, group = TrialUnits((first, second), keys_of(np.arange(6))), np.zeros(6, np.int64)
+    known = np.bincount(np.searchsorted(BORDERS.borders, scores, side="right"), minlength=BORDERS.n_cells)
+    found = UnitCounts.of(scores, units, BORDERS, group, in_cells=known)
+    assert found.in_cells is known
+    assert counted(scores, units).in_cells.tolist() == known.tolist()
+    twice = found + found
+    assert twice.counts.dtype == np.int64  # of several parts there may be more than 32 bits hold
+    assert twice.counts.tolist() == (2 * found.counts).tolist()
 
 
 @given(st.lists(st.integers(0, 1000), unique=True, min_size=1), st.integers(1, 12))

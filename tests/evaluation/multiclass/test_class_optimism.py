@@ -8,6 +8,7 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation import evaluate_classes
 from deciban.evaluation.linear_figures import OF_MAPS, OF_THRESHOLDS
+from deciban.evaluation.multiclass import pair_influences
 
 
 def drawn(n_units=60, n_classes=3, seed=0):
@@ -28,7 +29,7 @@ def without_groups(loglik, label, units, figure, rate=1.0):
 
 def test_least_cllr_is_corrected_by_training_without_each_group():
     loglik, label, units = drawn()
-    found = evaluate_classes(loglik, label, units=units)
+    found = evaluate_classes(loglik, label, units=units, optimism=True)
     expected = without_groups(loglik, label, units, multiclass.min_cllr)
     one = found.interval("min_cllr")
     assert one.corrected > one.estimate
@@ -39,7 +40,7 @@ def test_least_cllr_is_corrected_by_training_without_each_group():
 
 def test_minima_of_detectors_are_corrected_by_pooling_without_each_group():
     loglik, label, units = drawn()
-    found = evaluate_classes(loglik, label, units=units, p_target=0.3)
+    found = evaluate_classes(loglik, label, units=units, p_target=0.3, optimism=True)
 
     def analysed(*trials):
         return multiclass.detection_analysis(*trials, p_target=0.3)
@@ -53,11 +54,13 @@ def test_minima_of_detectors_are_corrected_by_pooling_without_each_group():
     assert found.interval("min_c_avg").corrected == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("held", [0, 1000, 1 << 16], ids=["one by one", "some at once", "all at once"])
 @pytest.mark.parametrize("weight", [None, 2.0])
-def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight):
+def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight, held, monkeypatch):
+    monkeypatch.setattr(pair_influences, "_HELD", held)
     loglik, label, units = drawn()
     weights = None if weight is None else np.full(len(label), weight)
-    found = evaluate_classes(loglik, label, units=units, sample_weight=weights)
+    found = evaluate_classes(loglik, label, units=units, sample_weight=weights, optimism=True)
     expected = without_groups(loglik, label, units, lambda *some: multiclass.pairwise_analysis(*some).min_cllr, OF_MAPS)
     for i, j in ((0, 1), (2, 0), (1, 2)):
         assert found.interval(("pairwise_min_cllr", str(i), str(j))).corrected == pytest.approx(expected[i, j])
@@ -65,25 +68,23 @@ def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight):
         assert loss.corrected == pytest.approx(max(loss.estimate - (one.corrected - one.estimate), 0.0))
 
 
-def test_optimism_is_left_out_on_request_and_where_classes_are_many():
-    loglik, label, units = drawn()
-    assert evaluate_classes(loglik, label, units=units, optimism=False).interval("min_cllr").corrected is None
-    many = drawn(n_units=3, n_classes=21)
-    assert evaluate_classes(many[0], many[1], units=many[2]).interval("min_cllr").corrected is None
-    asked = evaluate_classes(many[0], many[1], units=many[2], optimism=True)
-    assert asked.interval("min_cllr").corrected is not None
+def test_optimism_is_left_out_unless_it_is_asked_for():
+    loglik, label, units = drawn(n_units=12)
+    for asked in (None, False, True):
+        found = evaluate_classes(loglik, label, units=units, optimism=asked)
+        assert (found.interval("min_cllr").corrected is not None) == bool(asked)
 
 
 def test_nothing_is_trained_where_infinite_scores_decide():
     loglik, label, units = drawn()
     loglik[:, 0] = np.where(label == 0, np.inf, loglik[:, 0])
-    assert evaluate_classes(loglik, label, units=units).interval("min_cllr").corrected is None
+    assert evaluate_classes(loglik, label, units=units, optimism=True).interval("min_cllr").corrected is None
 
 
 def test_corrected_figures_are_nearer_to_those_of_many_units():
     """Means over draws of 20 units, against 4,000 units that have the same distribution."""
     true = evaluate_classes(*drawn(4000, seed=99)[:2])
-    found = [evaluate_classes(x, y, units=u) for x, y, u in (drawn(20, seed=k) for k in range(60))]
+    found = [evaluate_classes(x, y, units=u, optimism=True) for x, y, u in (drawn(20, seed=k) for k in range(60))]
     for name, value in (("min_cllr", true.min_cllr), ("min_c_avg", true.points[0].min_c_avg)):
         told = [one.interval(name) for one in found]
         plain, corrected = (np.mean([getattr(one, what) for one in told]) for what in ("estimate", "corrected"))

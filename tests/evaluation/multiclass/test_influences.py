@@ -214,6 +214,15 @@ def test_without_errors_the_rule_of_three_says_what_is_known():
         assert not math.isnan(one.low + one.high)
 
 
+def test_scores_of_the_best_map_lose_nothing_whatever_is_drawn():
+    loglik, label, units, _ = drawn(n=400)
+    first = evaluate_classes(loglik, label, units=units)
+    best = first.calibration.scale * loglik + first.calibration.offset
+    one = evaluate_classes(best, label, units=units).interval("calibration_loss")
+    assert (one.estimate, one.low, one.high) == pytest.approx((0.0, 0.0, 0.0), abs=1e-7)
+    assert one.high == 0.0 or one.high > 1e-13
+
+
 def test_infinite_scores_leave_the_other_figures():
     loglik, label, units, _ = drawn()
     loglik[5, label[5]] = -np.inf

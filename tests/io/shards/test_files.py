@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
+from deciban.io.shards import inputs, spilling
 from deciban.io.shards.opening import open_shards
-from tests.io.shards.test_opening import trials
-from tests.support.sources import gathered
+from support.sources import gathered, trials
 
 
 @pytest.fixture
@@ -106,3 +106,16 @@ def test_changes_between_passes(folder, how):
         pq.write_table(trials(np.random.default_rng(55), n=91), path)
     with pytest.raises(FormatError, match=r"part-3\.parquet, row group 0: changed while it was read"):
         gathered(source)
+
+
+def test_large_row_groups_are_cut(folder, monkeypatch):
+    whole = trials(np.random.default_rng(20), n=200)
+    pq.write_table(whole, folder / "part-5.parquet")
+    expected = gathered(open_shards(folder))
+    monkeypatch.setattr(inputs, "MOST_ROWS", 100)
+    monkeypatch.setattr(spilling, "ROWS", 64)
+    source = open_shards(folder)
+    np.testing.assert_array_equal(gathered(source), expected)
+    assert max(one.n_rows for one in source.pieces) <= 100
+    assert any(one.name.endswith("part-5.parquet, rows 0 to 63") for one in source.pieces)
+    assert any(one.name.endswith("part-1.parquet, row group 2") for one in source.pieces)

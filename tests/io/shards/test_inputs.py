@@ -1,7 +1,9 @@
 """Text, compressed files and objects of other libraries become tables in pieces, and their temporary files go."""
 
 import bz2
+import gc
 import gzip
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +15,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io import recognition
 from deciban.io.shards import text
 from deciban.io.shards.opening import open_shards
-from tests.io.shards.test_opening import trials, write
-from tests.support.sources import gathered, in_memory, left_behind
+from support.sources import gathered, in_memory, trials, write
 
 
 @pytest.fixture
@@ -28,10 +29,12 @@ def expected(table, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left():
-    before = left_behind()
+def nothing_is_left(tmp_path_factory, monkeypatch):
+    scratch = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     yield
-    assert left_behind() <= before
+    gc.collect()
+    assert not list(scratch.glob("deciban-*"))
 
 
 def objects(table, tmp_path):
@@ -160,3 +163,27 @@ def test_a_full_disk_leaves_nothing(table, monkeypatch):
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with pytest.raises(OSError, match="No space left"):
         open_shards(table.to_reader())
+
+
+def test_columns_of_what_was_copied_can_be_named(table, tmp_path):
+    renamed = table.rename_columns([f"c{at}" for at in range(table.num_columns)])
+    columns = {"enroll": "c0", "test": "c1", "score": "c2", "label": "c3"}
+    expected = in_memory([write(renamed, tmp_path / "expected", np.random.default_rng(4))], columns=columns)[0]
+    pq.write_table(renamed, tmp_path / "one.parquet")
+    with pa.OSFile(str(tmp_path / "one.arrows"), "wb") as sink, pa.ipc.new_stream(sink, renamed.schema) as stream:
+        stream.write_table(renamed)
+    for one in (packed(tmp_path / "one.parquet", ".bz2"), tmp_path / "one.arrows", csv(renamed, tmp_path / "one.csv")):
+        found = gathered(open_shards(one, columns=columns))
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if one.suffix == ".csv" else 0)  # text is of float32
+
+
+def test_streams_are_copied(table, tmp_path, monkeypatch):
+    path = csv(table, tmp_path / "one.csv")
+    with path.open("rb") as stream:
+        found = gathered(open_shards(stream))
+    np.testing.assert_array_equal(found, in_memory([path])[0])
+    with packed(path, ".gz").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        source = open_shards("-")
+    np.testing.assert_array_equal(gathered(source), found)
+    assert source.name == "standard input"

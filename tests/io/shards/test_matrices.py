@@ -2,12 +2,13 @@
 
 import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards import matrices
 from deciban.io.shards.opening import open_shards
-from tests.support.sources import gathered, in_memory
+from support.sources import gathered, in_memory, write
 
 zarr = pytest.importorskip("zarr", reason="zarr reads such folders, and is not installed")
 
@@ -140,3 +141,28 @@ def test_changes_and_damage_are_seen(tmp_path, kind):
         file.write_bytes(file.read_bytes()[:-200])
         with pytest.raises(FormatError, match=r"scores\.(npy|h5)"):
             gathered(open_shards(path, key))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_matrices_meet_tables_by_name(tmp_path, turned):
+    rng = np.random.default_rng(7)
+    scores, mask = made(rng)
+    matrix, matrix_key = stored(tmp_path, "chunked", scores, mask)
+    with h5py.File(matrix_key, "a") as file:
+        file["file_format"] = np.bytes_(b"2.0")
+    rows = rng.permutation(np.argwhere(mask != 0))
+    names = {"enroll": [f"m{row}" for row, _ in rows], "test": [f"t{column}" for _, column in rows]}
+    if turned:
+        table = write(pa.table({**names, "score": rng.normal(size=len(rows))}), tmp_path / "table", rng)
+        paths = table, matrix_key
+    else:
+        label = ["target" if mask[row, column] == 1 else "nontarget" for row, column in rows]
+        table = write(pa.table({**names, "label": label}), tmp_path / "table", rng)
+        paths = matrix, table
+    expected, report = in_memory([paths[0]], paths[1])
+    source = open_shards(*paths, memory=9000)
+    np.testing.assert_array_equal(gathered(source), expected)
+    assert source.report == report
+    np.save(tmp_path / "bare.npy", scores)
+    with pytest.raises(InputError, match="have no names, so that its trials cannot meet those of a table"):
+        open_shards(tmp_path / "bare.npy", table)

@@ -4,8 +4,6 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,39 +11,7 @@ from hypothesis import strategies as st
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
-from tests.support.sources import gathered, in_memory
-
-
-def trials(rng, n=60, **more):
-    """A table of distinct trials with ties and infinities among their scores."""
-    pairs = rng.permutation(400)[:n]
-    score = rng.choice([-np.inf, -1.5, 0.0, 0.1, 2.0, np.inf, *rng.normal(size=10)], n)
-    columns = {
-        "enroll": [f"m{one // 20}" for one in pairs],
-        "test": [f"t{one % 20}" for one in pairs],
-        "score": score.astype(rng.choice([np.float32, np.float64])),
-        "label": np.where(rng.random(n) < 0.4, "target", "nontarget"),
-        "gender": rng.choice(["f", "m"], n),
-        "age": rng.integers(20, 23, n),
-        "weight": rng.choice([0.0, 0.5, 1.0, 2.0], n),
-        "speaker": [f"s{one % 5}" for one in pairs],
-    }
-    return pa.table(columns | more)
-
-
-def write(table, folder, rng, *, arrow=False):
-    """Cut a table into files and row groups by chance, some of them empty."""
-    folder.mkdir()
-    cuts = np.sort(rng.integers(0, len(table) + 1, rng.integers(0, 4)))
-    borders = [0, *map(int, cuts), len(table)]
-    for at, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
-        part, size = table.slice(start, stop - start), int(rng.integers(1, 30))
-        if arrow:
-            pyarrow.feather.write_feather(part, folder / f"{at}.arrow", chunksize=size, compression="uncompressed")
-        else:
-            pq.write_table(part, folder / f"{at}.parquet", row_group_size=size)
-    return folder
-
+from support.sources import gathered, in_memory, trials, write
 
 SAID = [
     {},
@@ -223,7 +189,8 @@ def test_speakers_say_who_is_who(tmp_path):
     test.write_text("".join(f"t{k} p{k % 7}\n" for k in range(20)))
     source = open_shards(cut, speakers=[enroll, test])
     found = gathered(source, units=True)
-    same = [int(m[1:]) % 7 == int(t[1:]) % 7 for m, t in zip(*table.select(["enroll", "test"]).to_pydict().values())]
+    sides = zip(table["enroll"].to_pylist(), table["test"].to_pylist(), strict=True)
+    same = [int(one[1:]) % 7 == int(other[1:]) % 7 for one, other in sides]
     assert found[:, 1].sum() == sum(same)
     assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
     test.write_text("t0 p0\n")

@@ -248,3 +248,24 @@ def test_threads_leave_the_filters_of_warnings_alone():
     assert list(warnings.filters) == before
     for found in results:
         np.testing.assert_array_equal(found, results[0])
+
+
+@pytest.mark.filterwarnings("ignore::deciban.errors.DecibanWarning")  # models without standard errors say so
+@pytest.mark.parametrize(("estimator", "original"), SAME, ids=lambda value: getattr(value, "__name__", ""))
+def test_units_tell_how_sure_training_is(estimator, original, trials):
+    X, y, weight = trials
+    X = columns(estimator, X)
+    unit = np.arange(400) // 8
+    model = original(**{name: getattr(estimator, name) for name in inspect.signature(original).parameters})
+    scores = X.reshape(400, 2, 4) if original is fusion.MulticlassFusion else X
+    model.fit(scores, y, sample_weight=weight, classes=NAMES, units=unit)
+    fitted = clone(estimator).fit(X, y, weight, units=unit).model_
+    assert (fitted.no_errors, fitted.uncertainty_ is None) == (model.no_errors, model.uncertainty_ is None)
+    if model.uncertainty_ is not None:
+        np.testing.assert_array_equal(fitted.parameter_covariance_, model.parameter_covariance_)
+
+
+def test_a_column_of_units_too_many_is_refused(trials):
+    X, y, _ = trials
+    with pytest.raises(InputError, match=r"^units: of 401 trials, but there are 400"):
+        MulticlassCalibrator().fit(X[:, :4], y, units=np.arange(401))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.core.classes.certainty import CountedTrials
-from deciban.core.classes.loglik import are_alike, relative, row_blocks
+from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
-from deciban.core.training.multiclass_training import ClassFit, train_classes
+from deciban.core.training.multiclass_training import ClassFit
+from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
+from deciban.io.shards.pieces import Chunk
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassMap, LabelledClasses
 from deciban.models.two_class import results_of
@@ -79,6 +81,7 @@ class MulticlassCalibrator(ClassMap):
     """
 
     kind: ClassVar[str] = "multiclass-affine"
+    fits_pieces = True
     effect = "calibrated"
     no_errors = ""
     _has_scale: ClassVar[bool] = True
@@ -94,14 +97,12 @@ class MulticlassCalibrator(ClassMap):
         self.ridge = ridge
         self._ridge()
 
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        weights, ridge, scale, offset = data.float_weight, self._ridge(), self._has_scale, self._has_offset
-        counted = CountedTrials.of(data.scores[:, None, :], data.label, data.prior, weights).trials
-        if scale and are_alike(counted.systems[:, 0]):
-            raise InputError(_SAYS_NOTHING.format(len(counted)))
-        form: dict[str, Any] = {"ridge": ridge, "scale": scale, "offset": offset, "classes": data.classes}
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        ridge, scale, offset = self._ridge(), self._has_scale, self._has_offset
+        if scale and (n_alike := data.tell_nothing()):
+            raise InputError(_SAYS_NOTHING.format(n_alike))
         try:
-            fit = train_classes(data.scores, data.label, prior=data.prior, weights=weights, **form)
+            fit = data.train(ridge=ridge, scale=scale, offset=offset)
         except InputError:
             if scale and not _falls(data):  # separated, but the wrong way round; or nothing to learn at all
                 return self._without_scale(data, _FAVOURS_OTHERS)
@@ -121,7 +122,7 @@ class MulticlassCalibrator(ClassMap):
         self.scale_, self.offset_, self.objective_ = float(fit.weights[0]), fit.offsets, fit.objective
         return results
 
-    def _without_scale(self, data: LabelledClasses, reason: str) -> Mapping[str, Plain]:
+    def _without_scale(self, data: Any, reason: str) -> Mapping[str, Plain]:
         """The optimum where the scale is at its limit: posteriors are the prior, so no offset helps."""
         warn(f"{type(self).__name__}: the best scale that is not negative is 0: {reason}.")
         possible = data.prior[data.prior > 0.0]
@@ -205,14 +206,27 @@ class MulticlassShiftCalibrator(MulticlassCalibrator):
         super().__init__(prior=prior)
 
 
-def _falls(data: LabelledClasses) -> bool:
+def _falls(data: Any) -> bool:
     """Whether the objective falls as the scale leaves 0; it is convex, so otherwise no scale above 0 is better."""
-    amounts = np.bincount(data.label, data.float_weight, minlength=data.n_classes)
+    sums, prior = data.look(_Slopes(data.prior)).total, data.prior
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_class = np.where(data.prior > 0.0, data.prior / amounts, 0.0)
-        slope = 0.0
-        for rows in row_blocks(len(data.label), data.n_classes):
-            block, label = relative(data.scores, rows), data.label[rows]
-            weight = of_class[label] if data.weight is None else of_class[label] * data.weight[rows]
-            slope += float(weight @ (data.prior @ block - block[label, np.arange(len(label))]))
+        slope = float(np.where(prior > 0.0, prior / data.amounts * sums, 0.0).sum())
     return not slope >= 0.0  # infinite scores that speak for the truth: the slope is -inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slopes:
+    """A look at trials that sums up slopes of the cost by the scale, at scale 0, of the trials of each class."""
+
+    prior: FloatArray
+
+    def __call__(self, trials: LabelledClasses | Chunk) -> Sums:
+        data = trials if isinstance(trials, LabelledClasses) else LabelledClasses.of_piece(trials, self.prior)
+        total = np.zeros(data.n_classes)
+        with np.errstate(invalid="ignore"):
+            for rows in row_blocks(len(data.label), data.n_classes):
+                block, label = relative(data.scores, rows), data.label[rows]
+                slopes = data.prior @ block - block[label, np.arange(len(label))]
+                own = slopes if data.weight is None else slopes * data.weight[rows]
+                total += np.bincount(label, own, minlength=data.n_classes)
+        return Sums.of(total)

@@ -14,7 +14,7 @@ from deciban.cli.shared.progress import working
 
 @click.command("compare", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(missing="missing-of-comparisons", more=("uncertainty",))
+@joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
 @options("comparison", "tables", "json")
 def compare_command(
     scores: tuple[str, ...],
@@ -39,12 +39,15 @@ def compare_command(
     deciban compare sysA.txt --key key.txt --model calibration.json
     deciban compare old.txt new.txt --key key.txt --fail-if-worse eer:0.002
     """
-    from deciban.workflows.comparing import compare_chosen
+    from deciban.workflows.comparing import compare_chosen, require_figures
+    from deciban.workflows.kinds import kind_of
     from deciban.workflows.model_files import trained_model
 
     inputs = asked.inputs(scores, key)
     opened = asked.files(inputs, key)
     about = asked.options_for(opened)
+    kind = kind_of(opened.scores[0], opened.key, about)
+    require_figures([name for name, _ in fail_if_worse or ()], kind, about, "fail_if_worse")
     with working() as say:
         loaded = None if model is None else trained_model(model, about.kind)
         given["permutations"] = given["permutations"] or 0

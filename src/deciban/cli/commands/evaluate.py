@@ -30,7 +30,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("uncertainty", "scale"))
+@joining_options(more=("units", "uncertainty", "scale"))
 @options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
@@ -94,7 +94,7 @@ def _has_requests(one: Any) -> bool:
 @click.command("plot", cls=SectionedCommand)
 @click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("uncertainty", "scale"))
+@joining_options(more=("units", "uncertainty", "scale"))
 @options("plot", "reliability", "axis", "json")
 def plot_command(
     plot: str,

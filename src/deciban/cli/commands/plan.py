@@ -16,7 +16,7 @@ from deciban.cli.shared.progress import working
 
 @click.command("plan", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("uncertainty",))
+@joining_options(more=("units",))
 @options("plan", "tables", "json")
 def plan_command(
     scores: tuple[str, ...],
@@ -42,12 +42,15 @@ def plan_command(
     """
     from deciban.analysis.designs import Goal
     from deciban.io.writing import refuse_overwriting
+    from deciban.workflows.comparing import require_figures
+    from deciban.workflows.kinds import kind_of
     from deciban.workflows.planning import plan_chosen
 
     if output is not None:
         ending_of(output)
     opened = asked.files(asked.inputs(scores, key), key)
     about = asked.options_for(opened)
+    require_figures([figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
     if output is not None:
         refuse_overwriting([output], [*opened.paths, *about.files])
     said = {name: value for name, value in goal.items() if value is not None}

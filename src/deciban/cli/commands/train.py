@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.command("calibrate", cls=SectionedCommand)
 @click.argument("scores", required=False, metavar="[SCORES]", shell_complete=files)
 @options("model", "methods", "calibrate")
-@joining_options(figures="training", more=("uncertainty",))
-@options("llrs", "tables", "json")
+@joining_options(figures="training", more=("units", "uncertainty", "scale"))
+@options("interval", "llrs", "tables", "json")
 def calibrate_command(
     scores: str | None, *, key: str | None, asked: Asked, method: str, apply_to: str | None, **given: Any
 ) -> None:
@@ -47,7 +47,7 @@ def calibrate_command(
     from deciban.cli.shared.training import TrainingRequest, train
     from deciban.workflows.inputs import paths_of
 
-    own = ("output", "cross_validate", "llrs", "to", "write_as", "quiet", "shown")
+    own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "quiet", "shown")
     named = {name: given.pop(name) for name in own}
     inputs = paths_of(asked.inputs([] if scores is None else [scores], key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=[apply_to] if apply_to else [], **named)
@@ -63,8 +63,8 @@ def calibrate_command(
 @click.command("fuse", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @options("model", "fuse")
-@joining_options(missing="missing-or-subset", figures="training", more=("uncertainty",))
-@options("offsets", "llrs", "tables", "json")
+@joining_options(missing="missing-or-subset", figures="training", more=("units", "uncertainty", "scale"))
+@options("interval", "offsets", "llrs", "tables", "json")
 def fuse_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, apply_to: tuple[str, ...], **given: Any
 ) -> None:
@@ -91,7 +91,7 @@ def fuse_command(
 
     if (given["apply_key"] or given["apply_quality"]) and not apply_to:
         raise click.UsageError("--apply-key and --apply-quality belong to the scores of --apply-to. Name these.")
-    own = ("output", "cross_validate", "llrs", "to", "write_as", "apply_key", "quiet", "shown")
+    own = ("output", "cross_validate", "llrs", "to", "interval", "write_as", "apply_key", "quiet", "shown")
     extra, named, inputs = _quality(given), {name: given.pop(name) for name in own}, paths_of(asked.inputs(scores, key))
     request = TrainingRequest(scores=inputs, key=key, apply_to=list(apply_to), extra=extra, **named)
     train(request, asked, lambda about: _fusion(about, asked.subsets, given, with_quality="quality" in extra))

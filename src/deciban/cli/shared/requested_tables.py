@@ -75,18 +75,24 @@ def _in_unit(unit: str) -> str:
     return " in log10" if unit == "log10" else ""
 
 
+_COSTS = "min_dcf", "act_dcf"
+
+
 def _thresholds(systems: Sequence[Evaluation]) -> Any:
     unit, rows = _unit(systems), list[Sequence[str]]()
     for one in systems:
         eer = with_interval(percent(one.eer), one, "eer")
-        found = [("EER (ROCCH)", eer, one.eer_threshold, one.eer_p_miss, one.eer_p_fa)]
+        errors: tuple[Any, ...] = (one.eer_p_miss, "eer_p_miss"), (one.eer_p_fa, "eer_p_fa")
+        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *errors)]
         for k, point in enumerate(one.operating_points):
-            best = point.min_threshold, point.min_p_miss, point.min_p_fa
-            found.append((f"minDCF, {point}", with_interval(number(point.min_dcf), one, ("min_dcf", k)), *best))
-            bayes = point.threshold, point.p_miss, point.p_fa
-            found.append((f"actDCF, {point}", with_interval(number(point.act_dcf), one, ("act_dcf", k)), *bayes))
-        for what, value, place, p_miss, p_fa in found:
-            rows.append((one.name, what, value, threshold(place, unit), rate(p_miss), rate(p_fa)))
+            least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
+            errors = (point.min_p_miss, ("min_p_miss", k)), (point.min_p_fa, ("min_p_fa", k))
+            found.append((f"minDCF, {point}", least, point.min_threshold, *errors))
+            errors = (point.p_miss, ("p_miss", k)), (point.p_fa, ("p_fa", k))
+            found.append((f"actDCF, {point}", actual, point.threshold, *errors))
+        for what, value, place, *both in found:
+            rates = (with_interval(rate(fraction), one, figure) for fraction, figure in both)
+            rows.append((one.name, what, value, threshold(place, unit), *rates))
     words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
     caption = captioned(words, systems)
     headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
+from deciban.cli.shared.interval_cells import has_intervals
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
 from deciban.messages import one_line
@@ -237,15 +238,19 @@ def _print_multiclass(
     if not with_classes:
         return
     out.print("")
+    from deciban.evaluation.interval_words import corrected_detectors
+
     shown, left_out = _shown_classes(systems, most)
+    around = corrected_detectors(systems)
+    around = f"; {around}" if around else ""
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
-        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
+        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV{around}"
         out.print(replace(_of_one(first, shown), caption=words))
         for line in _remarks(first):
             say(out, line)
     else:
-        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
+        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV){around}"
         for_programs = isinstance(out, TableConsole) and out.writer is not None
         made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
         out.print(replace(made, caption=words))
@@ -305,32 +310,52 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
 
 
 def _of_many(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
-    """Error rate and Cllr of the detection of each class, side by side."""
-    rows, detectors = list[Sequence[str]](), [one.detectors for one in systems]
-    for k, name in ((k, systems[0].classes[k]) for k in shown):
-        cells = [percent(one.class_error_rates[k]) for one in systems]
-        if name in detectors[0]:
-            costs = [(found[name]["cllr"], found[name]["min_cllr"]) for found in detectors]
-            cells = [f"{text}  {number(x)} ({number(least)})" for text, (x, least) in zip(cells, costs, strict=True)]
-        rows.append((name, f"{systems[0].counts[k]:,.6g}", *cells))
-    return table(["class", "segments", *(one.name for one in systems)], rows)
+    """Error rate and Cllr of the detection of each class, systems side by side.
+
+    Figures with intervals stand below each other, as one row would not fit a window.
+    """
+    rows, held = list[Sequence[str]](), _figures_of_classes(systems, shown)
+    if not any(has_intervals(cells) for _, _, figures in held for cells in figures.values()):
+        for name, n, figures in held:
+            rate, *costs = figures.values()
+            cells = [f"{text}  {x} ({least})" for text, x, least in zip(rate, *costs, strict=True)] if costs else rate
+            rows.append((name, n, *cells))
+        return table(["class", "segments", *(one.name for one in systems)], rows)
+    width = max(len("segments"), *(len(n) for _, n, _ in held))
+    for name, n, figures in held:
+        for at, (figure, cells) in enumerate(figures.items()):
+            about = (name, f"{n:>{width}}") if at == 0 else ("", "")
+            rows.append((*about, figure, *cells))
+    return table(["class", "segments", "", *(one.name for one in systems)], rows, n_left=3)
 
 
 def _of_many_apart(systems: Sequence[ClassEvaluation], shown: Sequence[int]) -> Table:
     """The same with a column for each figure, for programs."""
-    rows, detectors = list[Sequence[str]](), [one.detectors for one in systems]
-    for k, name in ((k, systems[0].classes[k]) for k in shown):
-        cells = list[str]()
-        for one, found in zip(systems, detectors, strict=True):
-            costs = [
-                with_interval(number(found[name][which]), one, ("detectors", name, which)) if name in found else ""
-                for which in ("cllr", "min_cllr")
-            ]
-            rate = with_interval(percent(one.class_error_rates[k]), one, ("class_error_rates", name))
-            cells += [rate, *costs]
-        rows.append((name, f"{systems[0].counts[k]:,.6g}", *cells))
-    headings = [f"{one.name}: {what}" for one in systems for what in ("error rate", "Cllr", "min Cllr")]
+    rows = list[Sequence[str]]()
+    for name, n, figures in _figures_of_classes(systems, shown):
+        columns = [figures.get(figure, [""] * len(systems)) for figure in _FIGURES_OF_A_CLASS]
+        rows.append((name, n, *(cell for cells in zip(*columns, strict=True) for cell in cells)))
+    headings = [f"{one.name}: {what}" for one in systems for what in _FIGURES_OF_A_CLASS]
     return table(["class", "segments", *headings], rows)
+
+
+_FIGURES_OF_A_CLASS = ("error rate", "Cllr", "min Cllr")
+
+
+def _figures_of_classes(
+    systems: Sequence[ClassEvaluation], shown: Sequence[int]
+) -> list[tuple[str, str, dict[str, list[str]]]]:
+    """Name and size of each class, by figure a cell for each system; no detection of a class that is out of set."""
+    found, detectors = list[tuple[str, str, dict[str, list[str]]]](), [one.detectors for one in systems]
+    for k in shown:
+        name, figure = systems[0].classes[k], ("class_error_rates", systems[0].classes[k])
+        cells = {"error rate": [with_interval(percent(one.class_error_rates[k]), one, figure) for one in systems]}
+        for heading, which in (("Cllr", "cllr"), ("min Cllr", "min_cllr")) if name in detectors[0] else ():
+            costs = (number(one[name][which]) for one in detectors)
+            place = ("detectors", name, which)
+            cells[heading] = [with_interval(text, one, place) for text, one in zip(costs, systems, strict=True)]
+        found.append((name, f"{systems[0].counts[k]:,.6g}", cells))
+    return found
 
 
 def _remarks(one: ClassEvaluation) -> list[str]:
@@ -341,7 +366,10 @@ def _remarks(one: ClassEvaluation) -> list[str]:
             f"calibration loss {number(found.loss)} bits: offsets alone would save {number(found.offset_loss)}, "
             f"a scale alone {number(found.scale_loss)}"
         )
-    confused = [f"{true} for {taken} {percent(rate)}" for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)]
+    confused = [
+        f"{true} for {taken} {with_interval(percent(rate), one, ('confusion', true, taken))}"
+        for true, taken, _, rate in one.frequent_confusions(_CONFUSIONS)
+    ]
     lines += [f"most often taken: {', '.join(confused)}"] if confused else []
     if one.no_pairs:
         n_pairs = one.n_classes * (one.n_classes - 1) // 2
@@ -349,5 +377,6 @@ def _remarks(one: ClassEvaluation) -> list[str]:
     if (subsets := one.subset_summary()) is not None:
         for word in ("hardest", "easiest"):
             value, listed = number(subsets[word]["c_avg"], 4), ", ".join(subsets[word]["classes"])
+            value = with_interval(value, one, ("subset_c_avg", word))
             lines.append(f"{word} of {subsets['n']:,} subsets: C_avg {value} ({listed})")
     return lines

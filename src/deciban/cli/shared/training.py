@@ -46,6 +46,8 @@ class TrainingRequest:
         What to hold out, as arguments.
     llrs, to : str or None
         Where llrs go, and in which format.
+    interval : bool, optional
+        Whether the bounds of each llr are written beside it.
     write_as : {"loglik", "detection-llr"}
         Of many classes, what is written there.
     apply_to : list of str
@@ -63,6 +65,7 @@ class TrainingRequest:
     cross_validate: dict[str, Any] | None = None
     llrs: str | None = None
     to: str | None = None
+    interval: bool | None = None
     write_as: str = "loglik"
     apply_to: list[str] = field(default_factory=list)
     apply_key: str | None = None
@@ -109,10 +112,15 @@ class TrainingRequest:
             require_writable(output)
         if [*outputs, "-" if self.shown.as_json else ""].count("-") > 1:
             raise click.UsageError("only one of the model, the llrs and --json can go to standard output.")
-        of_output = self.to is not None or self.write_as != "loglik"
+        of_output = self.to is not None or self.write_as != "loglik" or bool(self.interval)
         if self.llrs is None and (of_output or (self.apply_to and self.apply_key is None)):
-            words = "--apply-to, --to and --as say what to write to --llrs OUT. Name it, or leave them out."
+            words = "--apply-to, --to, --interval and --as say what to write to --llrs OUT. Name it, or leave them out."
             raise click.UsageError(words)
+        if self.interval and self.cross_validate and not self.apply_to:
+            raise click.UsageError(
+                "--interval: cross-validated llrs are of other models than that which is saved, and have no bounds. "
+                "Leave --interval or --cross-validate out, or write llrs of other trials (--apply-to)."
+            )
         rereads = "-" in (self.apply_to or single_files(self.scores)) and (
             self.apply_key is not None or not self.apply_to
         )
@@ -140,9 +148,15 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
     from deciban.workflows import train_files
+    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.streaming import in_memory
 
     request.check(asked.options.files)
-    files = asked.files(request.scores, request.key)
+    if request.interval and not asked.options.how_sure.intervals:
+        raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
+    files = asked.opened(request.scores, request.key)
+    if request.llrs is not None and not request.apply_to:
+        in_memory(files, "llrs")
     options = asked.options_for(files)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
@@ -155,8 +169,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
             if request.llrs:
-                own = replace(options, reading=files.as_recognized(options.reading))
-                again = options if request.apply_to else own
+                again = options
+                if isinstance(files, ScoreFiles) and not request.apply_to:
+                    again = replace(options, reading=files.as_recognized(options.reading))
                 messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
@@ -181,6 +196,8 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     quality = request.extra.get("test_quality") if request.apply_to else None
     how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
     how["write_as"] = request.write_as
+    if request.interval:
+        how |= {"interval": True, "level": options.how_sure.level}
     return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
 
 

@@ -54,7 +54,9 @@ class CountedTrials:
         if not possible.all():
             systems, label, prior = systems[:, :, possible], (np.cumsum(possible) - 1)[label], prior[possible]
         trials = ClassTrials(systems, label, np.zeros(len(prior)), weights)
-        return cls(replace(trials, class_weights=prior / trials.amounts), prior, possible, numbers)
+        with np.errstate(divide="ignore"):  # a part of all trials may lack a class
+            class_weights = prior / trials.amounts
+        return cls(replace(trials, class_weights=class_weights), prior, possible, numbers)
 
 
 def decided(trials: ClassTrials) -> tuple[BoolArray, BoolArray]:
@@ -123,18 +125,42 @@ def undecided(counted: CountedTrials, called: Called, *, offset: bool) -> tuple[
     InputError
         If infinite scores are wrong, leave nothing to train on, or nothing that speaks against an infinite offset.
     """
-    trials, prior = counted.trials, counted.prior
+    trials = counted.trials
     if all_finite(trials.systems):
         return trials, 0.0
+    left, costs = parted(counted, called)
+    require_rivals(rivals_of(left), called, offset=offset)
+    return left, float(trials.class_weights @ costs)
+
+
+def parted(counted: CountedTrials, called: Called) -> tuple[ClassTrials, FloatArray]:
+    """The trials that infinite scores do not decide, and what the others of each class cost, without class weights.
+
+    Raises
+    ------
+    TrialError
+        If infinite scores are wrong.
+    """
+    trials, prior = counted.trials, counted.prior
     refuse_ruled_out(counted, called)
     is_decided, certain = decided(trials)
     left, sure = (trials.take(np.flatnonzero(rows)) for rows in (~is_decided, is_decided))
-    _require_rivals(left, called, offset=offset)
     # Where several classes are certain, the prior decides between them.
-    return left, float(sure.weight(slice(None)) @ (np.log(certain[is_decided] @ prior) - np.log(prior[sure.label])))
+    costs = np.log(certain[is_decided] @ prior) - np.log(prior[sure.label])
+    weighted = costs if sure.weights is None else costs * sure.weights
+    return left, np.bincount(sure.label, weighted, minlength=len(prior)).astype(np.float64)
 
 
-def _require_rivals(trials: ClassTrials, called: Called, *, offset: bool) -> None:
+def rivals_of(trials: ClassTrials) -> BoolArray:
+    """Which classes (columns) infinite scores leave possible in some trial of which other class (rows)."""
+    n = len(trials.class_weights)
+    left = ~_any(np.isneginf(trials.systems), 1)
+    rivals = np.array([_any(left[trials.label == k], 0) for k in range(n)])
+    np.fill_diagonal(rivals, val=False)
+    return rivals
+
+
+def require_rivals(rivals: BoolArray, called: Called, *, offset: bool) -> None:
     """Refuse trials in which a class is possible only where it is true, or the other way round.
 
     Raises
@@ -142,10 +168,6 @@ def _require_rivals(trials: ClassTrials, called: Called, *, offset: bool) -> Non
     InputError
         If there is such a class, or if no trial leaves its class any rival.
     """
-    n = len(trials.class_weights)
-    left = ~_any(np.isneginf(trials.systems), 1)
-    rivals = np.array([_any(left[trials.label == k], 0) for k in range(n)])
-    np.fill_diagonal(rivals, val=False)
     if not rivals.any():
         raise InputError(
             "loglik: infinite scores decide all trials, and rightly, so that no finite scores are left to train on. "

@@ -52,39 +52,122 @@ def subset_costs(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> Fl
     rivals = np.maximum(n_members - 1, 1)
     total = np.zeros(1 << n_classes)
     for own, rows in enumerate(rows_of):
-        subsets, hits, alarms = _counts(loglik, rows, own, odds)
+        subsets = _masks_with(own, n_classes)
+        found = _BySubset(subsets.shape)
+        _count(loglik, rows, own, odds, found)
+        subsets, (hits, alarms) = subsets.ravel(), found.counts.reshape(2, -1)
         cost = p_target * (len(rows) - hits) + (1.0 - p_target) * alarms / rivals[subsets]
         total[subsets] += cost / len(rows)
     total[n_members < 2] = 0.0
     return total / np.maximum(n_members, 1)
 
 
-def _counts(loglik: ScoreArray, rows: IntArray, own: int, odds: float) -> tuple[IntArray, IntArray, IntArray]:
-    """How many trials of class ``own`` are accepted by it, and by how many others, in the subsets that hold it.
+def mean_costs_of_trials(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> FloatArray:
+    """What each trial adds to the mean of its class in the mean of `subset_costs` over all subsets of a size.
+
+    Parameters
+    ----------
+    loglik, rows_of, odds
+        As in `subset_costs`.
 
     Returns
     -------
-    subsets : (2 ** (n_classes - 1),) array
-        Their bit masks.
-    hits, alarms : arrays of the same shape
+    (n_classes - 1, n_trials) array
+        Of subsets of 2, 3, ... classes; trials class by class.
     """
     n_classes = loglik.shape[1]
+    p_target, size = odds / (1.0 + odds), np.arange(2, n_classes + 1)
+    n_with = np.array([math.comb(n_classes - 1, k - 1) for k in size], np.float64)[:, None]
+    n_subsets, size = np.array([math.comb(n_classes, k) for k in size], np.float64)[:, None], size[:, None]
+    parts = []
+    for own, rows in enumerate(rows_of):
+        found = _ByTrial(_masks_with(own, n_classes), len(rows))
+        _count(loglik, rows, own, odds, found)
+        misses, alarms = n_with * found.is_doubtful - found.sums[0], found.sums[1]
+        parts.append((p_target * misses + (1.0 - p_target) * alarms / (size - 1)) / (size * n_subsets))
+    return np.concatenate(parts, axis=1)
+
+
+class _BySubset:
+    """Hits and false alarms of each subset, (2, n_high, n_low)."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.counts = np.zeros((2, *shape), np.int64)
+
+    def add_sure(self, n_trials: int) -> None:
+        """Add trials that are hits in all subsets, without a false alarm."""
+        self.counts[0] += n_trials
+
+    def begin(self, trials: IntArray) -> None:
+        """Begin a block of trials: which they are is all the same."""
+
+    def add(self, kind: int, at: int, table: AnyArray) -> None:
+        """Add decisions (n_low, n_trials)."""
+        self.counts[kind, at] += table.sum(axis=1, dtype=np.uint32)
+
+    def end(self) -> None:
+        """End the block."""
+
+
+class _ByTrial:
+    """Hits and false alarms of each trial, added up over subsets of a size: (2, n_sizes, n_trials).
+
+    Sizes are told apart when all subsets of a block of trials are counted: until then by classes among the high ones.
+    """
+
+    def __init__(self, masks: IntArray, n_trials: int) -> None:
+        size = np.bitwise_count(masks).astype(np.int64)
+        self.n_high, self.n_low = size[:, 0] - 1, size[0]  # in either the class itself, which is once in a subset
+        self.sums = np.zeros((2, int(size.max()) - 1, n_trials))
+        self.is_doubtful = np.zeros(n_trials, np.bool_)
+        self.trials, self.block = np.zeros(0, np.int64), np.zeros((2, 0, 0, 0), np.uint16)
+
+    def add_sure(self, n_trials: int) -> None:
+        """Trials that are hits in all subsets cost nothing."""
+
+    def begin(self, trials: IntArray) -> None:
+        """Begin a block of trials."""
+        self.trials, self.is_doubtful[trials] = trials, True
+        self.block = np.zeros((2, int(self.n_high.max()) + 1, len(self.n_low), len(trials)), np.uint16)
+
+    def add(self, kind: int, at: int, table: AnyArray) -> None:
+        """Add decisions (n_low, n_trials); of 20 classes at most 924 tables of numbers up to 19 come together."""
+        self.block[kind, self.n_high[at]] += table
+
+    def end(self) -> None:
+        """Tell sizes apart; a subset has at least two classes."""
+        for low in np.unique(self.n_low).tolist():
+            sums = self.block[:, :, self.n_low == low].sum(axis=2, dtype=np.int64)
+            for high in range(sums.shape[1]):
+                if low + high >= 2:
+                    self.sums[:, low + high - 2, self.trials] += sums[:, high]
+
+
+def _masks_with(own: int, n_classes: int) -> IntArray:
+    """Bit masks of the subsets that hold a class, (n_high, n_low)."""
     others = np.delete(np.arange(n_classes), own)
-    low, high = others[:_LOW], others[_LOW:]
-    masks = _masks(high)[:, None] + _masks(low) + (1 << own)
+    return np.asarray(_masks(others[_LOW:])[:, None] + _masks(others[:_LOW]) + (1 << own))
+
+
+def _count(loglik: ScoreArray, rows: IntArray, own: int, odds: float, found: _BySubset | _ByTrial) -> None:
+    """Count which trials of class ``own`` are accepted by it, and by how many others, in the subsets that hold it."""
+    n_classes = loglik.shape[1]
+    others, masks = np.delete(np.arange(n_classes), own), _masks_with(own, n_classes)
     factor = (1.0 - _ROUNDING) / (1.0 + (np.bitwise_count(masks).astype(np.float64) - 1.0) * odds)
-    counts = np.zeros((2, *masks.shape), np.int64)
     for start in range(0, len(rows), _SORTED):
         block = class_major(loglik, rows[start : start + _SORTED])
         doubtful = _doubtful(block, own, odds)
-        counts[0] += np.count_nonzero(~doubtful.any(axis=0))
+        n_sure = int(np.count_nonzero(~doubtful.any(axis=0)))
+        found.add_sure(n_sure)
         # Trials with the same doubts side by side: most blocks of trials then need few comparisons.
-        order = np.lexsort(doubtful)[np.count_nonzero(~doubtful.any(axis=0)) :]
+        order = np.lexsort(doubtful)[n_sure:]
         for first in range(0, len(order), _TRIALS):
             some = order[first : first + _TRIALS]
             likelihood = np.exp(_squeezed(block[:, some]))
-            _count_block(likelihood, np.atleast_1d(doubtful[:, some].any(axis=1)), (own, low, high), factor, counts)
-    return masks.ravel(), counts[0].ravel(), counts[1].ravel()
+            unsure = np.atleast_1d(doubtful[:, some].any(axis=1))
+            found.begin(start + some)
+            _count_block(likelihood, unsure, (own, others[:_LOW], others[_LOW:]), factor, found)
+            found.end()
 
 
 def _masks(classes: IntArray) -> IntArray:
@@ -138,11 +221,10 @@ def _count_block(
     doubtful: BoolArray,
     classes: tuple[int, IntArray, IntArray],
     factor: FloatArray,
-    counts: IntArray,
+    found: _BySubset | _ByTrial,
 ) -> None:
-    """Add the decisions about some trials to ``counts``, hits and alarms; classes without doubt are not compared."""
+    """Add the decisions about some trials; classes without doubt are not compared."""
     own, low, high = classes
-    hits, alarms = counts
     sums = likelihood[own][None]
     for k in low:
         sums = np.concatenate((sums, sums + likelihood[k]))
@@ -154,9 +236,9 @@ def _count_block(
         threshold *= factor[at][:, None]
         if doubtful[own]:
             np.greater_equal(likelihood[own], threshold, out=accepts)
-            hits[at] += accepts.sum(axis=1, dtype=np.uint32)
         else:
-            hits[at] += accepts.shape[1]
+            accepts[:] = True
+        found.add(0, at, accepts)
         n_alarms[:] = 0
         for k in inside:
             if doubtful[k]:
@@ -166,7 +248,7 @@ def _count_block(
             if doubtful[k]:
                 n = _holding(n_alarms, j)
                 n += (likelihood[k] >= _holding(threshold, j)).view(np.uint8)
-        alarms[at] += n_alarms.sum(axis=1, dtype=np.uint32)
+        found.add(1, at, n_alarms)
 
 
 def _holding(table: AnyArray, j: int) -> AnyArray:

@@ -247,7 +247,7 @@ def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:
         shared[at[1:] != at[:-1]] = 0
     n_apart = 1 + np.cumsum(np.bincount(shared, minlength=_ALL + 1))
     """Cells at each level: neighbours are two if they share fewer bits."""
-    fitting = np.flatnonzero(n_apart[:level] <= cells.room)
+    fitting = np.flatnonzero(n_apart[: level] <= cells.room)
     return max(int(fitting[-1]) + 1 if len(fitting) else _FEWEST, _FEWEST)
 
 

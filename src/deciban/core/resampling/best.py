@@ -86,6 +86,24 @@ class BestDecisions:
         llr[low], llr[high] = np.minimum(llr[low], self.llr[low + 1]), np.maximum(llr[high], self.llr[high - 1])
         return replace(self, llr=llr, seen=np.ones_like(self.seen))
 
+    def by_block(self) -> BestDecisions:
+        """The same with one cell for each block: all that means over the same trials need; see `means`."""
+        n_blocks = np.diff(self.first, append=len(self.llr))
+        place = np.arange(int(n_blocks.max()))
+        block = self.first[:, None] + np.minimum(place, n_blocks[:, None] - 1)
+        seen = np.stack([(counts > 0)[block] & (place < n_blocks[:, None]) for counts in (self.n_tar, self.n_non)])
+        return replace(self, block=block, seen=seen)
+
+    def means(self, costs: FloatArray) -> FloatArray:
+        """Mean costs of the trials of each table, both classes added, (n_tables,), from those of cells by block.
+
+        Every table is added up by itself, so that no sum depends on which others there are.
+        """
+        place = np.arange(len(self.table)) - self.first[self.table]
+        own = costs.reshape(2, -1).take(self.table * costs.shape[-1] + place, axis=1)
+        tar, non = (np.add.reduceat(n * one, self.first) for n, one in zip((self.n_tar, self.n_non), own, strict=True))
+        return np.asarray(tar / self._of_table(self.n_tar) + non / self._of_table(self.n_non))
+
     def _of_table(self, counts: CountArray) -> CountArray:
         """Sum of blocks in each table."""
         return np.asarray(np.add.reduceat(counts, self.first))

@@ -12,7 +12,10 @@ from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import Pav
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
-_BINS = 1 << 14
+_BINS = 1 << 16
+_FEW = 1 << 11
+"""Scores up to which a search is faster than bins that have to be made."""
+
 _STEP = 1 << 16
 """Trials at once: temporaries stay in cache."""
 
@@ -46,27 +49,40 @@ class Cells:
 
     def below(self, threshold: float) -> int:
         """Number of cells below a threshold that is a border, or infinite: those whose trials are rejected."""
-        if np.isinf(threshold):
-            return self.n_cells if threshold > 0.0 else 0
-        return int(np.searchsorted(self.borders, threshold, side="left")) + 1
+        return int(self.positions(np.array([threshold]))[0])
+
+    def positions(self, thresholds: FloatArray) -> IntArray:
+        """Number of cells below each threshold, see `below`."""
+        above = np.searchsorted(self.borders, thresholds, side="left") + 1
+        return np.where(np.isinf(thresholds), np.where(thresholds > 0.0, self.n_cells, 0), above)
 
     def of(self, scores: ScoreArray) -> IntArray:
         """The cell of every score; a table of narrow bins finds most without a search."""
+        if len(scores) <= _FEW:
+            return np.searchsorted(self.borders, scores.astype(np.float64, copy=False), side="right")
         first, width, lowest = self._bins
-        found = np.empty(len(scores), np.int64)
+        found = np.empty(len(scores), lowest.dtype)
         for start in range(0, len(scores), _STEP):
             part = slice(start, start + _STEP)
             values = scores[part].astype(np.float64, copy=False)
             bins, own = self._bin(values, first, width), found[part]
-            np.take(lowest, bins, out=own, mode="clip")
+            np.take(lowest, bins, out=own, mode="wrap")  # bins are in range: the mode without a check
             unclear = np.flatnonzero(own < 0)
-            if len(unclear):
-                own[unclear] = np.searchsorted(self.borders, values[unclear], side="right")
+            own[unclear] = self._beside_borders(values[unclear], ~own[unclear])
+        return found
+
+    def _beside_borders(self, values: FloatArray, below: IntArray) -> IntArray:
+        """Cells of scores whose bins have borders inside, with how many borders lie below each bin: few have two."""
+        found = below + (values >= self.borders[below])
+        several = np.flatnonzero(values >= np.append(self.borders, np.inf)[found])
+        found[several] = np.searchsorted(self.borders, values[several], side="right")
         return found
 
     @cached_property
     def _bins(self) -> tuple[float, float, IntArray]:
-        """Where bins begin, how many there are per unit of score, and the cell of each, or -1 if a border is inside.
+        """Where bins begin, how many there are per unit of score, and the cell of each.
+
+        Of bins with a border inside it is the lowest of their cells, with all bits turned over: a negative number.
 
         A bin is found by the same monotone arithmetic for scores and borders: in a bin without a border, all scores
         are on the same side of each border, whatever the rounding.
@@ -78,15 +94,15 @@ class Cells:
         with np.errstate(over="ignore"):
             width = (_BINS - 2) / (high - low) if high > low else 1.0
         width = float(width) if np.isfinite(width) and width > 0.0 else 1.0
-        at = self._bin(self.borders, float(low), width)
-        inside = np.bincount(at, minlength=_BINS)
-        return float(low), width, np.where(inside > 0, -1, np.cumsum(inside))
+        first = max(float(low) - 1.0 / width, -_LARGEST)  # bin 0 is below the lowest border
+        inside = np.bincount(self._bin(self.borders, first, width), minlength=_BINS)
+        below = np.cumsum(inside) - inside
+        return first, width, np.where(inside > 0, ~below, below).astype(np.int32)
 
     @staticmethod
     def _bin(values: FloatArray, first: float, width: float) -> IntArray:
         with np.errstate(over="ignore", invalid="ignore"):
             places = (values - first) * width
-        places += 1.0
         np.clip(places, 0.0, float(_BINS - 1), out=places)
         return places.astype(np.int64)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from scipy import special
 
@@ -85,6 +86,42 @@ class NothingSeen:
         """Of an error rate: no error was seen, or nothing but errors."""
         return cls(n_units, above=float(value <= ROUNDING), below=float(value >= 1.0 - ROUNDING))
 
+    @classmethod
+    def of_sum(cls, rates: Sequence[float], weights: Sequence[float], n_units: Sequence[int]) -> NothingSeen:
+        """Of a weighted sum of error rates at fixed thresholds, some of which no unit moves.
+
+        Of n units in all without an error, fewer than 3/n have one: the figure rises most if that is where one weighs
+        most.
+
+        Parameters
+        ----------
+        rates, weights : sequences of float
+        n_units : sequence of int
+            Units that could move each rate.
+
+        Examples
+        --------
+        >>> found = NothingSeen.of_sum([0.0, 0.1, 1.0], [0.5, 0.25, 0.25], [20, 10, 50])
+        >>> found.n_units, found.above, found.below
+        (10, 0.25, 0.05)
+        """
+        few = min(n_units)
+        parts = [cls.of_rate(rate, n) for rate, n in zip(rates, n_units, strict=True)]
+        factors = [weight * few / n for weight, n in zip(weights, n_units, strict=True)]
+        above = max(factor * one.above for factor, one in zip(factors, parts, strict=True))
+        below = sum(factor * one.below for factor, one in zip(factors, parts, strict=True))
+        return cls(few, above, below, is_part=True)
+
+    def times(self, factor: float) -> NothingSeen:
+        """Of the figure times a positive factor."""
+        return replace(self, above=factor * self.above, below=factor * self.below)
+
+    @classmethod
+    def mean(cls, some: Sequence[NothingSeen]) -> NothingSeen:
+        """Of the mean of figures that are about the same units."""
+        above, below = (math.fsum(getattr(one, way) for one in some) / len(some) for way in ("above", "below"))
+        return replace(some[0], above=above, below=below)
+
     def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
         return -math.expm1(math.log1p(-level) / max(self.n_units, 1))
@@ -120,6 +157,9 @@ class Estimate:
         Where no unit moves the figure, or a part of it.
     limits : (float, float)
         What the figure cannot leave: neither do its bounds.
+    n_candidates : int
+        So many figures were there, of which this one was picked for its value. The interval holds the true value of
+        what was picked: bounds are so wide that those of all candidates would hold at once (Bonferroni).
     """
 
     value: float
@@ -129,6 +169,7 @@ class Estimate:
     corrected: float | None = None
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (-math.inf, math.inf)
+    n_candidates: int = 1
 
     def __post_init__(self) -> None:
         """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
@@ -152,12 +193,13 @@ class Estimate:
         0.029513049607039925
         """
         level = checked_level(level)
+        of_each = 1.0 - (1.0 - level) / self.n_candidates if self.n_candidates > 1 else level
         if self.nothing_seen is not None and self.standard_error == 0.0:
-            bounds, method = self.nothing_seen.bounds(self.value, level), RULE_OF_THREE
+            bounds, method = self.nothing_seen.bounds(self.value, of_each), RULE_OF_THREE
         else:
-            bounds = self._bounds(t_quantile(level, self.n_units - 1) * self.standard_error)
+            bounds = self._bounds(t_quantile(of_each, self.n_units - 1) * self.standard_error)
             if self.nothing_seen is not None and self.nothing_seen.is_part:
-                low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, level))
+                low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, of_each))
                 bounds = float(low), float(high)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
         return Interval(self.value, lowest, highest, self.standard_error, self.corrected, level, self.n_units, method)

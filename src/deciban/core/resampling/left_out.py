@@ -51,6 +51,35 @@ class LeftOut:
             stays = self.stays(number)
             yield self.share * factor[self._stratum] * stays, stays
 
+    def tables(self, place: IntArray, n_places: int, weight: FloatArray, *, makes_up: bool) -> FloatArray:
+        """Sums of what trials contribute at each place without each group, (n_groups, n_places).
+
+        All are counted once, and those of each group are taken away.
+
+        Parameters
+        ----------
+        place : (n_trials,) int array
+        n_places : int
+        weight : (n_trials,) array
+            By which the contributions are multiplied.
+        makes_up : bool
+            Whether what is left of a class makes up for what is gone, as in `weights`.
+        """
+        factors, own, n = np.array(self._factors), self.share * weight, self.n_groups * n_places
+        if not makes_up:
+            factors = np.ones_like(factors)
+        n_strata = factors.shape[1]
+        everything = np.bincount(self._stratum * n_places + place, own, minlength=n_strata * n_places)
+        found = factors @ everything.reshape(n_strata, n_places)
+        n_left = np.tile(np.bincount(place, minlength=n_places), (self.n_groups, 1))
+        for side in self.sides:  # a trial of two groups goes with each; of one group on both sides once
+            some = slice(None) if side is self.sides[0] else np.flatnonzero(side != self.sides[0])
+            group, at = side[some], side[some] * n_places + place[some]
+            gone = np.bincount(at, own[some] * factors[group, self._stratum[some]], minlength=n)
+            found -= gone.reshape(found.shape)
+            n_left -= np.bincount(at, minlength=n).reshape(found.shape)
+        return np.where(n_left > 0, np.maximum(found, 0.0), 0.0)  # nothing is left of what is all gone
+
     def held_out(self, costs: FloatArray, cell: IntArray) -> FloatArray:
         """What each trial costs by decisions without the group of its unit; of two units, the mean of both.
 

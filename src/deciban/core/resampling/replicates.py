@@ -14,8 +14,12 @@ from deciban.core.resampling.units import Keys
 from deciban.steps import teller
 from deciban.types import BoolArray, FloatArray
 
-BLOCK = 128
-"""Replicates at once. Blocks are always drawn whole: what a replicate is does not depend on how many there are."""
+BLOCK, _FEWEST = 256, 16
+"""Replicates at once, and where there are very many units. Blocks are always drawn whole: what a replicate is does not
+depend on how many there are."""
+
+_WEIGHTS = 1 << 26
+"""Weights of a block, as far as it does not get too small: each is a byte."""
 
 _THREADS = 4
 
@@ -29,7 +33,7 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
     Parameters
     ----------
     figures_of : function
-        Called in several threads, with blocks of `BLOCK` replicates. Exceptions pass.
+        Called in several threads, with blocks of up to `BLOCK` replicates. Exceptions pass.
     keys : (n_units,) uint64 array
     seed, n_replicates : int
 
@@ -41,15 +45,16 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
     """
 
     def block(first: int) -> tuple[FloatArray, BoolArray]:
-        return figures_of(poisson_weights(keys, seed, np.arange(first, first + BLOCK)))
+        return figures_of(poisson_weights(keys, seed, np.arange(first, first + size)))
 
+    size = max(min(BLOCK, _WEIGHTS // max(len(keys), 1)), _FEWEST)
     tell, found = teller(n_replicates, "replicates"), list[tuple[FloatArray, BoolArray]]()
     tell(0)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
         try:
-            for one in pool.map(block, range(0, n_replicates, BLOCK)):
+            for one in pool.map(block, range(0, n_replicates, size)):
                 found.append(one)
-                tell(min(len(found) * BLOCK, n_replicates))
+                tell(min(len(found) * size, n_replicates))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

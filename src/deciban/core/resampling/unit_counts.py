@@ -20,8 +20,14 @@ _DENSE = 1 << 22
 """Entries up to which a table is an array."""
 
 _SLAB = 1 << 16
-_BLOCK = 1 << 18
+_BLOCK = 1 << 19
 """Entries of a table that are handled at once."""
+
+_FEW = 1 << 30
+"""Trials of two units that can be counted in 32 bits."""
+
+_WIDE = 256
+"""Units from which a table is cumulated faster row by row."""
 
 _FILLED = 0.1
 """Share of entries that are not 0 from which rows are handled as arrays."""
@@ -54,7 +60,14 @@ class UnitCounts:
 
     @classmethod
     def of(
-        cls, scores: ScoreArray, units: TrialUnits, cells: Cells, group: IntArray, weights: CountArray | None = None
+        cls,
+        scores: ScoreArray,
+        units: TrialUnits,
+        cells: Cells,
+        group: IntArray,
+        weights: CountArray | None = None,
+        *,
+        in_cells: CountArray | None = None,
     ) -> UnitCounts:
         """Count checked trials.
 
@@ -66,33 +79,39 @@ class UnitCounts:
         cells : Cells
         group : (n_units,) int array
         weights : (n,) array, optional
+        in_cells : (n_cells,) array, optional
+            Trials (or weight) in every cell, where they are known.
         """
         n_groups = int(group.max(initial=0)) + 1
-        kind = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
-        tally, by_unit = _Tally(units.n_units, cells.n_cells, kind), units.codes
+        kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
+        in_table = np.int32 if weights is None and len(scores) < _FEW else kind  # half the memory, and never full
+        tally, by_unit = _Tally(units.n_units, cells.n_cells, in_table), units.codes
         once, inside = _Tally(1, cells.n_cells, kind), _Tally(n_groups, cells.n_cells, kind)
         dealt = group.astype(np.min_scalar_type(n_groups))
         step = _SLAB if tally.is_dense else max(_SLAB, units.n_units)
         for first in range(0, len(scores), step):
             slab = slice(first, first + step)
             cell, weight = cells.of(scores[slab]), None if weights is None else weights[slab]
-            once.add(None, cell, weight)
+            if in_cells is None:
+                once.add(None, cell, weight)
             one = by_unit[0][slab]
             tally.add(one, cell, weight)
             if len(by_unit) == 1:
                 continue
             other = by_unit[1][slab]
-            same, of_one = one == other, dealt[one]
+            same = one == other
             if not same.all():
                 tally.add(other, cell, weight)
                 tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
-                inside.add(of_one, cell, weight, only=np.flatnonzero((of_one == dealt[other]) > same))
-        return cls(tally.table(), units.keys, once.array()[0], group, inside.array())
+                of_one, of_other = (dealt.take(side, mode="wrap") for side in (one, other))
+                inside.add(of_one, cell, weight, only=np.flatnonzero((of_one == of_other) > same))
+        return cls(tally.table(), units.keys, once.array()[0] if in_cells is None else in_cells, group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
-        found = {name: getattr(self, name) + getattr(other, name) for name in ("counts", "in_cells", "inside")}
-        return replace(self, **found)
+        kind = self.in_cells.dtype
+        found = {name: getattr(self, name) + getattr(other, name) for name in ("in_cells", "inside")}
+        return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
 
     @property
     def n_units(self) -> int:
@@ -123,8 +142,7 @@ class UnitCounts:
 
         Trials of a unit count as often as the unit does, and the mean is over all: ``sum (x - mean) / total``.
         """
-        found: FloatArray = np.asarray(table @ costs)
-        found -= np.outer(sums_of_rows(table), self.mean(costs))
+        found: FloatArray = np.asarray(table @ (costs - self.mean(costs)))
         found /= self.total
         return found
 
@@ -148,7 +166,10 @@ class UnitCounts:
 
 
 class _Tally:
-    """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix."""
+    """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix.
+
+    In an array the units of a cell lie side by side: what is done cell by cell is done for all of them at once.
+    """
 
     def __init__(self, n_units: int, n_cells: int, kind: Any) -> None:
         self.n_cells, self.kind, self.shape = n_cells, kind, (n_units, n_cells)
@@ -172,12 +193,11 @@ class _Tally:
             unit, cell = None if unit is None else unit[only], cell[only]
             weight = None if weight is None else weight[only]
         if self.is_dense:
-            index = cell
+            index = cell.astype(np.int64)
             if unit is not None:
-                index = unit.astype(np.int64)
-                index *= self.n_cells
-                index += cell
-            np.add.at(self.counts, index, sign if weight is None else sign * weight)
+                index *= self.shape[0]
+                index += unit
+            np.add.at(self.counts, index, self.kind(sign) if weight is None else sign * weight)  # no other type: fast
             return
         from scipy.sparse import coo_matrix
 
@@ -194,7 +214,7 @@ class _Tally:
     def table(self) -> Table:
         """Units in rows, cells in columns."""
         if self.is_dense:
-            return self.counts.reshape(self.shape)
+            return self.counts.reshape(self.shape, order="F")
         from scipy.sparse import csr_matrix  # few need it
 
         while len(self.parts) > 1:
@@ -230,8 +250,25 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
 
 
 def as_array(table: Table) -> CountArray:
-    """A table that fits in memory, with all its entries."""
-    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+    """A table that fits in memory, with all its entries; the units of a cell lie side by side."""
+    return np.asarray(table.toarray(order="F") if hasattr(table, "toarray") else table)
+
+
+def cumulated(table: FloatArray) -> FloatArray:
+    """Trials in the first 0, 1, ... cells: (n_cells + 1, n_units) of a table with cells in rows and units in columns.
+
+    Examples
+    --------
+    >>> cumulated(np.array([[1.0, 0.0], [2.0, 5.0]])).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [3.0, 5.0]]
+    """
+    found = np.zeros((len(table) + 1, table.shape[1]))
+    if table.shape[1] < _WIDE:
+        np.cumsum(table, axis=0, out=found[1:])
+        return found
+    for below, own, sums in zip(found, table, found[1:], strict=False):
+        np.add(below, own, out=sums)
+    return found
 
 
 def sums_of_rows(table: Table) -> FloatArray:

@@ -68,7 +68,7 @@ class MeanCost:
                 if weights is not None:
                     values = values * weights[first : first + _LANES]
                 n = len(values)
-                high[:n], error = _two_sum(high[:n], values)
+                high[:n], error = two_sum(high[:n], values)
                 low[:n] += error
         return cls(*_total(high, low), weight)
 
@@ -90,7 +90,7 @@ def _weight(weights: CountArray) -> float:
     return total.high + total.low
 
 
-def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Sums rounded to nearest, and exactly what rounding took away from them."""
     total = a + b
     taken = total - a
@@ -107,7 +107,7 @@ def _total(high: FloatArray, low: FloatArray) -> tuple[float, float]:
     while len(high) > 64:
         half = -(-len(high) // 2)
         rest = len(high) - half
-        high[:rest], error = _two_sum(high[:rest], high[half:])
+        high[:rest], error = two_sum(high[:rest], high[half:])
         low[:rest] += low[half:]
         low[:rest] += error
         high, low = high[:half], low[:half]

@@ -11,7 +11,8 @@ import numpy as np
 
 from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.moments import clipped, quartiles
-from deciban.core.training.samples import SAMPLE, binned, informative
+from deciban.core.training.parts import TrialsInParts
+from deciban.core.training.samples import SAMPLE, binned, informative, sample
 from deciban.core.training.trust_region import PRECISE, ROUNDING, Minimum, minimize
 from deciban.types import FloatArray
 
@@ -118,6 +119,9 @@ Starts = Callable[[Any, FloatArray], list[FloatArray]]
 
 def descend(objective: LinearObjective, few: Trials) -> Minimum:
     """Minimize on samples first, then on all trials."""
+    given: Any = objective.trials
+    if isinstance(given, TrialsInParts):
+        return _descend_in_parts(objective, few)
     trials, n = objective.trials, len(objective.trials)
     rough = replace(objective, dtype=np.float32 if _fits_float32(objective) else np.float64)
     way = Way(np.zeros(objective.n_parameters), starts=_starts)
@@ -135,6 +139,14 @@ def descend(objective: LinearObjective, few: Trials) -> Minimum:
     size = max(2 * SAMPLE, min(n // INFORMATIVE, int((n * _SAMPLE_BYTES - len(few) * row) / (row + 9))))
     precise = PRECISE if trials.matrix is None else _LAST
     return way.settle(objective, precise, way.through_all(objective, rough, few, size, precise), rough)
+
+
+def _descend_in_parts(objective: LinearObjective, few: Trials) -> Minimum:
+    """Minimize on the sample of trials in parts, as if there were no others, and then on all: a pass for every step."""
+    near = descend(replace(objective, trials=few), sample(few, SAMPLE))
+    way = Way(near.best)
+    found = way.follow(objective, PRECISE)
+    return replace(found, n_steps=found.n_steps + near.n_steps)
 
 
 def search_options(level: Any, precise: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ no copy of the scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -28,6 +28,7 @@ from deciban.core.training.blocks import (
     length_bound,
     suits_raw_block,
 )
+from deciban.core.training.sums import F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -119,9 +120,55 @@ class Trials:
         return len(self.is_target)
 
     @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.columns)
+
+    @property
+    def truth(self) -> BoolArray:
+        """The class of each trial."""
+        return self.is_target
+
+    def joined(self, other: Trials) -> Trials:
+        """These and others, with the same class weights."""
+
+        def both(a: Any, b: Any) -> Any:
+            return None if a is None else np.concatenate((a[:], b[:]))
+
+        columns = tuple(map(both, self.columns, other.columns))
+        rest = {name: both(getattr(self, name), getattr(other, name)) for name in ("is_target", "weights", "base")}
+        return replace(self, columns=columns, matrix=None, **rest)
+
+    @property
     def size(self) -> int:
         """How many there are: what decides on the way of a search."""
         return len(self)
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The type of the numbers of each column."""
+        return tuple(np.asarray(column[:1]).dtype for column in self.columns)
+
+    @property
+    def has_base(self) -> bool:
+        """Whether something is added to the llr as it is."""
+        return self.base is not None
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.weights is not None
+
+    def infinite_columns(self) -> list[bool]:
+        """Which columns have infinite scores in trials that count."""
+        if self.reach < np.inf:
+            return [False] * self.n_columns
+        counting: Any = True if self.weights is None else self.weights > 0.0
+        return [bool((np.isinf(np.asarray(column[:])) & counting).any()) for column in self.columns]
+
+    def each(self, look: Callable[[Trials], F]) -> F:
+        """What a look at all of them finds; it can be sent to where trials are that do not fit in memory."""
+        return look(self)
 
     @property
     def amounts(self) -> tuple[float, float]:
@@ -146,13 +193,17 @@ class Trials:
         )
 
 
+NO_TRIALS = Trials((), np.zeros(0, np.bool_), (0.0, 0.0))
+"""In place of trials that are elsewhere."""
+
+
 @dataclass(frozen=True, eq=False)
 class LinearObjective:
     """A function of standardized parameters: one weight per column, then the offset if there is one.
 
     Attributes
     ----------
-    trials : Trials
+    trials : Trials or TrialsInParts
     center, width : (n_columns,) arrays
         A column enters as ``(s - center) / width``.
     intercept : bool
@@ -191,7 +242,7 @@ class LinearObjective:
     @property
     def value_at_zero(self) -> float:
         """The value of weights 0, which no minimum exceeds; infinite where it is not known to be 1."""
-        return 1.0 + self.constant if self.is_convex and self.trials.base is None else np.inf
+        return 1.0 + self.constant if self.is_convex and not self.trials.has_base else np.inf
 
     def is_apart(self, at: Derivatives) -> bool:
         """Whether no trial is on the wrong side at a point, which proves that its weights may grow forever.
@@ -199,7 +250,7 @@ class LinearObjective:
         It proves nothing where something else than weights and offset has a share in it.
         """
         moves_all = self.intercept or self.log_odds == 0.0
-        return at.worst < 0.0 and moves_all and len(self.center) > 0 and self.trials.base is None
+        return at.worst < 0.0 and moves_all and len(self.center) > 0 and not self.trials.has_base
 
     def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
         """Whether a point proves that there is none: without penalty nothing keeps the weights finite then."""
@@ -209,20 +260,36 @@ class LinearObjective:
         """Value and gradient at a point, and the Hessian if none is given.
 
         ``worst`` is the largest signed log odds of a trial, negative if none is on the wrong side.
+        ``overlap`` is how far the highest non-target lies above the lowest target.
         """
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        point = self._point(parameters)
-        rows = np.array([self._block(point, block, known is None) for block in self.blocks(with_hessian=known is None)])
-        with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-            total = rows[:, 1:].sum(axis=0)
+        found = self.trials.each(_Terms(self.form, self._point(parameters), known is None))
+        total = found.sums.total
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:
             own = products.reshape(n, n)
             known = 0.5 * (own + own.T) + np.diag(self.penalty)
         value += 0.5 * self.penalty @ parameters**2 + self.constant
-        return Derivatives(float(value), gradient + self.penalty * parameters, known, float(rows[:, 0].max()))
+        return Derivatives(
+            float(value),
+            gradient + self.penalty * parameters,
+            known,
+            float(found.largest.max()),
+            float(found.largest.sum()),
+        )
+
+    @property
+    def form(self) -> LinearObjective:
+        """The same without the trials: what is sent to where they are."""
+        return replace(self, trials=NO_TRIALS)
+
+    def terms(self, point: AnyArray, *, with_hessian: bool) -> SumsUpTo:
+        """The largest signed log odds of both classes; value, gradient and Hessian, without penalty and constant."""
+        rows = np.array([self._block(point, block, with_hessian) for block in self.blocks(with_hessian=with_hessian)])
+        with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+            return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))
 
     def _point(self, parameters: FloatArray) -> AnyArray:
         """The parameters of the log odds: an offset takes in the prior."""
@@ -244,11 +311,11 @@ class LinearObjective:
         return [slice(i, i + n_rows) for i in range(0, len(self.trials), n_rows)]
 
     def _block(self, point: FloatArray, rows: slice, with_hessian: bool) -> FloatArray:  # noqa: FBT001
-        """The largest signed log odds of a block, and its share of value, gradient and Hessian."""
+        """The largest signed log odds of both classes in a block, and its share of value, gradient and Hessian."""
         with np.errstate(all="ignore"):
             block = self.scores(rows)
             places, non, tar = self._log_odds(block.combined(point), rows)
-            worst = max(non.max(), tar.max(initial=-np.inf))
+            worst = non.max(), tar.max(initial=-np.inf)
             order = 2 if with_hessian else 1
             of_non, of_tar = kernel(self.alpha, self.beta)(non, order), kernel(self.beta, self.alpha)(tar, order)
             if abs(self.log_odds) > _RARE and (self.alpha, self.beta) in _SHORT:
@@ -261,7 +328,7 @@ class LinearObjective:
             if of_non.curvature is not None and of_tar.curvature is not None:
                 products = block.products(self._joined(of_non.curvature, of_tar.curvature, places, own))
             pull = self._joined(of_non.slope, np.negative(of_tar.slope, out=of_tar.slope), places, own)
-            return np.concatenate(([worst, value], block.sums(pull), products))
+            return np.concatenate(([*worst, value], block.sums(pull), products))
 
     def slopes(self, parameters: FloatArray, rows: slice) -> tuple[AnyArray, Block]:
         """How much each trial of a block pulls at its log odds, its weight times the slope; and the scores."""
@@ -330,6 +397,18 @@ class LinearObjective:
         if self.intercept:
             features[-1] = 1.0
         return FeatureBlock(features)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Terms:
+    """A look at trials that sums up value, gradient and Hessian at a point."""
+
+    form: LinearObjective
+    point: AnyArray
+    with_hessian: bool
+
+    def __call__(self, trials: Trials) -> SumsUpTo:
+        return replace(self.form, trials=trials).terms(self.point, with_hessian=self.with_hessian)
 
 
 def amount(rows: BoolArray, weights: FloatArray | None) -> float:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,11 @@ from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.descent import Fit, descend, search_options
 from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales
-from deciban.core.training.samples import SAMPLE, sample, shortened, thinned, with_class_weights
+from deciban.core.training.parts import PartsOfTrials, TrialsInParts
+from deciban.core.training.samples import SAMPLE, sample, shortened, thinned
 from deciban.core.training.separation import is_at_infinity, require_finite
 from deciban.core.training.trust_region import PRECISE, Minimum, minimize
+from deciban.core.training.verdicts import with_class_weights
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
@@ -61,7 +64,7 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     infimum : float, optional
         What steeper and steeper scales come down to, if that is less.
     """
-    if objective.is_convex or not found.converged or objective.trials.base is not None or not len(objective.center):
+    if objective.is_convex or not found.converged or objective.trials.has_base or not len(objective.center):
         return found, None
     level = replace(objective, trials=sample(few, _GLANCE))
     start = _best_start(level, found)
@@ -69,7 +72,7 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
         return found, None
     if level.trials is not objective.trials:
         start = minimize(level, start, **search_options(level, _ROUGH)).point
-        if not _value(objective, start, found) < found.at.value * (1.0 - _BETTER):
+        if not _is_worth_it(objective, few, start, found):
             return found, None
     other = minimize(objective, start, **search_options(objective, PRECISE))
     if not (math.isfinite(other.at.value) and other.at.value < found.at.value * (1.0 - _BETTER)):
@@ -77,6 +80,20 @@ def with_steep_starts(objective: LinearObjective, few: Trials, found: Minimum) -
     if other.falls or (not objective.penalty.any() and (not other.converged or is_at_infinity(objective, other))):
         return found, other.at.value
     return other, None
+
+
+def _is_worth_it(objective: LinearObjective, few: Trials, start: FloatArray, found: Minimum) -> bool:
+    """Whether a start is lower than what was found; of trials in parts a large sample spares the pass that tells."""
+    given: Any = objective.trials
+    if isinstance(given, TrialsInParts) and not _is_better(replace(objective, trials=few), start, found):
+        return False
+    return _value(objective, start, found) < found.at.value * (1.0 - _BETTER)
+
+
+def _is_better(level: LinearObjective, start: FloatArray, found: Minimum) -> bool:
+    """Whether a search from a start ends lower than what was found, which is no optimum here."""
+    other, same = (minimize(level, one, **search_options(level, PRECISE)) for one in (start, found.polished))
+    return other.at.value < same.least * (1.0 - _BETTER)
 
 
 def _best_start(level: LinearObjective, found: Minimum) -> FloatArray | None:
@@ -194,8 +211,22 @@ def train(
         if an infinite score says the opposite of the truth.
     """
     given = Trials.of(columns, is_target, weights=weights, base=base, reach=reach)
+    return train_trials(given, alpha=alpha, beta=beta, log_odds=log_odds, ridge=ridge, intercept=intercept)
+
+
+def train_trials(
+    given: Trials | PartsOfTrials,
+    *,
+    alpha: float,
+    beta: float,
+    log_odds: float,
+    ridge: float = 0.0,
+    intercept: bool = True,
+) -> LinearFit:
+    """`train` on trials, in memory or in parts, that have no class weights yet."""
+    trials: Any
     trials, lost = with_class_weights(given, alpha, beta, log_odds)
-    n_columns = len(trials.columns)
+    n_columns = trials.n_columns
     nothing = np.zeros(1)
     at_zero = scoring_rule_cost((nothing, None), (nothing, None), log_odds, alpha, beta)
     unit = at_zero if at_zero > 0.0 else 1.0  # squares of the objective of a very improbable class would underflow
@@ -234,20 +265,19 @@ def train(
     )
 
 
-def _standard(trials: Trials, few: Trials, *, ridge: float, intercept: bool) -> tuple[FloatArray, FloatArray]:
+def _standard(trials: Any, few: Trials, *, ridge: float, intercept: bool) -> tuple[FloatArray, FloatArray]:
     """Center and width of the columns: those that a penalty refers to, otherwise of a sample with equal classes.
 
     With the prior, the width could be next to nothing where one class is improbable and the other nearly constant.
     """
-    few = trials if ridge > 0.0 else equal_classes(few)
-    center, width = moments(few)
+    center, width = moments(trials) if ridge > 0.0 else moments(equal_classes(few))
     if len(few) < len(trials) and not np.all(width > 0.0):
         center, width = moments(equal_classes(trials))
     if not np.isfinite(width).all():
         raise InputError("scores: their range does not fit a float. Divide them first.")
     constant = np.flatnonzero(~(width > 0.0))
     if len(constant) and (len(constant) == len(width) or not intercept):
-        value = np.asarray(trials.columns[constant[0]][:1])[0]
+        value = few.columns[constant[0]][:1][0]
         raise InputError(
             f"scores: all {len(trials):,} of them are {value:g}. Scores that are all the same cannot be calibrated."
         )
@@ -280,7 +310,7 @@ def _next_to_far(objective: LinearObjective, few: Trials) -> tuple[LinearObjecti
     return min(results, key=lambda result: result[1].at.value)
 
 
-def _far(trials: Trials, width: FloatArray) -> BoolArray:
+def _far(trials: Trials | TrialsInParts, width: FloatArray) -> BoolArray:
     """Which columns reach far beyond their bulk."""
     with np.errstate(over="ignore"):
         return (width > 0.0) & reaches(trials, np.where(width > 0.0, _FAR * width, np.inf))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from deciban._validate.arrays import all_finite
-from deciban.core.classes.loglik import are_alike
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.parts import TrialsInParts
+from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, BoolArray, FloatArray
+
+AnyTrials = TypeVar("AnyTrials", Trials, TrialsInParts)
 
 _BLOCK = 1 << 15
 
@@ -21,7 +24,7 @@ _ROUNDING = 4.0
 """Range of a column, in units of the rounding of its largest number, that tells of nothing but rounding."""
 
 
-def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
+def moments(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
     """Prior-weighted mean and standard deviation of each column, right for any magnitude.
 
     With ``p`` the prior of the objective, the mean is ``p mean_tar + (1 - p) mean_non``, and the variance is that of
@@ -32,11 +35,11 @@ def moments(trials: Trials) -> tuple[FloatArray, FloatArray]:
     center, width : (n_columns,) arrays
         A width of 0 is that of a column that is constant, but for rounding.
     """
-    if not trials.columns:
+    if not trials.n_columns:
         return np.zeros(0), np.zeros(0)
     low, high = _ranges(trials)
     # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
-    precision = np.array([np.finfo(np.asarray(column[:1]).dtype).eps for column in trials.columns], np.float64)
+    precision = np.array([np.finfo(kind).eps for kind in trials.kinds], np.float64)
     middle, size = 0.5 * low + 0.5 * high, np.where(are_same(low, high, precision), 0.0, 0.5 * high - 0.5 * low)
     unit = np.where(size > 0.0, size, 1.0)
     center = middle + size * _means(trials, middle, unit, power=1)
@@ -51,7 +54,7 @@ def are_same(low: Any, high: Any, precision: Any) -> BoolArray:
     return np.asarray(0.5 * high - 0.5 * low <= 0.5 * _ROUNDING * precision * np.maximum(np.abs(low), np.abs(high)))
 
 
-def equal_classes(trials: Trials) -> Trials:
+def equal_classes(trials: AnyTrials) -> AnyTrials:
     """The trials at prior 0.5."""
     n_non, n_tar = trials.amounts
     return replace(trials, class_weights=(0.5 / n_non, 0.5 / n_tar))
@@ -79,7 +82,7 @@ def _middle(ordered: FloatArray) -> tuple[float, float]:
     return float(ordered[n // 4]), float(ordered[(3 * n - 1) // 4])
 
 
-def reaches(trials: Trials, limit: FloatArray) -> BoolArray:
+def reaches(trials: Trials | TrialsInParts, limit: FloatArray) -> BoolArray:
     """Whether half the distance between the lowest and the highest score of each column is beyond a limit."""
     if trials.reach <= np.min(limit, initial=np.inf):
         return np.zeros(len(limit), np.bool_)
@@ -103,24 +106,39 @@ def _blocks(trials: Trials) -> Iterator[tuple[slice, FloatArray]]:
         yield rows, np.array([column[rows] for column in trials.columns], np.float64)
 
 
-def _ranges(trials: Trials) -> tuple[FloatArray, FloatArray]:
+def _ranges(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
     """Lowest and highest score of each column."""
+    if isinstance(trials, TrialsInParts):
+        return trials.first.ends.low, trials.first.ends.high
     ends = [(values.min(axis=1), values.max(axis=1)) for _, values in _blocks(trials)]
     return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
 
-def _means(trials: Trials, middle: FloatArray, size: FloatArray, *, power: int) -> FloatArray:
+def _means(trials: Trials | TrialsInParts, middle: FloatArray, size: FloatArray, *, power: int) -> FloatArray:
     """Mixture mean of a power of ``(s - middle) / size`` of each column."""
-    total, amount = np.zeros(len(middle)), 0.0
-    non, tar = trials.class_weights
-    for rows, values in _blocks(trials):
-        weight = np.where(trials.is_target[rows], tar, non)
-        if trials.weights is not None:
-            weight = weight * trials.weights[rows]
-        apart = (values - middle[:, None]) / size[:, None]
-        total += apart**power @ weight
-        amount += float(weight.sum())
-    return total / amount
+    total = trials.each(_Powers(middle, size, power)).total
+    return np.asarray(total[:-1] / total[-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Powers:
+    """A look at trials that sums up powers of ``(s - middle) / size`` of each column; and how much they count."""
+
+    middle: FloatArray
+    size: FloatArray
+    power: int
+
+    def __call__(self, trials: Trials) -> Sums:
+        total, amount = np.zeros(len(self.middle)), 0.0
+        non, tar = trials.class_weights
+        for rows, values in _blocks(trials):
+            weight = np.where(trials.is_target[rows], tar, non)
+            if trials.weights is not None:
+                weight = weight * trials.weights[rows]
+            apart = (values - self.middle[:, None]) / self.size[:, None]
+            total += apart**self.power @ weight
+            amount += float(weight.sum())
+        return Sums.of(np.append(total, amount))
 
 
 _CLASS_BLOCK = 1 << 12
@@ -128,8 +146,10 @@ _CLASS_BLOCK = 1 << 12
 _CLASS_CELLS = 1 << 17
 
 
-def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
+def standardization(trials: Any) -> tuple[FloatArray, FloatArray]:
     """Center of each system's classes, and width: the root of the mean variance of pairwise log-likelihood ratios.
+
+    Of `ClassTrials`, or of `ClassTrialsInParts`, which are looked at three times.
 
     The width of a system that gives the same scores in all trials, but for rounding, is 0.
 
@@ -138,28 +158,50 @@ def standardization(trials: ClassTrials) -> tuple[FloatArray, FloatArray]:
     InputError
         If a width does not fit a float.
     """
-    n_systems, n_classes = trials.systems.shape[1:]
-    center, width = np.zeros((n_systems, n_classes)), np.zeros(n_systems)
+    n_classes = len(trials.class_weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        for k in range(n_systems):
-            size = max(float(np.max(np.abs(scores))) for scores, _ in _compared(trials, k))
-            if size > 0.0:
-                is_constant = are_alike(trials.systems[:, k])
-                mean = _mean(trials, k, lambda scores, size=size: scores / size)  # type: ignore[misc]
-                center[k] = size * mean
-
-                def squares(scores: FloatArray, size: float = size, mean: FloatArray = mean) -> FloatArray:
-                    deviation = scores / size
-                    deviation -= mean
-                    deviation -= deviation.mean(axis=1, keepdims=True)
-                    deviation *= deviation
-                    return deviation
-
-                if not is_constant:
-                    width[k] = size * np.sqrt(2.0 * _mean(trials, k, squares).sum() / (n_classes - 1))
+        size = np.maximum(trials.each(_sizes).high, 0.0)
+        moving = np.where(size > 0.0, size, 1.0)
+        mean = _class_means(trials, moving, None)
+        variance = _class_means(trials, moving, mean).sum(axis=1) / (n_classes - 1)
+        width = np.where(trials.alike, 0.0, size * np.sqrt(2.0 * variance))
     if not np.isfinite(width).all():
         raise InputError("loglik: their range does not fit a float. Divide them first.")
-    return center, width
+    return np.asarray(size[:, None] * mean), np.asarray(width)
+
+
+def _sizes(trials: ClassTrials) -> Ends:
+    """A look at trials that finds how far the scores of each system are apart, at most."""
+    systems = range(trials.n_systems)
+    return Ends.up_to([max(float(np.max(np.abs(scores))) for scores, _ in _compared(trials, k)) for k in systems])
+
+
+def _class_means(trials: ClassTrials, size: FloatArray, mean: FloatArray | None) -> FloatArray:
+    """Prior-weighted means of the scores of each system and class, or of squares of their deviation within a trial."""
+    total = trials.each(_ClassPowers(size, mean)).total.reshape(len(size), -1)
+    return np.asarray(total[:, :-1] / total[:, -1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ClassPowers:
+    """A look at trials that sums up scores of each system, or squares of their deviation; and how much trials count."""
+
+    size: FloatArray
+    mean: FloatArray | None
+
+    def __call__(self, trials: ClassTrials) -> Sums:
+        found = []
+        for k, size in enumerate(self.size):
+            parts = []
+            for scores, weight in _compared(trials, k):
+                values = scores / size
+                if self.mean is not None:
+                    values -= self.mean[k]
+                    values -= values.mean(axis=1, keepdims=True)
+                    values *= values
+                parts.append(np.append(weight @ values, weight.sum()))
+            found.append(np.sum(parts, axis=0))
+        return Sums.of(np.concatenate(found))
 
 
 def _class_blocks(trials: ClassTrials) -> Iterator[slice]:
@@ -177,13 +219,6 @@ def _compared(trials: ClassTrials, k: int) -> Iterator[tuple[FloatArray, FloatAr
         scores -= scores.max(axis=1, keepdims=True)
         scores[scores == -np.inf] = 0.0
         yield scores, trials.weight(rows)
-
-
-def _mean(trials: ClassTrials, k: int, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Prior-weighted mean of a function of the scores of a system."""
-    parts = [(weight @ function(scores), weight.sum()) for scores, weight in _compared(trials, k)]
-    total = np.sum([part for part, _ in parts], axis=0)
-    return np.asarray(total / sum(amount for _, amount in parts))
 
 
 def require_scales(scales: FloatArray, name: str) -> None:

@@ -9,15 +9,18 @@ Blocks hold one row per class: loops over many trials are fast, loops over a few
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
+from deciban.core.classes.loglik import are_alike
 from deciban.core.training.blocks import dot
+from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
-from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _BLOCK_BYTES = 1 << 20
 """Bytes of the scores of a block: larger ones leave the cache, smaller ones make many calls."""
@@ -62,6 +65,41 @@ class ClassTrials:
         return len(self.label)
 
     @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return int(self.systems.shape[1])
+
+    @property
+    def alike(self) -> BoolArray:
+        """Which systems score all trials in the same way, (n_systems,)."""
+        return np.array([are_alike(self.systems[:, k]) for k in range(self.n_systems)], np.bool_)
+
+    @property
+    def truth(self) -> IntArray:
+        """The class of each trial."""
+        return self.label
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.weights is not None
+
+    def each(self, look: Callable[[ClassTrials], F]) -> F:
+        """What a look at all of them finds; it can be sent to where trials are that do not fit in memory."""
+        return look(self)
+
+    def scaled(self, factor: FloatArray) -> ClassTrials:
+        """The same with the scores of each system multiplied, (n_systems,)."""
+        return replace(self, systems=self.systems * factor[:, None])
+
+    def joined(self, other: ClassTrials) -> ClassTrials:
+        """These and others, with the same class weights."""
+        own, more = self.weights, other.weights
+        weights = None if own is None or more is None else np.concatenate((own, more))
+        systems, label = np.concatenate((self.systems, other.systems)), np.concatenate((self.label, other.label))
+        return replace(self, systems=systems, label=label, weights=weights)
+
+    @property
     def size(self) -> int:
         """For how many trials of a few classes these count: they are as much work."""
         return len(self) * max(len(self.class_weights) // _FEW, 1)
@@ -85,6 +123,10 @@ class ClassTrials:
     def stand_ins(self, few: ClassTrials) -> FloatArray:
         """For how many of these trials each of a sample of them stands."""
         return (few.class_weights / self.class_weights)[few.label]
+
+
+NO_TRIALS = ClassTrials(np.zeros((0, 1, 1)), np.zeros(0, np.int64), np.zeros(1))
+"""In place of trials that are elsewhere."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,15 +166,32 @@ class ClassObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
-        seconds = SecondDerivatives(*self._moving, self.dtype)
-        sums = [self._block(raw, rows, seconds if hessian is None else None) for rows in self.blocks()]
-        total = np.sum([block[1:] for block in sums], axis=0)
+        found = self.trials.each(_Terms(self.form, raw, hessian is None))
+        total = found.first.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:
             with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-                hessian = seconds.along(self.basis) + np.diag(self.penalty)
+                hessian = found.seconds.along(self.basis) + np.diag(self.penalty)
         value += float(0.5 * self.penalty @ parameters**2)
-        return Derivatives(value, gradient + self.penalty * parameters, hessian, max(float(block[0]) for block in sums))
+        return Derivatives(value, gradient + self.penalty * parameters, hessian, float(found.first.largest))
+
+    @property
+    def form(self) -> ClassObjective:
+        """The same without the trials: what is sent to where they are."""
+        return replace(self, trials=NO_TRIALS)
+
+    def terms(self, raw: FloatArray, *, with_hessian: bool) -> ClassTerms:
+        """Sums of value and gradient by scales and offsets, without penalty, and of second derivatives."""
+        seconds = SecondDerivatives(*self._moving, self.dtype)
+        sums = [self._block(raw, rows, seconds if with_hessian else None) for rows in self.blocks()]
+        total = np.sum([block[1:] for block in sums], axis=0)
+        worst = np.array(max(float(block[0]) for block in sums))
+        return ClassTerms(SumsUpTo(Sums.of(total), worst), seconds)
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return len(self.basis) - len(self.log_prior)
 
     @property
     def n_parameters(self) -> int:
@@ -142,8 +201,7 @@ class ClassObjective:
     @property
     def _moving(self) -> tuple[int, int]:
         """How many scales and offsets change with the parameters: all or none."""
-        n_systems = self.trials.systems.shape[1]
-        scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
+        scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return len(scales) * bool(scales.any()), len(offsets) * bool(offsets.any())
 
     def blocks(self, *, share: float = 1.0) -> list[slice]:
@@ -163,7 +221,7 @@ class ClassObjective:
 
     def move_bound(self, step: FloatArray) -> float:
         """A bound of `largest_move` that needs no look at the trials; infinite if their reach is not known."""
-        change, k = self.basis @ step, self.trials.systems.shape[1]
+        change, k = self.basis @ step, self.n_systems
         by_scales = 0.0
         if np.any(change[:k]):
             inverse = float(np.max(self.basis[:k]))  # of the least width, in which the reach is
@@ -173,17 +231,14 @@ class ClassObjective:
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
         """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
         raw, change = self.fixed + self.basis @ parameters, self.basis @ step
-        with np.errstate(all="ignore"):
-            parts = (self.combined(raw, rows) for rows in self.blocks())
-            return max(0.0, *(farthest_move(_sum(features, change), z, label) for features, z, label in parts))
+        return max(0.0, float(self.trials.each(_Moved(self.form, raw, change)).high))
 
     def is_apart(self, at: Derivatives) -> bool:
         """Whether the right class leads in all trials, which proves that scales may grow forever.
 
         It proves nothing where the prior decides, and offsets cannot make up for it; nor where there is no scale.
         """
-        n_systems = self.trials.systems.shape[1]
-        scales, offsets = self.basis[:n_systems], self.basis[n_systems:]
+        scales, offsets = self.basis[: self.n_systems], self.basis[self.n_systems :]
         return bool(at.worst < 0.0 and scales.any() and (offsets.any() or np.ptp(self.log_prior) == 0.0))
 
     def has_no_minimum(self, _point: FloatArray, at: Derivatives) -> bool:
@@ -225,6 +280,45 @@ class ClassObjective:
             scales = [dot(pull.ravel(), system.ravel()) for system in features]
             value = float(weights @ errors.cost)
             return np.concatenate(([float(errors.lead.max()), value], scales, pull.sum(axis=1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassTerms:
+    """What trials contribute to the objective at a point: value and gradient, and second derivatives."""
+
+    first: SumsUpTo
+    seconds: SecondDerivatives
+
+    def __add__(self, other: ClassTerms) -> ClassTerms:
+        """Of both."""
+        return ClassTerms(self.first + other.first, self.seconds + other.seconds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Terms:
+    """A look at trials that sums up value, gradient and Hessian at a point."""
+
+    form: ClassObjective
+    raw: FloatArray
+    with_hessian: bool
+
+    def __call__(self, trials: ClassTrials) -> ClassTerms:
+        return replace(self.form, trials=trials).terms(self.raw, with_hessian=self.with_hessian)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moved:
+    """A look at trials that finds how far a step moves a log-likelihood against that of the true class, at most."""
+
+    form: ClassObjective
+    raw: FloatArray
+    change: FloatArray
+
+    def __call__(self, trials: ClassTrials) -> Ends:
+        level = replace(self.form, trials=trials)
+        with np.errstate(all="ignore"):
+            parts = (level.combined(self.raw, rows) for rows in level.blocks())
+            return Ends.up_to(max(farthest_move(_sum(own, self.change), z, label) for own, z, label in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,14 +391,22 @@ class SecondDerivatives:
     def __init__(self, n_systems: int, n_classes: int, dtype: type[np.float64 | np.float32]) -> None:
         self._scales, self._mixed = np.zeros((n_systems, n_systems)), np.zeros((n_systems, n_classes))
         self._products: AnyArray = np.zeros((n_classes, n_classes), dtype, order="F")
-        self._multiply = get_blas_funcs("syrk", dtype=dtype)
+
+    def __add__(self, other: SecondDerivatives) -> SecondDerivatives:
+        """Those of both."""
+        both = SecondDerivatives(len(self._scales), len(self._products), self._products.dtype.type)
+        both._scales, both._mixed = self._scales + other._scales, self._mixed + other._mixed
+        both._products = np.asfortranarray(self._products + other._products)
+        return both
 
     def add(self, features: AnyArray, label: IntArray, posterior: AnyArray, weights: AnyArray) -> None:
         """Add those of a block: features (n_systems, n_classes, n), true classes (n,), posterior, weights (n,)."""
         root = np.sqrt(weights)
         weighted = posterior * root
         if len(self._products):
-            self._products = self._multiply(1.0, weighted.T, 1.0, self._products, trans=1, overwrite_c=1)
+            self._products = get_blas_funcs("syrk", dtype=self._products.dtype)(
+                1.0, weighted.T, 1.0, self._products, trans=1, overwrite_c=1
+            )
         weighted *= root
         column = np.arange(len(label))
         # Relative to the true class, so that nothing cancels where that is nearly certain.

@@ -14,6 +14,7 @@ from scipy.linalg import helmert
 
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
+from deciban.core.training.class_parts import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
 from deciban.core.training.moments import drawn_near, require_scales, standardization
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
@@ -22,7 +23,7 @@ from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
 from deciban.core.training.survey import Survey
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 _LAST = 3e-13
 """How precise, relative to its value, the optimum of many trials must be: as with two classes, to the tenth digit."""
@@ -109,13 +110,38 @@ def train_counted(
     trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
     if survey is None or survey.trials is not trials:
         survey = Survey(trials)
+    form: Any = {"ridge": ridge, "scale": scale, "offset": offset, "has_optimum": has_optimum}
+    return _trained(survey, certain, prior, counted.is_possible, **form)
+
+
+def train_parts(given: PartsOfClassTrials, *, ridge: float = 0.0, scale: bool = True, offset: bool = True) -> ClassFit:
+    """`train_classes` of trials in parts, which know their prior and the names of their classes."""
+    trials, certain = given.undecided(offset=offset)
+    is_possible = given.prior > 0.0
+    form: Any = {"ridge": ridge, "scale": scale, "offset": offset, "has_optimum": False}
+    return _trained(Survey(trials), certain, given.prior[is_possible], is_possible, **form)
+
+
+def _trained(
+    survey: Survey,
+    certain: float,
+    prior: FloatArray,
+    is_possible: BoolArray,
+    *,
+    ridge: float,
+    scale: bool,
+    offset: bool,
+    has_optimum: bool,
+) -> ClassFit:
+    """The optimum of undecided trials, of which others cost ``certain`` besides."""
+    trials = survey.trials
     center, width = survey.standard if ridge == 0.0 else standardization(trials)
     if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
         width = np.ptp(center, axis=1)
     unit = survey.typical_spreads(width) if scale and ridge == 0.0 else width  # a penalty counts widths
     factor = _moderate(unit) if scale else np.ones(len(width))
     if np.any(factor != 1.0):
-        survey = Survey(replace(trials, systems=trials.systems * factor[:, None]))
+        survey = Survey(trials.scaled(factor))
         width, unit = width * factor, unit * factor
     form = {"ridge": ridge, "scale": scale, "offset": offset}
     objective, found = _searched(survey, prior, width, unit, **form)
@@ -123,7 +149,7 @@ def train_counted(
         objective, found = _searched(survey, prior, width, width, **form)
     if not has_optimum:
         found = _require_finite(objective, found)
-    n_systems, n_classes = len(width), len(counted.is_possible)
+    n_systems, n_classes = len(width), len(is_possible)
     if ridge == 0.0 and np.ptp(prior) > 0.0:
         width = np.where(width > 0.0, standardization(survey.few)[1], 0.0)
     raw = objective.fixed + objective.basis @ found.polished
@@ -131,7 +157,7 @@ def train_counted(
         scales = raw[:n_systems] * factor
     require_scales(scales, "loglik")
     offsets = np.zeros(n_classes)
-    offsets[possible] = raw[n_systems:] - raw[n_systems:].mean()
+    offsets[is_possible] = raw[n_systems:] - raw[n_systems:].mean()
     return ClassFit(
         weights=scales,
         offsets=offsets,
@@ -155,13 +181,16 @@ def _searched(
     near = drawn_near(few, unit) if np.any(unit != width) else None
     center = survey.center if near is None else standardization(near)[0]
     objective = objective_of(all_of_them, prior, center, unit, **form)
-    is_rough = trials.weights is None and bool(np.all(trials.class_weights > _TINY))
+    is_rough = not trials.has_weights and bool(np.all(trials.class_weights > _TINY))
     rough, n = replace(objective, dtype=np.float32) if is_rough else objective, len(trials)
     way = Way(np.zeros(objective.basis.shape[1]))
+    is_in_parts = isinstance(trials, ClassTrialsInParts)
     if near is not None:
         way.follow(replace(rough, trials=near), ROUGH[0])
     if few is not all_of_them:
         way.follow(replace(rough, trials=few), ROUGH[0])
+    if is_in_parts:  # a large sample spares passes
+        way.follow(replace(objective, trials=few), PRECISE)
     if trials.size < LARGE:
         return objective, way.follow(objective, PRECISE)
     return objective, way.through_all(objective, rough, few, max(SAMPLE, n // INFORMATIVE), _LAST)
@@ -216,7 +245,7 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
         If they are.
     """
     is_penalized = bool(objective.penalty.any())
-    if not objective.basis[: objective.trials.systems.shape[1]].any():
+    if not objective.basis[: objective.n_systems].any():
         return found  # that no class is beyond the reach of offsets is known from the start
 
     def move(point: FloatArray, step: FloatArray) -> float:
@@ -234,8 +263,7 @@ def _require_finite(objective: ClassObjective, found: Minimum) -> Minimum:
 
 def _is_apart_at_last(objective: ClassObjective, found: Minimum) -> bool:
     """Whether scores alone separate the classes where there is a prior that is not flat, but there are no offsets."""
-    n_systems = objective.trials.systems.shape[1]
-    if objective.basis[n_systems:].any() or np.ptp(objective.log_prior) == 0.0:
+    if objective.basis[objective.n_systems :].any() or np.ptp(objective.log_prior) == 0.0:
         return False
     alone = replace(objective, log_prior=np.zeros_like(objective.log_prior))
     return alone(found.point, found.at.hessian).worst < 0.0

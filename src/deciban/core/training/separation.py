@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban.core.training.linear_objective import LinearObjective
+from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import Function, Minimum, pursued
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray
@@ -16,6 +17,9 @@ _BLOCK = 1 << 14
 
 _LARGE = 20.0
 """Standardized parameters from which on the order of all trials is looked at: where it separates, they are larger."""
+
+_ROUNDING = 1e-9
+"""Log odds that differ by less than this, relative to the largest terms that they are made of, may be the same."""
 
 _SUSPICIOUS = (0.1, 1e-3)
 """Newton's step at a minimum that lies at infinity moves some log odds by about 1, and next to large log odds by more
@@ -27,18 +31,33 @@ def is_at_infinity(level: LinearObjective, found: Minimum) -> bool:
     if found.falls:
         return True
     step = np.linalg.lstsq(found.at.hessian, found.at.gradient, rcond=1e-14)[0]
-    constant, share = _SUSPICIOUS
+    constant, _ = _SUSPICIOUS
     n = len(level.center)
     with np.errstate(all="ignore"):
         farthest = (level.trials.reach + np.abs(level.center)) / level.width
         if np.abs(step[:n]) @ farthest + np.abs(step[n:]).sum() <= constant:
             return False
-        for rows in level.blocks():
-            block = level.scores(rows)
-            log_odds = block.combined(found.point) + level.log_odds
-            if np.any(np.abs(block.combined(step)) > constant + share * np.abs(log_odds)):
-                return True
-    return False
+        return bool(level.trials.each(_Moved(level.form, found.point, np.asarray(step, np.float64))).high > 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moved:
+    """A look at trials that finds 1 if a step moves some log odds by more than it does near a minimum, else 0."""
+
+    form: LinearObjective
+    point: FloatArray
+    step: FloatArray
+
+    def __call__(self, trials: Trials) -> Ends:
+        level = replace(self.form, trials=trials)
+        constant, share = _SUSPICIOUS
+        with np.errstate(all="ignore"):
+            for rows in level.blocks():
+                block = level.scores(rows)
+                log_odds = block.combined(self.point) + level.log_odds
+                if np.any(np.abs(block.combined(self.step)) > constant + share * np.abs(log_odds)):
+                    return Ends.up_to(1.0)
+        return Ends.up_to(0.0)
 
 
 def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
@@ -70,7 +89,9 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     is_moderate = float(np.linalg.norm(found.point)) < _LARGE
     if is_convex and is_moderate and found.converged and not at_infinity and not objective.is_apart(found.at):
         return found  # a convex function that has a minimum does not fall forever
-    separated = objective.is_apart(found.at) or _one_after_the_other(objective, found)
+    separated = objective.is_apart(found.at) or (
+        _may_be_apart(objective, found) and _one_after_the_other(objective, found)
+    )
     # The scores of one system are in order, or a convex objective has a minimum: nothing is left to suspect.
     is_suspicious = at_infinity and not (is_convex and len(objective.center) == 1)
     if not separated and not is_suspicious:
@@ -89,31 +110,52 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     raise InputError(f"scores: {words}. {ways}.")
 
 
+def _may_be_apart(objective: LinearObjective, found: Minimum) -> bool:
+    """Whether the log odds that were seen leave it open that all targets score at least what all non-targets do."""
+    with np.errstate(all="ignore"):
+        farthest = (objective.trials.reach + np.abs(objective.center)) / objective.width
+        size = float(np.abs(found.point[: len(farthest)]) @ np.where(np.isfinite(objective.width), farthest, 0.0))
+    return not found.at.overlap > _ROUNDING * (1.0 + size)
+
+
 def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
     """Whether the combined scores of all targets are at least those of all non-targets, and not all the same."""
-    trials, weights = objective.trials, found.point[: len(objective.center)]
-    without_offset = np.append(weights, np.zeros(int(objective.intercept)))
-    with np.errstate(all="ignore"):
-        ends = [(np.inf, -np.inf), (np.inf, -np.inf)]
-        for i in range(0, len(trials), _BLOCK):
-            rows = slice(i, i + _BLOCK)
-            if len(weights) == 1:  # no digit of the only column may get lost next to scores that are far away
-                combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
-            else:
-                combined = objective.scores(rows).combined(without_offset)
-            if trials.base is not None:
-                combined = combined + trials.base[rows]
-            for truth in (False, True):
-                own = combined[trials.is_target[rows] == truth]
-                low, high = ends[truth]
-                ends[truth] = min(low, own.min(initial=np.inf)), max(high, own.max(initial=-np.inf))
-    non, tar = ends
+    weights = found.point[: len(objective.center)]
+    ends = objective.trials.each(_Combined(objective.form, weights))
+    (non, tar) = zip(ends.low.tolist(), ends.high.tolist(), strict=True)
     # Combined scores that differ by rounding alone, as those of weight 0, separate nothing.
     spread = max(tar[1], non[1]) - min(tar[0], non[0])
     differ = spread > 0.0 if len(weights) == 1 else spread > 1e-9 * np.linalg.norm(weights)
     if objective.intercept:
         return bool(differ and tar[0] >= non[1])
     return bool(differ and tar[0] >= 0.0 >= non[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Combined:
+    """A look at trials that finds the ends of the combined scores of non-targets and of targets."""
+
+    form: LinearObjective
+    weights: FloatArray
+
+    def __call__(self, trials: Trials) -> Ends:
+        objective, weights = replace(self.form, trials=trials), self.weights
+        without_offset = np.append(weights, np.zeros(int(objective.intercept)))
+        with np.errstate(all="ignore"):
+            ends = [(np.inf, -np.inf), (np.inf, -np.inf)]
+            for i in range(0, len(trials), _BLOCK):
+                rows = slice(i, i + _BLOCK)
+                if len(weights) == 1:  # no digit of the only column may get lost next to scores that are far away
+                    combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
+                else:
+                    combined = objective.scores(rows).combined(without_offset)
+                if trials.base is not None:
+                    combined = combined + trials.base[rows]
+                for truth in (False, True):
+                    own = combined[trials.is_target[rows] == truth]
+                    low, high = ends[truth]
+                    ends[truth] = min(low, own.min(initial=np.inf)), max(high, own.max(initial=-np.inf))
+        return Ends.of([low for low, _ in ends], [high for _, high in ends])
 
 
 SUSPICIOUS = 0.1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.blocks import length_bound
+from deciban.core.training.class_parts import ClassTrialsInParts
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.samples import SAMPLE
 from deciban.types import FloatArray
@@ -21,10 +23,10 @@ class Survey:
 
     Attributes
     ----------
-    trials : ClassTrials
+    trials : ClassTrials or ClassTrialsInParts
     """
 
-    trials: ClassTrials
+    trials: Any
 
     @cached_property
     def few(self) -> ClassTrials:
@@ -61,7 +63,10 @@ class Survey:
 
     @cached_property
     def _length(self) -> float:
-        return length_bound(self.trials.systems.reshape(len(self.trials), -1))
+        trials = self.trials
+        if isinstance(trials, ClassTrialsInParts):
+            return trials.length
+        return length_bound(trials.systems.reshape(len(trials), -1))
 
     def reach_in_widths(self, width: FloatArray) -> float:
         """A bound of the size of all scores, in units of the least width."""
@@ -73,14 +78,19 @@ _ROUNDING = 1e-14
 """Priors of classes that are equal may differ by this fraction."""
 
 
-def _equal_classes(trials: ClassTrials) -> ClassTrials:
+def _equal_classes(trials: Any) -> Any:
     """The trials at the flat prior."""
     amounts = trials.amounts
     return replace(trials, class_weights=np.divide(1.0, amounts, out=np.zeros(len(amounts)), where=amounts > 0.0))
 
 
-def sample(trials: ClassTrials) -> ClassTrials:
-    """About ``SAMPLE`` trials of each kind, evenly spread, with as many of each class as there may be."""
+def sample(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
+    """About ``SAMPLE`` trials of each kind, evenly spread, with as many of each class as there may be.
+
+    Of trials in parts there is one sample, which was drawn at the first look.
+    """
+    if isinstance(trials, ClassTrialsInParts):
+        return trials.few
     n, n_classes = len(trials), len(trials.class_weights)
     size = max(SAMPLE, 40 * n_classes)
     if n < 4 * size:

@@ -47,14 +47,15 @@ _NEAR = 1e-3
 class Derivatives:
     """A function at a point: its value, gradient (d,) and Hessian (d, d), possibly that of a point nearby.
 
-    ``worst`` is what an objective tells about its trials there, for whoever wants to stop the search; see
-    `deciban.core.training.linear_objective`.
+    ``worst`` and ``overlap`` are what an objective tells about its trials there, for whoever wants to stop the search;
+    see `deciban.core.training.linear_objective`.
     """
 
     value: float
     gradient: FloatArray
     hessian: FloatArray
     worst: float = math.inf
+    overlap: float = math.inf
 
     @property
     def is_finite(self) -> bool:

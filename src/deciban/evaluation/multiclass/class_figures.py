@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 NO_COSTS = np.zeros(0)
 """Of figures whose squares were found elsewhere."""
 
+_AT_ONCE = 1 << 18
+"""Costs of trials that are handled at once: many trials take one figure after the other."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassFigure:
@@ -41,6 +44,8 @@ class ClassFigure:
         What to add for new units, if it was found as a minimum and that is known.
     n_units : int or None
         Units of the class, or of the class of a detector or a pair that has fewest, if not all count.
+    n_candidates : int
+        So many were there, of which this one was picked.
     """
 
     name: Figure
@@ -51,12 +56,15 @@ class ClassFigure:
     limits: tuple[float, float] = (0.0, math.inf)
     shift: float | None = None
     n_units: int | None = None
+    n_candidates: int = 1
 
     def estimate(self, error: float, n_units: int) -> Estimate:
         """The figure with its standard error."""
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         n_units = n_units if self.n_units is None else max(self.n_units, 2)
-        return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits)
+        return Estimate(
+            self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
+        )
 
 
 class Collected:
@@ -82,6 +90,11 @@ class Collected:
             return
         if self.replicates is not None:
             self.replicates.add(some)
+        at_once = max(_AT_ONCE // len(self.means.share), 1)
+        for first in range(0, len(some), at_once):
+            self._add(some[first : first + at_once], keep=keep)
+
+    def _add(self, some: Sequence[ClassFigure], *, keep: bool) -> None:
         centred = self.means.centred(np.stack([one.costs for one in some]))
         if keep:
             found = self.means.by_unit(centred)
@@ -90,6 +103,11 @@ class Collected:
         else:
             squares = self.means.squares(centred)
         self.add_squares(some, squares.tolist())
+
+    def add_fixed(self, figures: Iterable[ClassFigure]) -> None:
+        """Add those that have no replicates, one after the other; their influences are not kept."""
+        for one in figures:
+            self.add_squares([one], self.means.squares(self.means.centred(one.costs[None])).tolist())
 
     def add_squares(self, figures: Iterable[ClassFigure], squares: Sequence[float]) -> None:
         """Add figures whose squares were found elsewhere."""

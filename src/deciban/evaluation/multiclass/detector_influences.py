@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.classes.counts import non_target_priors
 from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.class_means import ClassMeans
@@ -21,6 +20,8 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
 from deciban.evaluation.multiclass.class_figures import ClassFigure
+from deciban.evaluation.multiclass.summands import InTurn
+from deciban.evaluation.multiclass.target_errors import TargetErrors, critical_priors_of
 from deciban.evaluation.optimism import chosen_without
 from deciban.evaluation.uncertainty import CurveInfluences
 from deciban.metrics import SortedScores
@@ -61,14 +62,16 @@ class DetectorInfluences:
     ) -> None:
         self.summary, self.found, self.means, self.seen = summary, found, means, seen
         self.left_out = left_out
-        self.is_open = summary.figures.p_out_of_set is not None
+        self.p_out_of_set = summary.figures.p_out_of_set
+        self.is_open = self.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
         self.n_targets = found.n_classes - self.is_open
         n = len(means.share)
         self.actual, self.least = np.zeros((2, len(self.p_target), n))
+        self.unseen: dict[int, NothingSeen] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self.squares = np.zeros(0)
-        self.keeps_curve, self.kept_curve = False, np.zeros((0, 0))
+        self.keeps_curve, self.kept_curve, self.curve_unseen = False, np.zeros((0, 0)), np.zeros((2, 0, 2))
 
     @property
     def n_places(self) -> int:
@@ -105,35 +108,39 @@ class DetectorInfluences:
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
         for k in places:
-            self.actual[k] = self._c_avg(detectors, float(self.p_target[k]))
-        if places[0] == 0 and not self.is_open:
-            rows = (self.means.centred(self._c_avg(detectors, float(p))[None]) for p in expit(self._axis))
+            p_target = float(self.p_target[k])
+            errors = TargetErrors.of(detectors.llrs, p_target, -float(logit(p_target)), self.p_out_of_set)
+            self.actual[k], self.unseen[k] = errors.costs, errors.nothing_seen(self.seen)
+        if places[0] == 0:
+            self._curve(detectors)
+
+    def _curve(self, detectors: Detectors) -> None:
+        """Squares at places of the curve; where a class is out of set, from trials, which merged parts do not have."""
+        llrs, thresholds = detectors.llrs, -self._axis
+        if self.is_open:
+            if not isinstance(self.summary.problems, InTurn):
+                return
+            # A target is accepted from its critical prior on: at each place as if its negative were an llr.
+            llrs = replace(llrs, values=-critical_priors_of(self.summary.problems.trials, self.p_out_of_set or 0.0))
+            thresholds = -expit(self._axis)
+        squares = np.zeros(self.n_places)
+        kept = np.zeros((self.n_places if self.keeps_curve else 0, self.means.units.n_units))
+        self.curve_unseen = np.zeros((2, self.n_places, 2))
+        for k, (p_target, threshold) in enumerate(zip(expit(self._axis).tolist(), thresholds.tolist(), strict=True)):
+            errors = TargetErrors.of(llrs, p_target, threshold, self.p_out_of_set)
+            nothing = errors.nothing_seen(self.seen)
+            self.curve_unseen[:, k, 0] = nothing.above, nothing.below
+            centred = self.means.centred(errors.costs[None])
             if self.keeps_curve:
-                self.kept_curve = np.concatenate([self.means.by_unit(row) for row in rows])
-                self.squares = np.einsum("pu,pu->p", self.kept_curve, self.kept_curve)
+                (kept[k],) = self.means.by_unit(centred)
+                squares[k] = kept[k] @ kept[k]
             else:
-                self.squares = np.array([self.means.squares(row)[0] for row in rows])
+                (squares[k],) = self.means.squares(centred)
+        self.squares, self.kept_curve = squares, kept
 
     @property
     def _axis(self) -> FloatArray:
         return self.summary.places[::STEP]
-
-    def _c_avg(self, detectors: Detectors, p_target: float) -> FloatArray:
-        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
-        llrs, label, threshold = detectors.llrs.values, detectors.llrs.label, -float(logit(p_target))
-        if self.is_open:
-            out_of_set = self.summary.figures.p_out_of_set or 0.0
-            (rivals,) = non_target_priors(np.array([p_target]), out_of_set, len(llrs))
-        else:
-            rivals = np.full(len(llrs), 1.0 / (len(llrs) - 1))
-        n_accepted, missed = np.zeros(len(label)), np.zeros(len(label), np.bool_)
-        for target, own in enumerate(detectors.llrs.slices[: self.n_targets]):
-            is_accepted = llrs[target] >= threshold
-            missed[own] = ~is_accepted[own]
-            is_accepted[own] = False
-            n_accepted += is_accepted
-        found: FloatArray = (p_target * missed + (1.0 - p_target) * rivals[label] * n_accepted) / self.n_targets
-        return found
 
     def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
         target = one.target
@@ -141,14 +148,14 @@ class DetectorInfluences:
         n_tar, n_non = int(self.seen[target]), int(np.delete(self.seen, target).sum())
         few, p_target = min(n_tar, n_non), float(self.p_target[0])
         unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-        weight, default = max(p_target * few / n_tar, (1.0 - p_target) * few / n_non), min(p_target, 1.0 - p_target)
+        weights, default = (p_target, 1.0 - p_target), min(p_target, 1.0 - p_target)
+        errors = NothingSeen.of_sum(one.rates(0), weights, (n_tar, n_non))
+        none = replace(NothingSeen.of_sum((0.0, 0.0), weights, (n_tar, n_non)), ceiling=default, is_part=False)
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
         found = {
             "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
-            "cost": ClassFigure("", 0.0, one.of_trials(one.cost(0)), "log", NothingSeen(few, weight)),
-            "min_cost": ClassFigure(
-                "", 0.0, cost[0], "log", NothingSeen(few, weight, ceiling=default), (0.0, default), cost[1]
-            ),
+            "cost": ClassFigure("", 0.0, one.of_trials(one.cost(0)), "log", errors),
+            "min_cost": ClassFigure("", 0.0, cost[0], "log", none, (0.0, default), cost[1]),
             "cllr": ClassFigure("", 0.0, act, "log", unbounded),
             "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
         }
@@ -170,10 +177,8 @@ class DetectorInfluences:
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
                 shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
                 limits = (0.0, factor * point.default_cost if is_least else math.inf)
-                costs, nothing = (
-                    factor * (self.least if is_least else self.actual)[k],
-                    NothingSeen(few, factor * heaviest),
-                )
+                costs = factor * (self.least if is_least else self.actual)[k]
+                nothing = NothingSeen(few, factor * heaviest) if is_least else self.unseen[k].times(factor)
                 kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))
         for name, value in self.found.mean_costs.items():
             some = kept[name]
@@ -184,13 +189,13 @@ class DetectorInfluences:
                 name=f"mean_{name}",
                 value=value,
                 costs=np.mean([one.costs for one in some], axis=0),
-                nothing_seen=max((one.nothing_seen for one in some if one.nothing_seen), key=lambda one: one.above),
+                nothing_seen=NothingSeen.mean([one.nothing_seen for one in some if one.nothing_seen is not None]),
                 limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
                 shift=float(np.mean(shifts)) if shifts else None,
             )
 
     def curves(self, n_units: int) -> dict[str, FloatArray]:
-        """Standard errors of C_avg at the priors of its curve; none where a class is out of set."""
+        """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
         if not len(self.squares):
             return {}
         errors = np.sqrt(self.squares * n_units / (n_units - 1))
@@ -201,9 +206,8 @@ class DetectorInfluences:
         """C_avg at places of its curve with the influences of units, if they were to be kept."""
         if not len(self.kept_curve):
             return {}
-        none = np.zeros((2, self.n_places, 2))
-        value = np.asarray(self.found.curves.c_avg[::STEP])
-        return {"c_avg": CurveInfluences(self._axis, value, self.kept_curve, none, (1, 1))}
+        value, few = np.asarray(self.found.curves.c_avg[::STEP]), int(self.seen.min())
+        return {"c_avg": CurveInfluences(self._axis, value, self.kept_curve, self.curve_unseen, (few, few))}
 
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
@@ -255,6 +259,12 @@ class OneDetector:
         log_odds = float(self.log_odds[at])
         return self.linear.rates(-log_odds, float(expit(log_odds)), float(expit(-log_odds)))
 
+    def rates(self, at: int) -> tuple[float, float]:
+        """Misses and false alarms at the same threshold."""
+        of_tar, of_non = self.linear.rates(-float(self.log_odds[at]))
+        n_tar, n_non = self.linear.n_tar, self.linear.n_non
+        return float(of_tar @ n_tar / n_tar.sum()), float(of_non @ n_non / n_non.sum())
+
     def minima(self, left_out: LeftOut | None) -> list[Minimal]:
         """EER, least Cllr, and least costs at each prior: by what is best without the group of the unit, if there are.
 
@@ -276,13 +286,11 @@ class OneDetector:
     def _left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
         """Targets and non-targets in cells without each group; trials count as they do in the scores."""
         n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
-        place, everything = self.cell + n_cells * self.is_target, left_out.share * self.share
-        found = np.empty((2, left_out.n_groups, n_cells))
-        for number, (weights, stays) in enumerate(left_out.weights()):
-            table = np.bincount(place, weights * self.share, minlength=2 * n_cells).reshape(2, n_cells)
-            kept = np.bincount(self.is_target, everything * stays, minlength=2)
-            found[:, number] = table * (kept * totals / table.sum(axis=1))[:, None]
-        return found[1], found[0]
+        place, n_groups = self.cell + n_cells * self.is_target, left_out.n_groups
+        tables = left_out.tables(place, 2 * n_cells, self.share, makes_up=True).reshape(n_groups, 2, n_cells)
+        kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
+        found = tables * (kept * totals / tables.sum(axis=2))[:, :, None]
+        return found[:, 1], found[:, 0]
 
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:

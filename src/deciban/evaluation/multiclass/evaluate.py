@@ -85,10 +85,10 @@ def evaluate_classes(
         Of these intervals.
     optimism : bool, optional
         Whether minima are corrected for having been found on the same trials, by a jackknife over groups of units. Left
-        out, they are if there are at most 30 classes.
+        out, they are not, as this takes longer than the evaluation.
     bootstrap : int
-        Number of replicates by units, from which intervals are taken then, but for those of pairs and of rates of
-        single classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are.
+        Number of replicates by units, from which intervals are taken then, but for those of pairs, of subsets and of
+        rates of single classes; see `deciban.evaluation.Bootstrap`. Trained maps and best thresholds stay as they are.
     seed : int
         From which replicates are drawn; the same seed draws the same.
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deciban.core.resampling.class_means import ClassMeans
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
 from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
+from deciban.evaluation.multiclass.subset_influences import subset_figures
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.types import FloatArray, IntArray
@@ -34,9 +35,6 @@ _KEPT = 1 << 24
 
 _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
-
-_FEW = 20
-"""Classes up to which minima are corrected unasked: it takes once to twice the time of the evaluation."""
 
 
 class ClassFigureCosts:
@@ -83,12 +81,19 @@ class ClassFigureCosts:
             entropy = NothingSeen(few, is_entropy=True, ceiling=top)
             yield ClassFigure("min_cllr", found.min_cllr, least, "log", entropy, (0.0, top), shift)
             if math.isfinite(found.cllr):
-                lost, back = found.calibration_loss, None if shift is None else -shift
-                yield ClassFigure("calibration_loss", lost, bits - least, "identity", unbounded, shift=back)
+                back = None if shift is None else -shift
+                yield self._loss(bits, least, back, unbounded)
         bits = self.prior * self.values[1] / math.log(2)
         yield ClassFigure("cross_entropy", found.cross_entropy, bits, "log", unbounded)
         quadratic = self.nothing(2.0 * found.prior, 2.0)
         yield ClassFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic, (0.0, 2.0))
+
+    def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
+        """What calibration loses; nothing, whatever is drawn, where the scores are those of the best map."""
+        lost, value = bits - least, self.found.calibration_loss
+        if shift is None and np.abs(lost).max() <= ROUNDING * np.abs(bits).max():
+            return ClassFigure("calibration_loss", 0.0, np.zeros_like(lost), "identity")
+        return ClassFigure("calibration_loss", value, lost, "identity", unbounded, shift=shift)
 
     def decisions(self) -> Iterator[ClassFigure]:
         """The rate of wrong decisions."""
@@ -139,8 +144,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if max(seen) < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
-    is_corrected = found.n_classes <= _FEW if resampling.optimism is None else resampling.optimism
-    left_out = LeftOut(means, N_GROUPS) if is_corrected else None
+    left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
     left_out = left_out if left_out is not None and left_out.is_possible else None
     without = None if left_out is None else CalibratedWithout.of(summary, found, left_out)
     collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen, without)
@@ -156,6 +160,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     for some in detectors:
         collected.add(some, keep=of_classes)
     collected.add(detectors.points(), keep=of_all)
+    collected.add_fixed(subset_figures(summary, seen))
     if found.pairwise is not None:
         for names, squares in pair_squares(summary, found.pairwise, means, seen, left_out):
             collected.add_squares(names, squares)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
 
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
+
+_HELD = 1 << 16
+"""Scores from which no more groups are left out at once."""
 
 
 def pair_squares(
@@ -73,21 +76,46 @@ def pair_squares(
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
     """What to add to the least Cllr of a class and each of some others for new units."""
-    leads, places = pairs.leads, pairs.leads.slices
-    parts = []
-    for weights, stays in left_out.weights():
-        rows = [np.flatnonzero(stays[places[k]]) + places[k].start for k in (i, *others.tolist())]
-        own, theirs = rows[0], np.concatenate(rows[1:])
-        if len(others) > 1:
-            tar = Problems(leads.values[others][:, own].ravel(), np.full(len(others), len(own)))
-            non = Problems(-leads.values[i, theirs], np.array([len(one) for one in rows[1:]]))
-            parts.append(min_cllrs(tar, non))
-        else:
-            scores = (leads.values[others[0], own], -leads.values[i, theirs])
-            counts = [None if leads.weights is None else weights[some] for some in (own, theirs)]
-            both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
-            parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
+    leads, parts = pairs.leads, []
+    n_trials = len(others) * leads.lengths[i] + leads.lengths[others].sum()
+    if leads.weights is None and (len(others) > 1 or n_trials * left_out.n_groups < _HELD):
+        return shifts_of(whole, _least_without(pairs, left_out, i, others), OF_MAPS)
+    for number in range(left_out.n_groups):
+        own, theirs = _rows(pairs, left_out, number, (i, int(others[0])))
+        scores = (leads.values[others[0], own], -leads.values[i, theirs])
+        counts = [None if leads.weights is None else leads.weights[some] for some in (own, theirs)]
+        both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
+        parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
     return shifts_of(whole, np.array(parts), OF_MAPS)
+
+
+def _least_without(pairs: Pairs, left_out: LeftOut, i: int, others: IntArray) -> FloatArray:
+    """The least Cllr of small pairs without each group, (n_groups, n_others): many problems at once."""
+    values, classes = pairs.leads.values, (i, *others.tolist())
+    scores: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    counts: tuple[list[int], list[int]] = ([], [])
+    found, n_held = list[FloatArray](), 0
+    for number in range(left_out.n_groups):
+        own, *theirs = _rows(pairs, left_out, number, classes)
+        scores[0].append(values[others][:, own].ravel())
+        scores[1].append(-values[i, np.concatenate(theirs)])
+        counts[0].extend([len(own)] * len(others))
+        counts[1].extend(map(len, theirs))
+        n_held += len(scores[0][-1]) + len(scores[1][-1])
+        if n_held > _HELD or number == left_out.n_groups - 1:
+            tar, non = (Problems(np.concatenate(s), np.array(n)) for s, n in zip(scores, counts, strict=True))
+            found.append(min_cllrs(tar, non))
+            n_held = 0
+            for one in (*scores, *counts):
+                one.clear()
+    return np.concatenate(found).reshape(-1, len(others))
+
+
+def _rows(pairs: Pairs, left_out: LeftOut, number: int, classes: Sequence[int]) -> list[IntArray]:
+    """Trials of some classes that have nothing to do with a group."""
+    places = [pairs.leads.slices[k] for k in classes]
+    stays = (np.logical_and.reduce([side[place] != number for side in left_out.sides]) for place in places)
+    return [np.flatnonzero(one) + place.start for one, place in zip(stays, places, strict=True)]
 
 
 def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:

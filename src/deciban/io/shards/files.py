@@ -62,7 +62,7 @@ def is_columnar(path: Path) -> bool:
     return source.is_plain and (source.kind == "Parquet" or source.head.startswith(b"ARROW1"))
 
 
-def open_files(path: PathLike, files: Sequence[TableFile], options: Options) -> RowTable:
+def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, are_ours: bool = False) -> RowTable:
     """List the pieces of files that are one table.
 
     Parameters
@@ -72,6 +72,8 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options) -> 
     files : sequence of TableFile
     options : Options
         What the user says about columns: metadata need not agree about what they overrule.
+    are_ours : bool
+        Whether these were written here: then two may well hold the same.
 
     Raises
     ------
@@ -79,7 +81,8 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options) -> 
         If a file is damaged, has other columns than the first one, or is there twice.
     """
     opened = [_opened(file) for file in files]
-    refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
+    if not are_ours:
+        refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
     schemas = [(display_name(file.path), schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]
     first_name, whole = schemas[0]
@@ -189,7 +192,7 @@ def refuse_doubles(paths: Sequence[Path]) -> None:
         if filecmp.cmp(one, other, shallow=False):
             raise FormatError(
                 f"{display_name(other)}: the same content as {display_name(one)}, so that its trials would count "
-                "twice. Remove one of the two."
+                "twice. Remove one of the two; if these are other trials, put both into one file."
             )
 
 

@@ -14,7 +14,6 @@ from deciban.io.formats import Options
 from deciban.io.shards.layout import Converted
 from deciban.trials.joining.matching import Duplicates, Missing, check_policies
 
-
 _BYTES_PER_ROW = 400
 """What a row takes while it is joined, about: its names twice, and the order of these."""
 
@@ -46,6 +45,8 @@ class HowToRead:
         What names the units: one, or one for each side; empty for the names of the sides.
     units_apart : bool
         Whether units of the two sides have nothing to do with each other.
+    find_speakers : bool
+        Whether names of both sides are kept, from which speakers are found, where nothing else names units.
     converted : function, optional
         Makes natural logarithms of scores, ``converted(scores, classes)``; can be pickled.
     memory : int
@@ -67,6 +68,7 @@ class HowToRead:
     classes: Sequence[str] | None = None
     units: Sequence[Any] | None = None
     units_apart: bool = False
+    find_speakers: bool = False
     converted: Converted | None = None
     memory: int = 1_000_000_000
 

@@ -8,19 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from deciban.io.formats import bare_name
-from deciban.io.recognition import recognize
-from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
+from deciban.io.atomic import ScratchFolder
+from deciban.io.formats import Options, bare_name
+from deciban.io.recognition import is_stream
+from deciban.io.shards.files import TableFile, is_columnar, open_files, refuse_doubles, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.matrices import Matrix
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
-from deciban.io.shards.rows import RowTable
-from deciban.io.shards.spilling import Folder
+from deciban.io.shards.rows import ParquetRows, RowTable
+from deciban.io.shards.spilling import cut_anew
 from deciban.io.shards.text import write_table_of
-from deciban.io.source import display_name
+from deciban.io.source import display_name, is_open_file
 
 Opened: TypeAlias = RowTable | Matrix
+
+MOST_ROWS = 1 << 24
+"""Rows of a row group above which it is not read at once."""
 
 
 def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str = "scores") -> Opened:
@@ -40,52 +44,74 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
     FormatError, InputError, OSError
         If it is nothing that can be read, or cannot be.
     """
+    if is_open_file(given) or (isinstance(given, str | os.PathLike) and is_stream(given)):
+        return _written(given, [TableFile(Path(display_name(given)))], how, of_key=of_key)
     if not isinstance(given, str | os.PathLike):
         return _object(given, how, of_key=of_key, name=name)
     if is_zarr(given):
         return open_matrix(given)
     files = table_files(given)
-    if len(files) == 1 and is_matrix_file(files[0].path) and str(given) != "-":
+    if len(files) == 1 and is_matrix_file(files[0].path):
         return open_matrix(files[0].path)
-    if str(given) != "-" and (len(files) > 1 or is_columnar(files[0].path)):
+    if len(files) > 1 or is_columnar(files[0].path):
         packed = [file for file in files if not is_columnar(file.path)]
         if not packed or Path(given).is_dir():  # a folder holds nothing else, or it is refused
-            return open_files(given, files, how.options(of_key=of_key))
+            table = open_files(given, files, how.options(of_key=of_key))
+            return _cut_anew(table, files, how.options(of_key=of_key)) if _has_large(table) else table
     return _written(given, files, how, of_key=of_key)
 
 
 def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: bool) -> RowTable:
     """A table that other files became, one by one; rows are called by these."""
-    folder = Folder()
+    refuse_doubles([file.path for file in files if file.path.is_file()])
+    folder = ScratchFolder()
     with folder.or_nothing() as path:
-        columns = how.key_columns if of_key else how.columns
-        chosen = how.key_format if of_key else how.format
-        made: list[TableFile] = []
-        for at, file in enumerate(files):
-            target = path / f"{at:06d}.parquet"
-            name = "-" if str(given) == "-" else file.path
-            found = recognize(name, format=chosen, columns=columns, labels=how.labels, of_key=of_key)
-            write_table_of(found.files[0], target, how, path, of_key=of_key)
-            made.append(TableFile(target, file.partition))
-        table = _called(open_files(path, made, replace(how, columns=None).options()), files, made, folder, told=True)
+        made, told = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)], True
+        for file, target in zip(files, made, strict=True):
+            told = write_table_of(given if is_stream(given) else file.path, target.path, how, of_key=of_key) and told
+        options = replace(how, columns=None).options() if told else how.options(of_key=of_key)
+        table = _called(open_files(path, made, options, are_ours=True), files, made, folder)
         name = display_name(given)
-        return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,))
+        return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,), told=told)
 
 
-def _called(
-    table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: Folder, *, told: bool
-) -> RowTable:
+def _has_large(table: RowTable) -> bool:
+    """Whether a row group of a Parquet file holds more rows than are read at once."""
+    return any(isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS for one in table.rows)
+
+
+def _cut_anew(table: RowTable, files: Sequence[TableFile], options: Options) -> RowTable:
+    """The same with row groups that a process can hold: files with larger ones are written again, as a stream."""
+    large = {one.path for one in table.rows if isinstance(one, ParquetRows) and one.n_rows > MOST_ROWS}
+    folder = ScratchFolder()
+    with folder.or_nothing() as path:
+        made = []
+        for at, file in enumerate(files):
+            is_large = str(file.path) in large
+            made.append(replace(file, path=path / f"{at:06d}.parquet") if is_large else file)
+            if is_large:
+                cut_anew(file.path, made[-1].path)
+        opened = _called(open_files(path, made, options, are_ours=True), files, made, folder)
+        reading = f"{table.reading}, row groups of more than {MOST_ROWS:,} rows cut in a temporary folder"
+        return replace(opened, name=table.name, system=table.system, paths=table.paths, reading=reading)
+
+
+def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFile], folder: ScratchFolder) -> RowTable:
     """The same with pieces that are called by the files that a user knows."""
     names = {str(one.path): display_name(file.path) for file, one in zip(files, made, strict=True)}
+    kept = {str(file.path) for file, one in zip(files, made, strict=True) if file.path == one.path}
     rows, first = [], dict.fromkeys(names, 0)
     for one in table.rows:
         path = one.path  # type: ignore[attr-defined]
         start = first[path]
         first[path] = start + one.n_rows
+        if path in kept:
+            rows.append(one)
+            continue
         words = f"{names[path]}, rows {start:,} to {first[path] - 1:,}"
         rows.append(replace(one, name=words))  # type: ignore[type-var]
     reading = f"{table.reading}, parsed into a temporary folder"
-    return replace(table, rows=tuple(rows), reading=reading, kept=folder, told=told)
+    return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 
 
 def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
@@ -95,11 +121,11 @@ def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
     files = files_of_dataset(given)
     if files is not None:
         return replace(open_files(name, files, how.options(of_key=of_key)), system="system", paths=())
-    folder = Folder()
+    folder = ScratchFolder()
     with folder.or_nothing() as path:
         target = path / "rows.parquet"
         write_object(given, target, name)
         made = [TableFile(target)]
-        table = open_files(path, made, how.options(of_key=of_key))
-        called = _called(table, [TableFile(Path(name))], made, folder, told=False)
+        table = open_files(path, made, how.options(of_key=of_key), are_ours=True)
+        called = _called(table, [TableFile(Path(name))], made, folder)
         return replace(called, name=name, system="system", paths=())

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
-from deciban.errors import KeyMismatchError, MissingScoresError
+from deciban.errors import FormatError, KeyMismatchError, MissingScoresError
+from deciban.io.atomic import ScratchFolder
+from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import RowError
-from deciban.io.library_errors import only_format_errors
 from deciban.io.shards.files import TableFile, open_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.layout import Layout
 from deciban.io.shards.meaning import Roles
-from deciban.io.shards.partitions import ROW, Partitions, partition
+from deciban.io.shards.partitions import ROW, partition
 from deciban.io.shards.rows import Rows
-from deciban.io.shards.spilling import Folder, write_batches
+from deciban.io.shards.spilling import write_batches
 from deciban.io.shards.truth import LabelColumn, plain
-from deciban.steps import teller
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
+from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import JoinReport, match, picked, require_same_sides
 from deciban.trials.origins import Taken
 from deciban.types import AnyArray
@@ -39,44 +42,37 @@ class Joined:
     report : JoinReport
     is_double : frozenset of str
         Columns of scores that are float64.
-    kept : Folder
+    kept : ScratchFolder
     """
 
     rows: tuple[Rows, ...]
     report: JoinReport
     is_double: frozenset[str]
-    kept: Folder
+    kept: ScratchFolder
 
 
 @dataclass(slots=True)
-class Tally:
-    """How trials met in the parts that were joined."""
+class _Tally:
+    """How trials met in the parts that were joined so far."""
 
     report: JoinReport = field(default_factory=lambda: JoinReport(0, 0, 0, 0))
     first_missing: tuple[int, str, str] | None = None
-    first_copy: tuple[int, str] | None = None
+    """Row in the key, the trial in words, and whose score it lacks."""
 
     def add(self, report: JoinReport) -> None:
         """Add the counts of a part."""
         own = self.report
-        copies = tuple(
-            (name, n + more) for (name, n), (_, more) in zip(own.copies or report.copies, report.copies, strict=True)
-        )
-        self.report = JoinReport(
-            own.matched + report.matched,
-            own.missing + report.missing,
-            own.extra + report.extra,
-            own.duplicate + report.duplicate,
-            copies if own.copies else report.copies,
-        )
+        before = own.copies or tuple((name, 0) for name, _ in report.copies)
+        copies = tuple((name, n + more) for (name, n), (_, more) in zip(before, report.copies, strict=True))
+        matched, missing = own.matched + report.matched, own.missing + report.missing
+        self.report = JoinReport(matched, missing, own.extra + report.extra, own.duplicate + report.duplicate, copies)
 
 
-def joined_by_name(
-    scores: Sequence[Roles], truth: Roles, columns: Sequence[Mapping[str, str]], layout: Layout, how: HowToRead
-) -> Joined:
-    """Join tables by the names of their trials.
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is joined.
 
-    Parameters
+    Attributes
     ----------
     scores : sequence of Roles
     truth : Roles
@@ -86,6 +82,46 @@ def joined_by_name(
     layout : Layout
         Where everything stands afterwards.
     how : HowToRead
+    """
+
+    scores: Sequence[Roles]
+    truth: Roles
+    columns: Sequence[Mapping[str, str]]
+    layout: Layout
+    how: HowToRead
+
+    @property
+    def key_columns(self) -> list[str]:
+        """What of the key is needed afterwards, besides its names."""
+        layout = self.layout
+        found = [*layout.truth.columns, *([layout.weights] if layout.weights else [])]
+        found += [*(layout.units.columns if layout.units is not None else ()), *layout.sides.values()]
+        return list(dict.fromkeys(found))
+
+    def systems_of(self, at: int) -> list[tuple[str, ...]]:
+        """The columns of each system of a table, as they are called afterwards."""
+        return [columns for columns in self.layout.scores if columns[0] in self.columns[at]]
+
+    def labels_beside(self) -> list[LabelColumn | None]:
+        """The labels beside scores, which must not contradict those of the key."""
+        found: list[LabelColumn | None] = []
+        for roles in self.scores:
+            column = None if roles.table is self.truth.table or self.layout.classes else roles.column("label")
+            vocabulary = Vocabulary.of(None if roles.table.told else self.how.labels)
+            label = None if column is None else LabelColumn(column, vocabulary).settled(roles.table.rows)
+            found.append(label)
+        return found
+
+
+def joined_by_name(asked: Question) -> Joined:
+    """Join tables by the names of their trials.
+
+    Rows are sorted into parts by the fingerprints of their names, so that equal names are in the same one; each part
+    is joined as tables in memory are.
+
+    Parameters
+    ----------
+    asked : Question
 
     Returns
     -------
@@ -99,30 +135,24 @@ def joined_by_name(
     OSError
         If there is no room for the temporary files.
     """
-    for roles in scores:
-        require_same_sides(_trials_of_sides(roles), _trials_of_sides(truth))
+    for roles in asked.scores:
+        require_same_sides(_no_trials(roles), _no_trials(asked.truth))
         if not roles.sides:
             raise KeyMismatchError(
-                f"{roles.table.name} and {truth.table.name}: trials have no names, and can only be matched by their "
-                "order: by_order=True (--by-order)."
+                f"{roles.table.name} and {asked.truth.table.name}: trials have no names, and can only be matched by "
+                "their order: by_order=True (--by-order)."
             )
-    folder, tally = Folder(), Tally()
+    folder, tally = ScratchFolder(), _Tally()
     with folder.or_nothing() as path:
-        n_parts = how.n_parts(sum(one.table.n_rows for one in (*scores, truth)))
-        wanted = _key_columns(truth, columns[-1], layout)
-        parts = [partition(truth, wanted, n_parts, path / "key", chosen=layout.where)]
-        for at, (roles, named) in enumerate(zip(scores, columns[:-1], strict=True)):
-            labels = [label] if (label := _labels_beside(roles, truth)) is not None else []
-            parts.append(partition(roles, [*named.values(), *labels], n_parts, path / f"scores{at}"))
-        files = list(_joined_parts(path, parts, scores, truth, columns, layout, how, tally))
-        _require_met(tally, scores, truth, how)
+        files = list(_joined_parts(asked, path, tally))
+        _require_met(asked, tally)
         if not files:
-            raise KeyMismatchError(f"{truth.table.name}: no trial is left, and nothing to evaluate.")
-        table = open_files(path, [TableFile(file) for file in files], how.options())
+            raise KeyMismatchError(f"{asked.truth.table.name}: no trial is left, and nothing to evaluate.")
+        table = open_files(path, [TableFile(file) for file in files], asked.how.options(), are_ours=True)
         return Joined(table.rows, tally.report, table.is_double, folder)
 
 
-def _trials_of_sides(roles: Roles) -> Trials:
+def _no_trials(roles: Roles) -> Trials:
     """No trials, but identified as those of a table."""
     origin = Origin(roles.table.name)
     if not roles.sides:
@@ -130,212 +160,141 @@ def _trials_of_sides(roles: Roles) -> Trials:
     return Trials.of({side: pa.array([], pa.string()) for side in roles.sides}, origin=origin)
 
 
-def _key_columns(truth: Roles, named: Mapping[str, str], layout: Layout) -> list[str]:
-    """What of the key is needed afterwards."""
-    found = [*layout.truth.columns, *([layout.weights] if layout.weights else [])]
-    found += layout.units.columns if layout.units is not None else ()
-    return [name for name in dict.fromkeys([*truth.sides.values(), *found]) if name in named]
-
-
-def _labels_beside(roles: Roles, truth: Roles) -> str | None:
-    """The column of labels beside scores, which must not contradict those of the key."""
-    return None if roles.table is truth.table else roles.column("label")
-
-
-def _joined_parts(
-    path: Path,
-    parts: Sequence[Partitions],
-    scores: Sequence[Roles],
-    truth: Roles,
-    columns: Sequence[Mapping[str, str]],
-    layout: Layout,
-    how: HowToRead,
-    tally: Tally,
-) -> Iterator[Path]:
+def _joined_parts(asked: Question, path: Path, tally: _Tally) -> Iterator[Path]:
     """Join part after part, each of which is removed when it is done."""
-    tell = teller(len(parts[0].files), "rows")
-    beside = [
-        None
-        if (label := _labels_beside(roles, truth)) is None
-        else LabelColumn(label, how.options().vocabulary).settled(roles.table.rows)
-        for roles in scores
+    n_parts = asked.how.n_parts(sum(one.table.n_rows for one in (*asked.scores, asked.truth)))
+    labels = asked.labels_beside()
+    key = partition(asked.truth, asked.key_columns, n_parts, path / "key", asked.how.memory, chosen=asked.layout.where)
+    others = [
+        partition(
+            roles, [*named.values(), *(label.columns if label else ())], n_parts, path / f"scores{at}", asked.how.memory
+        )
+        for at, (roles, named, label) in enumerate(zip(asked.scores, asked.columns, labels, strict=False))
     ]
-    for at in range(len(parts[0].files)):
-        key = parts[0].read(at)
-        tables = [one.read(at) for one in parts[1:]]
-        for one in parts:
-            one.files[at].unlink()
-        made = _Part(key, tables, scores, truth, columns, layout, how).joined(beside, tally)
-        if made is not None and len(made):
+    for at in range(n_parts):
+        part = _Part(asked, key.taken(at), [one.taken(at) for one in others])
+        made = part.joined(labels, tally)
+        if len(made):
             target = path / f"joined{at:04d}.parquet"
             write_batches(target, made.schema, [made])
             yield target
-        tell(at + 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """A part of all tables, with all rows of equal names."""
 
+    asked: Question
     key: pa.Table
     tables: Sequence[pa.Table]
-    scores: Sequence[Roles]
-    truth: Roles
-    columns: Sequence[Mapping[str, str]]
-    layout: Layout
-    how: HowToRead
 
-    def joined(self, beside: Sequence[LabelColumn | None], tally: Tally) -> pa.Table | None:
-        """The key of this part with the scores of its trials; None if it has no trial."""
-        key = self._key_of()
-        systems = [one for at in range(len(self.tables)) for one in self._systems(at, len(key.trials.sides))]
-        found = match(systems, key, 0.0, "keep-one")
+    def joined(self, labels: Sequence[LabelColumn | None], tally: _Tally) -> pa.Table:
+        """The key of this part with the scores of its trials."""
+        whole = self._key()
+        systems = [one for at in range(len(self.tables)) for one in self._systems(at)]
+        found = match(systems, whole, 0.0, "keep-one")
         tally.add(found.report)
-        self._note(tally, found.rows, found.key, key, systems)
-        if not len(key):
-            return None
-        for at, column in enumerate(beside):
-            self._refuse_contradiction(at, column, found.key)
-        kept = np.asarray(np.flatnonzero(np.ones(len(found.key), np.bool_)))
-        lacking = np.logical_or.reduce(
-            [np.zeros(len(found.key), np.bool_), *(one < 0 for one in found.rows if one is not None)]
-        )
-        if self.how.missing == "drop":
-            kept = np.flatnonzero(~lacking)
-        return self._written(found.key, found.rows, systems, key, kept)
+        key, kept = found.key, np.ones(len(found.key), np.bool_)
+        for system, rows in zip(systems, found.rows, strict=True):
+            if rows is not None and (rows < 0).any():
+                self._note(tally, key.trials, int(np.argmax(rows < 0)), system)
+                kept &= rows >= 0
+        for at, label in enumerate(labels):
+            if label is not None:
+                refuse_conflicts(self._labels(at, label), key)
+        chosen = np.flatnonzero(kept) if self.asked.how.missing == "drop" else np.arange(len(kept))
+        place = np.arange(len(whole)) if key is whole else _rows_taken(key.trials)
+        columns = {name: self.key.column(name).take(of_numpy(place[chosen])) for name in self.asked.key_columns}
+        return pa.table(columns | self._scores(systems, found.rows, chosen))
 
-    def _key_of(self) -> Any:
-        trials = _trials(self.key, self.truth)
-        with _placed(self.truth.table.name, self.key):
-            truth = self.layout.truth.of(self.key)
-        if self.layout.classes:
-            return ClassKey(trials, self.layout.classes, truth)
-        return Key(trials, truth)
+    def _scores(
+        self, systems: Sequence[Any], rows: Sequence[AnyArray | None], chosen: AnyArray
+    ) -> dict[str, pa.ChunkedArray]:
+        """The columns of scores of trials that are left."""
+        missing = self.asked.how.missing
+        names = [name for at in range(len(self.tables)) for name in self.asked.systems_of(at)]
+        columns: dict[str, Any] = {}
+        for system, found, own in zip(systems, rows, names, strict=True):
+            score = picked(system.score, found, 0.0 if isinstance(missing, str) else missing)[chosen]
+            matrix = score if score.ndim == 2 else score[:, None]
+            columns |= {name: of_numpy(np.ascontiguousarray(matrix[:, k])) for k, name in enumerate(own)}
+        return columns
 
-    def _systems(self, at: int, _n_sides: int) -> list[Any]:
+    def _key(self) -> Any:
+        truth, layout = self.asked.truth, self.asked.layout
+        trials = _trials(self.key, truth)
+        with _placed(truth, self.key):
+            found = layout.truth.of(self.key)
+        return ClassKey(trials, layout.classes, found) if layout.classes else Key(trials, found)
+
+    def _systems(self, at: int) -> list[Any]:
         """The systems of one table."""
-        roles, table = self.scores[at], self.tables[at]
-        trials, named = _trials(table, roles), self.columns[at]
-        own = [columns for columns in self.layout.scores if columns[0] in named]
-        plain_layout = Layout(
-            scores=tuple(tuple(named[name] for name in columns) for columns in own),
-            truth=self.layout.truth,
-            classes=self.layout.classes,
-        )
-        found: list[Any] = []
-        for k, columns in enumerate(own):
-            with _placed(roles.table.name, table):
-                values = plain_layout.raw_scores(table, k)
-            made = (
-                ClassScores(trials, self.layout.classes, values, columns[0])
-                if self.layout.classes
-                else Scores(trials, values, columns[0])
-            )
-            found.append(made)
+        roles, table, layout = self.asked.scores[at], self.tables[at], self.asked.layout
+        trials, names = _trials(table, roles), self.asked.systems_of(at)
+        before = tuple(tuple(self.asked.columns[at][name] for name in columns) for columns in names)
+        own, found = replace(layout, scores=before), list[Any]()
+        for k, columns in enumerate(names):
+            with _placed(roles, table):
+                values = own.raw_scores(table, k)
+            if layout.classes:
+                found.append(ClassScores(trials, layout.classes, values, columns[0]))
+            else:
+                found.append(Scores(trials, values, columns[0]))
         return found
 
-    def _note(self, tally: Tally, rows: Sequence[AnyArray | None], kept: Any, key: Any, systems: Sequence[Any]) -> None:
-        """Remember the first trial that is missing, and the first that is there twice."""
-        for system, found in zip(systems, rows, strict=True):
-            if found is not None and (found < 0).any():
-                at = int(np.argmax(found < 0))
-                row = _row_of(kept.trials, at)
-                if tally.first_missing is None or row < tally.first_missing[0]:
-                    words = f"{kept.trials.name_of(at)} ({kept.trials.origin.where(at)})"
-                    tally.first_missing = row, words, system.trials.origin.name
-        for name, n_copies in tally.report.copies:
-            if n_copies and tally.first_copy is None:
-                tally.first_copy = 0, name
-        del key
+    def _labels(self, at: int, label: LabelColumn) -> Key:
+        roles, table = self.asked.scores[at], self.tables[at]
+        with _placed(roles, table):
+            return Key(_trials(table, roles), label.of(table))
 
-    def _refuse_contradiction(self, at: int, column: LabelColumn | None, key: Any) -> None:
-        if column is None:
-            return
-        from deciban.trials.joining.join import refuse_conflicts
-
-        table, roles = self.tables[at], self.scores[at]
-        with _placed(roles.table.name, table):
-            labels = Key(_trials(table, roles), column.of(table))
-        refuse_conflicts(labels, key)
-
-    def _written(
-        self, key: Any, rows: Sequence[AnyArray | None], systems: Sequence[Any], whole: Any, kept: AnyArray
-    ) -> pa.Table:
-        """The rows of the part as they are read afterwards."""
-        first = _rows_in(key.trials, whole.trials)
-        place = (np.arange(len(self.key)) if first is None else first)[kept]
-        columns = {name: self.key.column(name).take(of_numpy(place)) for name in self.key.column_names if name != ROW}
-        names = [name for at in range(len(self.tables)) for name in self.layout.scores if name[0] in self.columns[at]]
-        for system, found, own in zip(systems, rows, names, strict=True):
-            score = picked(system.score, found, 0.0 if isinstance(self.how.missing, str) else self.how.missing)[kept]
-            if self.layout.classes:
-                columns |= {name: of_numpy(np.ascontiguousarray(score[:, k])) for k, name in enumerate(own)}
-            else:
-                columns[own[0]] = of_numpy(score)
-        return pa.table(columns)
+    def _note(self, tally: _Tally, trials: Trials, at: int, system: Any) -> None:
+        """Remember the first trial of the key that lacks a score."""
+        row = int(self.key.column(ROW)[int(_rows_taken(trials)[at]) if len(trials) < len(self.key) else at].as_py())
+        if tally.first_missing is None or row < tally.first_missing[0]:
+            words = f"{trials.name_of(at)} ({trials.origin.where(at)})"
+            tally.first_missing = row, words, system.trials.origin.name
 
 
-def _rows_in(trials: Trials, whole: Trials) -> AnyArray | None:
+def _rows_taken(trials: Trials) -> AnyArray:
     """Which rows of a part are left when surplus copies were left out."""
-    if trials is whole:
-        return None
     place = trials.origin.place
     assert isinstance(place, Taken)  # noqa: S101  # they were taken out of the part
     return place.rows
 
 
-def _row_of(trials: Trials, at: int) -> int:
-    """The row in the table of a trial of a part."""
-    place: Any = trials.origin.place
-    while isinstance(place, Taken):
-        at, place = int(place.rows[at]), place.origin.place
-    return at
-
-
 def _trials(table: pa.Table, roles: Roles) -> Trials:
     names = {side: plain(table.column(name)).combine_chunks() for side, name in roles.sides.items()}
-    origin = Origin(roles.table.name).taken(to_numpy(table.column(ROW)))
-    return Trials.of({side: _text(column) for side, column in names.items()}, origin=origin)
+    names = {side: pc.cast(one, pa.string()) if pa.types.is_integer(one.type) else one for side, one in names.items()}
+    return Trials.of(names, origin=Origin(roles.table.name).taken(to_numpy(table.column(ROW))))
 
 
-def _text(column: pa.Array) -> pa.Array:
-    """Names as text; whole numbers become the digits they are."""
-    return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
+@contextmanager
+def _placed(roles: Roles, table: pa.Table) -> Iterator[None]:
+    """Tell the row in the table of what is wrong in a part of it."""
+    try:
+        yield
+    except RowError as error:
+        name = roles.table.name
+        place = name if error.row is None else f"{name}, row {table.column(ROW)[error.row].as_py()}"
+        raise FormatError(f"{place}: {error}.") from error
 
 
-class _placed:  # noqa: N801  # used as a context
-    """Tells the row in the table of what is wrong in a part of it."""
-
-    def __init__(self, name: str, table: pa.Table) -> None:
-        self.name, self.table = name, table
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, _trace: Any) -> None:
-        if isinstance(error, RowError):
-            row = None if error.row is None else int(self.table.column(ROW)[error.row].as_py())
-            with only_format_errors(self.name, "a table"):
-                raise RowError(str(error), row) from error
-
-
-def _require_met(tally: Tally, scores: Sequence[Roles], truth: Roles, how: HowToRead) -> None:
+def _require_met(asked: Question, tally: _Tally) -> None:
     """Refuse what the policies do not allow, by the counts of all parts.
 
     Raises
     ------
     KeyMismatchError
     """
-    report, key = tally.report, truth.table.name
+    report, how, key = tally.report, asked.how, asked.truth.table.name
     if report.duplicate and how.duplicates == "error":
         copies = ", ".join(f"{n:,} in {name}" for name, n in dict(report.copies).items() if n)
         raise KeyMismatchError(
             f'trials occur more than once: {copies}. Remove the copies, or pass duplicates="keep-one" (--duplicates '
             "keep-one) if they say the same."
         )
-    n_key = report.matched + report.missing
     if report.missing and not report.matched and isinstance(how.missing, str):
-        names = ", ".join(one.table.name for one in scores)
+        names = ", ".join(one.table.name for one in asked.scores)
         raise KeyMismatchError(
             f"{names} and {key} share no trial. Check that both belong to one evaluation, and name the columns if they "
             "were taken wrongly."
@@ -344,6 +303,7 @@ def _require_met(tally: Tally, scores: Sequence[Roles], truth: Roles, how: HowTo
         assert tally.first_missing is not None  # noqa: S101  # some are missing
         _, words, name = tally.first_missing
         raise MissingScoresError(
-            f"{report.missing:,} of {n_key:,} key trials have no score in {name}, the first {words}. Pass "
-            'missing="drop" (--missing drop) to leave them out, or a score to fill in (--missing fill=VALUE).'
+            f"{report.missing:,} of {report.matched + report.missing:,} key trials have no score in {name}, the first "
+            f'{words}. Pass missing="drop" (--missing drop) to leave them out, or a score to fill in (--missing '
+            "fill=VALUE)."
         )

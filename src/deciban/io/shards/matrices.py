@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,8 @@ from deciban.io.arrays.checked import as_scores
 from deciban.io.formats import bare_name
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
-from deciban.io.shards.rows import RowTable
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
-from deciban.trials.joining.matching import JoinReport
 from deciban.trials.tables import LOG_10
 from deciban.types import AnyArray, BoolArray
 
@@ -163,13 +161,13 @@ class Block(Piece):
             return None
         chosen: BoolArray | None = None
         for at, one in enumerate(self.systems):
-            if one.mask is not None:
-                own = _only(self._rows(one.mask), (0, 1), f"{one.mask.name}, {self.name}") == 1
+            own = mask_of(one, self.start, self.stop, self.name)
+            if own is not None:
                 if at and (chosen is None or not np.array_equal(own, chosen)):
                     raise KeyMismatchError(f"{self.name}: the masks of {self.systems[0].name} and {one.name} differ.")
                 chosen = own
         if isinstance(self.truth, Matrix) and self.truth.kind != np.bool_:
-            labelled = _only(self._rows(self.truth), (1, 0, -1), f"{self.truth.name}, {self.name}") != 0
+            labelled = only(self._rows(self.truth), (1, 0, -1), f"{self.truth.name}, {self.name}") != 0
             if chosen is not None and (labelled & ~chosen).any():
                 row, column = (int(at) for at in np.argwhere(labelled & ~chosen)[0])
                 raise KeyMismatchError(
@@ -192,12 +190,12 @@ class Block(Piece):
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
         if isinstance(self.truth, Speakers):
             same = self.truth.enroll[self.start : self.stop, None] == self.truth.test
-            return same.ravel() if chosen is None else same[chosen]
+            return np.asarray(same.ravel() if chosen is None else same[chosen])
         values = self._rows(self.truth)
         if self.classes:
             return _classes(values, len(self.classes), self.name)
         if len(self.truth.shape) == 1 and self.truth.kind != np.bool_:
-            return _only(values, (1, -1, 0), self.name)[slice(None) if chosen is None else chosen] == 1
+            return np.asarray(only(values, (1, -1, 0), self.name)[slice(None) if chosen is None else chosen] == 1)
         truth = values.astype(np.bool_) if self.truth.kind == np.bool_ else values == 1
         return truth.ravel() if chosen is None else truth[chosen]
 
@@ -212,13 +210,44 @@ class Block(Piece):
         return self.truth.who.units(enroll, test)
 
 
-def _only(values: AnyArray, allowed: Sequence[int], name: str) -> AnyArray:
+def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | None:
+    """Which cells of some rows are trials; None if nothing says so.
+
+    Raises
+    ------
+    FormatError
+        If the mask holds anything but 0 and 1.
+    """
+    if matrix.mask is None:
+        return None
+    return np.asarray(only(matrix.mask.cells.rows(start, stop, name), (0, 1), f"{matrix.mask.name}, {name}") == 1)
+
+
+def blocks_of(matrix: Matrix) -> list[tuple[str, int, int]]:
+    """What blocks of rows are called, where each begins and where it ends; rows that are stored together stay so."""
+    n_rows, n_columns = matrix.shape[0], matrix.shape[1] if len(matrix.shape) == 2 else 1
+    step = max(1, CELLS // max(n_columns, 1))
+    if matrix.rows_per_chunk:
+        step = max(step // matrix.rows_per_chunk, 1) * matrix.rows_per_chunk
+    stops = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    return [(f"{matrix.name}, rows {start:,} to {stop - 1:,}", start, stop) for start, stop in stops]
+
+
+def only(values: AnyArray, allowed: Sequence[int], name: str) -> AnyArray:
+    """The numbers of a block, none of which is any but these.
+
+    Raises
+    ------
+    FormatError
+        At the first cell that holds anything else.
+    """
     known = np.logical_or.reduce([values == one for one in allowed])
     if not known.all():
         place = np.argwhere(~known)[0]
         raise FormatError(
             f"{name}: the mask holds {values[tuple(place)]} in row {place[0]} of the block"
-            f"{f', column {place[1]}' if len(place) > 1 else ''}, but only {', '.join(map(str, allowed))} mean anything."
+            f"{f', column {place[1]}' if len(place) > 1 else ''}, but only {', '.join(map(str, allowed))} mean "
+            "anything."
         )
     return values
 
@@ -230,15 +259,12 @@ def _classes(values: AnyArray, n_classes: int, name: str) -> AnyArray:
     return found
 
 
-def matrix_source(
-    scores: Sequence[Matrix | RowTable], key: Matrix | RowTable | None, who: WhoIsWho | None, how: HowToRead
-) -> ShardSource:
+def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None, how: HowToRead) -> ShardSource:
     """Put matrices of scores and what says their truth together.
 
     Parameters
     ----------
-    scores : sequence of Matrix
-        One for each system.
+    systems : sequence of Matrix
     key : Matrix, optional
     who : WhoIsWho, optional
     how : HowToRead
@@ -248,13 +274,6 @@ def matrix_source(
     InputError, KeyMismatchError
         If they do not fit, or nothing says the truth.
     """
-    systems = [one for one in scores if isinstance(one, Matrix)]
-    if len(systems) < len(scores) or isinstance(key, RowTable):
-        table = next(one.name for one in (*scores, key) if isinstance(one, RowTable))
-        raise InputError(
-            f"{table}: a table beside a matrix that is read in pieces. Bring the key as a mask of the same shape, say "
-            "who is who (--speakers), or write the matrix as a table (deciban convert)."
-        )
     _refuse_options(how)
     first = systems[0]
     for one in systems:
@@ -265,26 +284,13 @@ def matrix_source(
     classes = _class_names(first, key, how)
     truth = _truth(first, key, who, how, is_classes=bool(classes))
     per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
-    step = max(1, CELLS // max(first.shape[1] if len(first.shape) == 2 else 1, 1))
-    if first.rows_per_chunk:  # rows that are stored together are read together
-        step = max(step // first.rows_per_chunk, 1) * first.rows_per_chunk
     pieces = tuple(
-        Block(
-            f"{first.name}, rows {start:,} to {min(start + step, first.shape[0]) - 1:,}",
-            (min(start + step, first.shape[0]) - start) * per_row,
-            start,
-            min(start + step, first.shape[0]),
-            tuple(systems),
-            truth,
-            how.log10,
-            classes,
-            how.converted,
-        )
-        for start in range(0, first.shape[0], step)
+        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, how.converted)
+        for name, start, stop in blocks_of(first)
     )
     if not sum(one.n_rows for one in pieces):
         raise FormatError(f"{first.name}: holds no trial.")
-    return replace(_source(systems, key, who, how, pieces, classes), log10=how.log10 and not classes)
+    return _source(systems, key, who, how, pieces, classes)
 
 
 def _source(
@@ -311,9 +317,9 @@ def _source(
         classes=classes,
         is_double=not single or how.converted is not None,
         has_units=who is not None,
+        log10=how.log10 and not classes,
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
-        report=JoinReport(sum(one.n_rows for one in pieces), 0, 0, 0),
     )
 
 
@@ -370,7 +376,7 @@ def _truth(
             f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
             "-1 for non-targets and 0 for what is no trial."
         )
-    return replace(key)
+    return key
 
 
 def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:

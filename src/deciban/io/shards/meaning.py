@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import pyarrow as pa
+
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.columns.columnar import compared_columns, kinds_of, schema_roles
@@ -19,8 +21,6 @@ from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, SpeakersAgree, Truth
 from deciban.io.shards.units import UnitsOf
 from deciban.trials.frames.to_frames import description
-
-import pyarrow as pa
 
 KindOfScores = Literal["two-class", "classes"]
 
@@ -142,7 +142,8 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
         if classes or tuple(sides) != ("enroll", "test"):
             raise InputError(
                 f"speakers: trials of {name} are not named on two sides (enroll and test), so that nobody can be the "
-                "same speaker on both. Name these columns (--columns enroll=COLUMN,test=COLUMN), or leave --speakers out."
+                "same speaker on both. Name these columns (--columns enroll=COLUMN,test=COLUMN), or leave --speakers "
+                "out."
             )
         return SpeakersAgree((sides["enroll"], sides["test"]), who)
     if classes:
@@ -249,17 +250,15 @@ def weights_in(roles: Roles, how: HowToRead) -> str | None:
     return how.weights
 
 
-def systems_in(tables: Sequence[Roles]) -> list[tuple[str, str, bool]]:
-    """Names of systems, all different; their columns; and whether these are common logarithms."""
+def systems_in(tables: Sequence[Roles], *, is_classes: bool) -> list[str]:
+    """Names of systems, all different: of many classes one in each table, else one for each column of scores."""
     found = [
-        (roles.table.system if len(roles.scores) == 1 else column, column, roles)
-        for roles in tables
-        for column in roles.scores
+        (one.table.system if is_classes or len(one.scores) == 1 else column, one.table.name)
+        for one in tables
+        for column in (one.scores[:1] if is_classes else one.scores)
     ]
-    names = [name for name, _, _ in found]
-    if len(set(names)) < len(names):
-        names = [roles.table.name if names.count(name) > 1 else name for name, _, roles in found]
-    return [(name, column, roles.log10) for name, (_, column, roles) in zip(names_apart(names, ()), found, strict=True)]
+    names = [name for name, _ in found]
+    return names_apart([table if names.count(name) > 1 else name for name, table in found], ())
 
 
 def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho | None) -> Layout:
@@ -301,5 +300,5 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         units=units,
         log10=log10,
         converted=how.converted,
-        sides=key.sides if {"enroll", "test"} <= {*key.sides} else {},
+        sides=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from deciban.errors import FormatError, InputError
+from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.shards.files import TableFile
 from deciban.io.shards.matrices import ArrayCells, Matrix
 from deciban.io.shards.spilling import write_batches
@@ -50,7 +51,7 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
     if _library(given) != "pyarrow" or not hasattr(given, "get_fragments"):
         return None
     import pyarrow.dataset as ds
-    import pyarrow.fs as fs
+    from pyarrow import fs
 
     is_files = isinstance(given, ds.FileSystemDataset) and isinstance(given.format, ds.ParquetFileFormat)
     if not is_files or not isinstance(given.filesystem, fs.LocalFileSystem):
@@ -118,16 +119,13 @@ def _from(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
     yield from others
 
 
-class _told:  # noqa: N801  # used as a context
+@contextmanager
+def _told(name: str) -> Iterator[None]:
     """Whatever a library raises becomes an error that names the object; a full disk stays one."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, _trace: Any) -> None:
-        if isinstance(error, Exception) and not isinstance(error, OSError | InputError | FormatError):
-            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            raise FormatError(f"{self.name}: stopped before its end ({words}). Nothing of it was taken.") from error
+    try:
+        yield
+    except (OSError, DecibanError):
+        raise
+    except Exception as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise FormatError(f"{name}: stopped before its end ({words}). Nothing of it was taken.") from error

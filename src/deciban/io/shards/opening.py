@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
-
-import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
 from deciban.io.shards.beside import beside
-from deciban.io.shards.files import refuse_doubles
 from deciban.io.shards.how import HowToRead
-from deciban.io.shards.inputs import Opened, opened_input
-from deciban.io.shards.joining import joined_by_name
+from deciban.io.shards.inputs import opened_input
+from deciban.io.shards.joining import Question, joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import Matrix, matrix_source
+from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
@@ -57,7 +55,8 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     >>> import pyarrow.parquet as pq
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> for at in range(2):
-    ...     pq.write_table(pa.table({"score": [1.5, -2.0 + at], "label": ["target", "nontarget"]}), folder / f"{at}.parquet")
+    ...     rows = pa.table({"score": [1.5, -2.0 + at], "label": ["target", "nontarget"]})
+    ...     pq.write_table(rows, folder / f"{at}.parquet")
     >>> source = open_shards(folder)
     >>> source.n_rows, len(source.pieces), source.systems == (folder.name,)
     (4, 2, True)
@@ -76,10 +75,16 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
         opened_input(one, how, name=f"scores {at + 1}" if len(given) > 1 else "scores") for at, one in enumerate(given)
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
-    if any(isinstance(one, Matrix) for one in [*opened, truth]):
-        return matrix_source(opened, truth, who, how)
-    tables = [one for one in opened if isinstance(one, RowTable)]
-    return _source_of_tables(tables, truth if isinstance(truth, RowTable) else None, who, how)
+    matrices = [one for one in opened if isinstance(one, Matrix)]
+    if len(matrices) == len(opened) and not isinstance(truth, RowTable):
+        return matrix_source(matrices, truth, who, how)
+    if how.by_order and (matrices or isinstance(truth, Matrix)):
+        raise InputError(
+            "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
+            "names: leave by_order out (--by-order)."
+        )
+    tables = [as_table(one) if isinstance(one, Matrix) else one for one in opened]
+    return _source_of_tables(tables, as_table(truth) if isinstance(truth, Matrix) else truth, who, how)
 
 
 def _is_single(given: Any) -> bool:
@@ -89,62 +94,65 @@ def _is_single(given: Any) -> bool:
 def _source_of_tables(
     tables: Sequence[RowTable], key: RowTable | None, who: WhoIsWho | None, how: HowToRead
 ) -> ShardSource:
-    kind = kind_of_tables(tables, key, how)
-    how = replace(how, kind=kind)
-    need = "class-scores" if kind == "classes" else "scores"
-    scores = [Roles.of(table, how.options(need)) for table in tables]
-    truth = (
-        scores[0]
-        if key is None
-        else Roles.of(key, how.options("class-key" if kind == "classes" else "key", of_key=True))
-    )
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
             raise FormatError(f"{one.name}: holds no trial.")
+    how = replace(how, kind=kind_of_tables(tables, key, how))
+    is_classes = how.kind == "classes"
+    scores = [Roles.of(table, how.options("class-scores" if is_classes else "scores")) for table in tables]
+    truth = scores[0]
+    if key is not None:
+        truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))
     layout = layout_of(scores, truth, how, who)
-    systems = (
-        [scores[k].table.system for k in range(len(scores))]
-        if kind == "classes"
-        else [one[0] for one in systems_in(scores)]
-    )
-    report, is_double = None, any(name in one.table.is_double for one in scores for name in one.scores)
-    kept: list[Any] = [one.table for one in (*scores, truth)]
     if len(scores) == 1 and key is None:
-        rows: Sequence[Rows] = tables[0].rows
-        columns: list[Mapping[str, str]] = []
+        double = any(name in tables[0].is_double for names in layout.scores for name in names)
+        made = Together(tables[0].rows, layout, double, None, None)
     else:
-        columns, layout = _renamed(scores, truth, layout)
-        if how.by_order:
-            rows = beside([*tables, truth.table], columns)
-            report = JoinReport(truth.table.n_rows, 0, 0, 0)
-        else:
-            made = joined_by_name(scores, truth, columns, layout, how)
-            rows, report, layout = made.rows, made.report, replace(layout, where={})
-            is_double = any(name in made.is_double for names in layout.scores for name in names)
-            kept.append(made.kept)
+        made = _together(scores, truth, layout, how)
+    words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
-    messages.append(
-        Message("key", truth.table.name, truth.words if who is None else f"speakers by {', '.join(who.called)}")
-    )
     return ShardSource(
         name=", ".join(dict.fromkeys(one.name for one in tables)),
-        pieces=tuple(TrialRows(one, layout) for one in rows),
-        systems=tuple(systems),
+        pieces=tuple(TrialRows(one, made.layout) for one in made.rows),
+        systems=tuple(systems_in(scores, is_classes=is_classes)),
         classes=layout.classes,
-        is_double=is_double or (how.converted is not None and bool(layout.classes)),
+        is_double=made.is_double or (how.converted is not None and is_classes),
         has_units=layout.has_units,
         has_weights=layout.weights is not None,
         sides=tuple(layout.sides),
         log10=layout.log10,
-        messages=tuple(messages),
+        messages=(*messages, Message("key", truth.table.name, words)),
         paths=tuple(path for one in tables for path in one.paths),
-        kept=kept,
-        report=report,
+        kept=([one.table.kept for one in (*scores, truth)], made.kept),
+        report=made.report,
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """Rows with all that is asked of them, where everything stands in them, and how trials met."""
+
+    rows: Sequence[Rows]
+    layout: Layout
+    is_double: bool
+    report: JoinReport | None
+    kept: Any
+
+
+def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToRead) -> Together:
+    """Put several tables together, by their order or by the names of trials."""
+    columns, renamed = _renamed(scores, truth, layout)
+    if how.by_order:
+        rows = beside([*(one.table for one in scores), truth.table], columns)
+        double = any(name in one.table.is_double for one in scores for name in one.scores)
+        return Together(rows, renamed, double, JoinReport(truth.table.n_rows, 0, 0, 0), None)
+    made = joined_by_name(Question(scores, truth, columns, renamed, how))
+    double = any(name in made.is_double for names in renamed.scores for name in names)
+    return Together(made.rows, replace(renamed, where={}), double, made.report, made.kept)
+
+
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:
-    """What columns of each table are called where all are together, those of the key as they are; and where they are."""
+    """What columns of each table are called where all are together, and where they are; those of the key as before."""
     taken = set(truth.table.schema.names)
     columns: list[Mapping[str, str]] = []
     found: list[tuple[str, ...]] = []

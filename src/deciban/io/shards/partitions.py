@@ -24,8 +24,8 @@ from deciban.types import AnyArray
 ROW = "\0row"
 """Column with the number of a row in its table."""
 
-_HELD = 1 << 22
-"""Rows that wait until they are written, so that what is written at once is not too small."""
+_BYTES_PER_ROW = 250
+"""What a row takes that waits until it is written, about, so that what is written at once is not too small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,14 @@ class Partitions:
     files: tuple[Path, ...]
     schema: pa.Schema
 
-    def read(self, at: int) -> pa.Table:
-        """All rows of a part."""
+    def taken(self, at: int) -> pa.Table:
+        """All rows of a part, whose file goes."""
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.files[at]) as file:
-            return file.read()
+            found = file.read()
+        self.files[at].unlink()
+        return found
 
 
 def partition(
@@ -55,6 +57,7 @@ def partition(
     columns: Sequence[str],
     n_parts: int,
     target: Path,
+    memory: int,
     chosen: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Partitions:
     """Sort rows of a table into parts.
@@ -68,6 +71,8 @@ def partition(
     n_parts : int
     target : path
         How the names of the files begin.
+    memory : int
+        Bytes that rows may take that wait until they are written.
     chosen : mapping of str to tuple of str, optional
         Only rows with such values.
 
@@ -103,7 +108,7 @@ def partition(
                 made, part = made.filter(of_numpy(met)), part[met]
             _sort_in(made, part, waiting)
             n_waiting += len(made)
-            if n_waiting >= _HELD:
+            if n_waiting * _BYTES_PER_ROW >= memory:
                 _flush(waiting, writers)
                 n_waiting = 0
             tell(first)

@@ -72,6 +72,7 @@ class Rows(ABC):
     name : str
         What messages call them: file and place in it.
     n_rows : int
+        Of a matrix more than there are, if not all cells are trials.
     """
 
     name: str

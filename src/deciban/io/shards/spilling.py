@@ -2,46 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from deciban.io.library_errors import only_format_errors
+from deciban.io.source import display_name
 
-PREFIX = "deciban-"
 ROWS = 1 << 20
 """Rows of a row group that is written."""
-
-
-class Folder:
-    """A temporary folder, which goes when nobody needs it any more, when the process ends, and after every error.
-
-    Attributes
-    ----------
-    path : path
-    """
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._gone = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-    def remove(self) -> None:
-        """Remove it now."""
-        self._gone()
-
-    @contextmanager
-    def or_nothing(self) -> Iterator[Path]:
-        """Remove it if the block fails."""
-        try:
-            yield self.path
-        except BaseException:
-            self.remove()
-            raise
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any]) -> None:
@@ -80,3 +51,18 @@ def _text_of(schema: pa.Schema) -> list[str]:
         for name, kind in kinds.items()
         if is_text_or_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind)
     ]
+
+
+def cut_anew(path: Path, target: Path) -> None:
+    """Write a Parquet file again with row groups of fewer rows, reading it as a stream.
+
+    Raises
+    ------
+    FormatError
+        If it is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    with only_format_errors(display_name(path), "Parquet"):
+        file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        write_batches(target, file.schema_arrow, file.iter_batches(batch_size=1 << 17, use_threads=False))

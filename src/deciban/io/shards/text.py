@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -18,10 +22,11 @@ from deciban.io.formats import BinaryFormat, Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.packing import codec_of, unpack_into
 from deciban.io.reader import read_input
-from deciban.io.recognition import Opened, Recognized
+from deciban.io.recognition import Opened, Recognized, recognize
+from deciban.io.shards.files import is_columnar
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.spilling import write_batches
-from deciban.io.source import Source
+from deciban.io.source import Source, is_open_file
 from deciban.io.text.reader import Layout, parse_table
 from deciban.io.units import of_detection_llrs
 from deciban.trials import Origin
@@ -30,51 +35,88 @@ _BLOCK = 1 << 25
 """Bytes of text that are parsed at once."""
 
 
-def write_table_of(found: Opened, target: Path, how: HowToRead, folder: Path, *, of_key: bool) -> None:
+def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> bool:
     """Write what a file holds as Parquet.
 
     Parameters
     ----------
-    found : Opened
+    given : path or open file
+        Standard input and pipes are copied as a stream, compressed files unpacked as one.
     target : path
         A new file.
     how : HowToRead
-    folder : path
-        Where a file may be unpacked.
     of_key : bool
+
+    Returns
+    -------
+    bool
+        Whether the metadata say what the columns are; else they are as they were.
 
     Raises
     ------
     FormatError, OSError
         If it cannot be read; the message names the line.
     """
-    source = found.source
-    unpacked = _unpacked(source, folder / "unpacked") if source.is_file and not source.is_plain else None
-    if unpacked is not None:
-        own = Source(unpacked)
-        own.name = source.name
-        found = Opened(own, found.asked, found.options)
+    named = Source(given)
+    with _as_file(given, named, target.with_suffix(".copy")) as path:
+        source = Source(path)
+        source.name = named.name
+        if path != given and is_columnar(path):
+            path.rename(target)
+            return False
+        if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
+            _write_stream(source, target)
+            return False
+        columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
+        found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
+        _write(replace(found, source=source), target, how, of_key=of_key)
+        return True
+
+
+@contextmanager
+def _as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+    """A plain file with the same content; only a part of it is ever in memory."""
+    if source.is_plain:
+        yield Path(given)
+        return
     try:
-        _write(found, target, how, of_key=of_key)
+        with copy.open("wb") as out:
+            if source.is_file:
+                _unpack(source, out)
+            else:
+                _pour(given, out)
+        again = Source(copy)
+        if not again.is_plain:
+            again.name = source.name
+            with copy.with_suffix(".plain").open("wb") as out:
+                _unpack(again, out)
+            copy.with_suffix(".plain").replace(copy)
+        yield copy
     finally:
-        if unpacked is not None:
-            unpacked.unlink()
+        copy.unlink(missing_ok=True)
 
 
-def _unpacked(source: Source, target: Path) -> Path:
-    """A compressed file, unpacked as a stream: only a part of it is ever in memory."""
-    with Path(source.path).open("rb") as packed, target.open("wb") as out:
+def _unpack(source: Source, out: IO[bytes]) -> None:
+    with Path(source.path).open("rb") as packed:
         codec = codec_of(packed.read(16))
         packed.seek(0)
         assert codec is not None  # noqa: S101  # it is compressed
         unpack_into(out, packed, codec, source.name)
-    return target
+
+
+def _pour(given: Any, out: IO[bytes]) -> None:
+    """Copy all that is left in a stream."""
+    if is_open_file(given):
+        while block := given.read(1 << 20):
+            out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
+    elif str(given) == "-":
+        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+    else:
+        with Path(given).open("rb") as stream:
+            shutil.copyfileobj(stream, out, 1 << 20)
 
 
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> None:
-    if found.source.kind == "Arrow" and not found.source.head.startswith(b"FEA1"):
-        _write_stream(found, target)
-        return
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     if asked or not found.is_big:
@@ -83,29 +125,17 @@ def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> None
         write_batches(target, table.schema, [table])
         return
     layout = found.layout(need)
-    tables = _tables(
-        found, layout, replace(found.options, need=need or layout.holds, log10=how.log10 or layout.format.log10)
-    )
+    log10 = how.log10 or layout.format.log10
+    tables = _tables(found, layout, replace(found.options, need=need or layout.holds, log10=log10))
     first = next(tables)
-    write_batches(target, first.schema, _from(first, tables))
+    write_batches(target, first.schema, chain([first], tables))
 
 
-def _write_stream(found: Opened, target: Path) -> None:
-    """Write an Arrow stream, or file that cannot be read in batches where it lies."""
-    opened = found.source.seekable()
-    with only_format_errors(found.source.name, "Arrow"):
-        stream = pa.memory_map(str(opened)) if isinstance(opened, Path) else pa.BufferReader(opened.getbuffer())
-        if found.source.head.startswith(b"ARROW1"):
-            file = pa.ipc.open_file(stream)
-            write_batches(target, file.schema, (file.get_batch(at) for at in range(file.num_record_batches)))
-        else:
-            reader = pa.ipc.open_stream(stream)
-            write_batches(target, reader.schema, reader)
-
-
-def _from(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    yield first
-    yield from others
+def _write_stream(source: Source, target: Path) -> None:
+    """Write the batches of an Arrow stream."""
+    with only_format_errors(source.name, "Arrow"):
+        reader = pa.ipc.open_stream(pa.memory_map(str(source.path)))
+        write_batches(target, reader.schema, reader)
 
 
 def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:

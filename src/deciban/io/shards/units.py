@@ -130,6 +130,6 @@ def _map(part: Any, name: str, names: Sequence[str]) -> tuple[IdMap, str]:
     if isinstance(part, os.PathLike) or Path(str(part)).is_file():
         return read_id_map(part), display_name(part)
     raise InputError(
-        f"units: {part!r} is no column of {name} (there are {', '.join(names)}), and no file. Name a column of the key, "
-        "or a file of two columns, name and unit."
+        f"units: {part!r} is no column of {name} (there are {', '.join(names)}), and no file. Name a column of the "
+        "key, or a file of two columns, name and unit."
     )

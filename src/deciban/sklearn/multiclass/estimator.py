@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from deciban import multiclass
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.sklearn.estimator import renaming_arguments
 from deciban.sklearn.scoring import listed
@@ -48,7 +49,13 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
 
     decision_prior: ArrayLike | None = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
+    ) -> Self:
         """Train on labelled trials.
 
         Parameters
@@ -60,6 +67,10 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         sample_weight : (n_trials,) array_like, optional
             Weight of each trial within its class, at least 0; whole numbers count like copies. Proportions of the
             classes do not matter.
+        units : (n_trials,) array_like or TrialUnits, optional
+            Which speaker, or other unit, each trial is of: names or numbers. With them training finds out how sure it
+            is, where the model can tell: ``model_.parameter_covariance_``. Like other metadata they are routed to where
+            ``set_fit_request(units=True)`` asks for them.
 
         Returns
         -------
@@ -81,9 +92,8 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         names = inspect.signature(self.model_class).parameters
         model = self.model_class(**{name: getattr(self, name) for name in names})
         with renaming_arguments(loglik="X", features="X", label="y"):
-            model.fit(
-                self._scores(checked[0], len(classes)), label, sample_weight=sample_weight, classes=_names(classes)
-            )
+            more = {"sample_weight": sample_weight, "units": units, "classes": _names(classes)}
+            model.fit(self._scores(checked[0], len(classes)), label, **more)
         self.model_ = model
         self.classes_ = classes
         return self

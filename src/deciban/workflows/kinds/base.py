@@ -12,6 +12,7 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
@@ -30,9 +31,9 @@ from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
 from deciban.workflows.options import Figures, KindName, Reading
 
 if TYPE_CHECKING:
+    from deciban.engines.unit_facts import UnitsFound
     from deciban.engines.work import Engine
     from deciban.io.shards.pieces import ShardSource
-    from deciban.workflows.kinds.units_in_pieces import UnitsFound
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -158,6 +159,16 @@ class Kind(ABC, Generic[S, K, A]):
         resampling: Resampling | None = None,
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
+
+    @abstractmethod
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Figures that may be compared or planned for by their names, once these are evaluated.
+
+        Raises
+        ------
+        InputError
+            If a figure that is asked for is none.
+        """
 
     def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:  # noqa: ARG002
         """Figures with the unit in which plots and tables write what was said in this unit."""

@@ -16,6 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.reader import Input
@@ -41,9 +42,9 @@ from deciban.workflows.kinds.class_units import (
 from deciban.workflows.options import Figures, Reading
 
 if TYPE_CHECKING:
+    from deciban.engines.unit_facts import UnitsFound
     from deciban.engines.work import Engine
     from deciban.io.shards.pieces import ShardSource
-    from deciban.workflows.kinds.units_in_pieces import UnitsFound
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -185,7 +186,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
         """None: every segment would be one, and there are as many as do not fit in memory."""
-        from deciban.workflows.kinds.units_in_pieces import UnitsFound
+        from deciban.engines.unit_facts import UnitsFound
 
         words = "none, and no intervals: every segment would be one, and these are too many. --units names others"
         return UnitsFound(None, None, (Message("units", "", words),))
@@ -207,6 +208,16 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         self.refuse_figures(figures)
         scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
         return evaluate_trials(scored, wanted, name=name, resampling=resampling)
+
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Single figures, and those at each target prior; none of single classes."""
+        given: dict[str, Any] = {} if figures.p_target is None else {"p_target": figures.p_target}
+        at_points = ("c_avg", "min_c_avg", "normalized", "normalized_min")
+        return (
+            *("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "error_rate", "brier"),
+            *(f"mean_{name}" for name in at_points),
+            *((name, k) for name in at_points for k in range(len(ClassFigures(**given).p_target))),
+        )
 
     def size(self, scores: ClassScores) -> str:
         """How many segments and classes there are scores of."""

@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
+from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
@@ -23,21 +24,22 @@ from deciban.io.recognition import Recognized
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
+from deciban.metrics.evidence import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
-from deciban.trials.units import speakers_of
+from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
 from deciban.workflows.options import Figures, Reading
 
 if TYPE_CHECKING:
+    from deciban.engines.unit_facts import UnitsFound
     from deciban.engines.work import Engine
     from deciban.io.shards.pieces import ShardSource
-    from deciban.workflows.kinds.units_in_pieces import UnitsFound
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
@@ -49,11 +51,7 @@ _NO_UNITS = (
 
 def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
     """What was assumed to find speakers from target trials, and what speaks against it."""
-    words = list[str]()
-    if apart:
-        words.append("names that are on both sides are taken for others there: the same, they would contradict the key")
-    if n := n_contradictions:
-        words.append(f"{counted(n, 'non-target trial')} with one speaker on both sides, by the target trials")
+    words = notes_on_speakers(apart=apart, n_contradictions=n_contradictions)
     return tuple(Message("note", "", one) for one in words)
 
 
@@ -138,7 +136,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """Speakers, found from target trials as of trials in memory."""
-        from deciban.workflows.kinds.units_in_pieces import UnitsFound, speakers_in_pieces
+        from deciban.engines.unit_facts import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
             return UnitsFound(None, None, (Message("units", "", _NO_UNITS),))
@@ -161,6 +159,17 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Evaluate scores of labelled trials."""
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
+
+    def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
+        """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
+        n_points, n_factors = len(checked_figures(figures).operating_points), len(FACTORS)
+        at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
+        return (
+            *("eer", "eer_p_miss", "eer_p_fa", "prbep", "auc", "cllr", "min_cllr", "calibration_loss"),
+            *("mean_min_dcf", "mean_act_dcf"),
+            *((name, k) for name in at_points for k in range(n_points)),
+            *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
+        )
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
         """Common logarithms stay such in plots, unless something else is said."""

@@ -1,0 +1,271 @@
+"""Trials of many classes that do not fit in memory; the way of two classes (`deciban.core.training.parts`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deciban._validate.arrays import all_finite
+from deciban._validate.classes import Names, called
+from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
+from deciban.core.classes.loglik import are_alike
+from deciban.core.training.drawn import Drawn
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.sums import F, Sums
+from deciban.types import BoolArray, FloatArray, ScoreArray
+
+_DRAWN, _NUMBERS = 1 << 18, 1 << 24
+"""Trials of all classes that the sample holds, and how many numbers at most."""
+
+_LEAST = 40
+"""Trials of each class that it holds, if there are so many."""
+
+
+class PartsOfClassTrials(ABC):
+    """Trials of many classes in parts, as a source gives them.
+
+    Attributes
+    ----------
+    prior : (n_classes,) array
+    names : tuple of str or None
+        Of the classes.
+    """
+
+    prior: FloatArray
+    names: Names
+
+    @abstractmethod
+    def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
+        """What a look at each part finds, added up: one pass.
+
+        Parameters
+        ----------
+        look : callable
+            Can be pickled. It finds None where there is nothing.
+        first : bool
+            Whether nobody has looked before, so that a source may take notes of its own.
+        """
+
+    @cached_property
+    def first(self) -> FirstClassLook:
+        """What the first look finds."""
+        return self.each(_Taken(self.called), first=True)
+
+    @property
+    def called(self) -> Called:
+        """What messages call a class, given its position among those that count."""
+        return Called(tuple(np.flatnonzero(self.prior > 0.0).tolist()), self.names)
+
+    def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
+        """See `deciban.core.classes.certainty.undecided`."""
+        first, prior = self.first, self.prior[self.prior > 0.0]
+        if first.has_infinite:
+            require_rivals(first.rivals, self.called, offset=offset)
+        class_weights = prior / first.amounts.total
+        certain = float(class_weights @ first.costs.total)
+        return ClassTrialsInParts(self, first, class_weights, np.ones(first.n_systems)), certain
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Names of classes by their positions among those that count; can be pickled."""
+
+    possible: tuple[int, ...]
+    names: Names
+
+    def __call__(self, k: int) -> str:
+        """The name of a class, or its number."""
+        return called(self.possible[k], self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrialsInParts:
+    """Trials to train on, in parts: what is asked of `ClassTrials` as a whole.
+
+    Attributes
+    ----------
+    given : PartsOfClassTrials
+    look : FirstClassLook
+    class_weights : (n_possible,) array
+    factor : (n_systems,) array
+        By which scores are multiplied.
+    reach : float
+        As of `ClassTrials`.
+    """
+
+    given: PartsOfClassTrials
+    first: FirstClassLook
+    class_weights: FloatArray
+    factor: FloatArray
+    reach: float = np.inf
+
+    size = 1
+    """Second derivatives cost next to nothing beside reading, as with few trials."""
+
+    def __len__(self) -> int:
+        return self.first.n_left
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return self.first.n_systems
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.few.has_weights
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count that infinite scores do not decide."""
+        return self.first.left.total
+
+    @property
+    def alike(self) -> BoolArray:
+        """Which systems score all trials in the same way, (n_systems,)."""
+        return self.first.alike
+
+    @property
+    def length(self) -> float:
+        """A bound of the size of all numbers."""
+        return float(np.max(self.first.reach * np.abs(self.factor)))
+
+    def scaled(self, factor: FloatArray) -> ClassTrialsInParts:
+        """The same with the scores of each system multiplied, (n_systems,)."""
+        return replace(self, factor=self.factor * factor)
+
+    @cached_property
+    def few(self) -> ClassTrials:
+        """The sample, with class weights that make it stand for all."""
+        some = self.first.drawn.trials
+        if np.any(self.factor != 1.0):
+            some = some.scaled(self.factor)
+        drawn = some.amounts
+        stand_for = np.divide(self.amounts, drawn, out=np.ones(len(drawn)), where=drawn > 0.0)
+        return replace(some, class_weights=self.class_weights * stand_for, reach=self.reach)
+
+    def each(self, look: Callable[[ClassTrials], F]) -> F:
+        """What a look at all of them finds: one pass."""
+        factor = self.factor if np.any(self.factor != 1.0) else None
+        found: F = self.given.each(_Undecided(look, self.class_weights, factor, self.reach, self.given.called))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstClassLook:
+    """What a first look finds.
+
+    Attributes
+    ----------
+    amounts, left : Sums
+        How much the trials of each class count, (n_possible,); and those that infinite scores do not decide.
+    costs : Sums
+        What the others cost, (n_possible,), without class weights.
+    n_left : int
+    has_infinite : bool
+    infinite : (n_systems,) bool array
+        Which systems have infinite scores in trials that count.
+    rivals : (n_possible, n_possible) bool array
+        See `deciban.core.classes.certainty.rivals_of`.
+    reach : (n_systems,) array
+        No score of these is farther from 0; infinite if one is.
+    row : (1, n_systems, n_possible) array
+        Scores of a trial that counts.
+    alike : (n_systems,) bool array
+        Which systems score all trials like it.
+    drawn : Drawn
+    """
+
+    amounts: Sums
+    left: Sums
+    costs: Sums
+    n_left: int
+    has_infinite: bool
+    infinite: BoolArray
+    rivals: BoolArray
+    reach: FloatArray
+    row: ScoreArray
+    alike: BoolArray
+    drawn: Drawn[ClassTrials]
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return len(self.alike)
+
+    @classmethod
+    def of(cls, counted: CountedTrials, name: Callable[[int], str]) -> FirstClassLook:
+        """Look at one part.
+
+        Raises
+        ------
+        TrialError
+            If infinite scores rule out the true class.
+        """
+        trials, n = counted.trials, len(counted.prior)
+        finite = np.array([all_finite(trials.systems[:, k]) for k in range(trials.n_systems)], np.bool_)
+        left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted, name)
+        reach = np.max(np.abs(left.systems), axis=(0, 2), initial=0.0).astype(np.float64)
+        total = min(_DRAWN, _NUMBERS // (trials.n_systems * n))
+        drawn = Drawn.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
+        sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
+        infinite, rivals, row, alike = ~finite, rivals_of(left), left.systems[:1], _alike(left.systems)
+        return cls(*sums, len(left), bool(infinite.any()), infinite, rivals, reach, row, alike, drawn)
+
+    def __add__(self, other: FirstClassLook) -> FirstClassLook:
+        """Look at both."""
+        rows = np.concatenate((self.row, other.row))
+        return FirstClassLook(
+            self.amounts + other.amounts,
+            self.left + other.left,
+            self.costs + other.costs,
+            self.n_left + other.n_left,
+            self.has_infinite or other.has_infinite,
+            self.infinite | other.infinite,
+            self.rivals | other.rivals,
+            np.maximum(self.reach, other.reach),
+            rows[:1],
+            self.alike & other.alike & _alike(rows),
+            self.drawn + other.drawn,
+        )
+
+
+def _alike(systems: ScoreArray) -> BoolArray:
+    """Which systems score all of these trials in the same way."""
+    return np.array([len(systems) < 2 or are_alike(systems[:, k]) for k in range(systems.shape[1])], np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The first look."""
+
+    name: Called
+
+    def __call__(self, counted: CountedTrials) -> FirstClassLook:
+        return FirstClassLook.of(counted, self.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Undecided:
+    """A look at the trials of a part that are to be trained on."""
+
+    look: Callable[[ClassTrials], Any]
+    class_weights: FloatArray
+    factor: FloatArray | None
+    reach: float
+    name: Called
+
+    def __call__(self, counted: CountedTrials) -> Any:
+        left = counted.trials
+        if not all_finite(left.systems):
+            left, _ = parted(counted, self.name)
+        if not len(left):
+            return None
+        if self.factor is not None:
+            left = left.scaled(self.factor)
+        return self.look(replace(left, class_weights=self.class_weights, reach=self.reach))

@@ -1,0 +1,201 @@
+"""Trials of two classes that do not fit in memory: parts of them are looked at one after the other, or side by side.
+
+The first look goes through all of them. It finds how much each class counts, between which ends the scores of a column
+lie, what infinite ones decide, and draws a sample; the sample tells nearly where the optimum is. The others are the
+looks of the search itself: value, gradient and Hessian, each of a part, by the very objective of trials in memory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deciban.core.training.drawn import Drawn
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.sums import Ends, F
+from deciban.core.training.verdicts import Amounts, Pair, undecided
+from deciban.types import BoolArray
+
+DRAWN = 1 << 17
+"""Trials of each class that the sample holds, if there are so many."""
+
+
+class PartsOfTrials(ABC):
+    """Trials in parts, as a source gives them."""
+
+    _infinite: BoolArray | None = None
+
+    @abstractmethod
+    def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
+        """What a look at each part finds, added up: one pass.
+
+        Parameters
+        ----------
+        look : callable
+            Can be pickled. It finds None where there is nothing.
+        first : bool
+            Whether nobody has looked before, so that a source may take notes of its own.
+        """
+
+    def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
+        """Have a first look; see `deciban.core.training.verdicts.undecided`."""
+        found = self.each(_Taken(alpha, beta), first=True)
+        self._infinite = found.infinite
+        return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
+
+    def infinite_columns(self) -> list[bool]:
+        """Which columns have infinite scores in trials that count, once trained on."""
+        return [] if self._infinite is None else self._infinite.tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class TrialsInParts:
+    """Trials to train on, in parts: what is asked of `Trials` as a whole.
+
+    Attributes
+    ----------
+    given : PartsOfTrials
+    first : FirstLook
+    class_weights : (float, float)
+    rule : (float, float)
+        By which infinite scores are looked at: its alpha and beta.
+    """
+
+    given: PartsOfTrials
+    first: FirstLook
+    class_weights: Pair
+    rule: Pair
+
+    size = 1
+    """Second derivatives cost next to nothing beside reading, as with few trials."""
+
+    def __len__(self) -> int:
+        return sum(self.first.amounts.left)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return self.few.n_columns
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The type of the numbers of each column."""
+        return self.few.kinds
+
+    @property
+    def has_base(self) -> bool:
+        """Whether something is added to the llr as it is."""
+        return self.few.has_base
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.few.has_weights
+
+    @property
+    def amounts(self) -> Pair:
+        """How much non-targets and targets count that infinite scores do not decide."""
+        return self.first.undecided
+
+    @property
+    def reach(self) -> float:
+        """No score is farther from 0."""
+        ends = self.first.ends
+        return float(max(np.max(np.abs(ends.low), initial=0.0), np.max(np.abs(ends.high), initial=0.0)))
+
+    @cached_property
+    def few(self) -> Trials:
+        """The sample, with class weights that make it stand for all."""
+        some = self.first.drawn.trials
+        shares = zip(self.class_weights, self.amounts, some.amounts, strict=True)
+        non, tar = (weight * all_of_them / drawn for weight, all_of_them, drawn in shares)
+        return replace(some, class_weights=(non, tar))
+
+    def each(self, look: Callable[[Trials], F]) -> F:
+        """What a look at all of them finds: one pass."""
+        found: F = self.given.each(_Undecided(look, self.class_weights, self.rule, self.reach))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLook:
+    """What a first look finds.
+
+    Attributes
+    ----------
+    amounts : Amounts
+    undecided : (float, float)
+        How much the trials count that infinite scores do not decide.
+    ends : Ends
+        Of the scores of each column in these.
+    infinite : (n_columns,) bool array
+        Whether a trial that counts has an infinite score.
+    drawn : Drawn
+    """
+
+    amounts: Amounts
+    undecided: Pair
+    ends: Ends
+    infinite: BoolArray
+    drawn: Drawn[Trials]
+
+    @classmethod
+    def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
+        """Look at one part.
+
+        Raises
+        ------
+        TrialError
+            As `deciban.core.training.verdicts.undecided`.
+        """
+        left, amounts = undecided(trials, alpha, beta)
+        ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
+        infinite = np.array(trials.infinite_columns(), np.bool_)
+        found = Ends.of([low for low, _ in ends], [high for _, high in ends])
+        return cls(
+            amounts, left.amounts, found, infinite, Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
+        )
+
+    def __add__(self, other: FirstLook) -> FirstLook:
+        """Look at both."""
+        (a, b), (c, d) = self.undecided, other.undecided
+        infinite = self.infinite | other.infinite
+        drawn = self.drawn + other.drawn
+        return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn)
+
+
+def _numbers(trials: Trials) -> tuple[Any, ...]:
+    """What tells these trials from others."""
+    return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The first look, by a rule."""
+
+    alpha: float
+    beta: float
+
+    def __call__(self, trials: Trials) -> FirstLook:
+        return FirstLook.of(trials, self.alpha, self.beta)
+
+
+@dataclass(frozen=True, slots=True)
+class _Undecided:
+    """A look at the trials of a part that are to be trained on."""
+
+    look: Callable[[Trials], Any]
+    class_weights: Pair
+    rule: Pair
+    reach: float
+
+    def __call__(self, trials: Trials) -> Any:
+        left, _ = undecided(trials, *self.rule)
+        if not len(left):
+            return None
+        return self.look(replace(left, class_weights=self.class_weights, reach=self.reach))

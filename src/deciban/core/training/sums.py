@@ -1,0 +1,109 @@
+"""What looks at trials find out, such that looks at some trials and at others make one look at all of them.
+
+Trials that fit in memory are looked at once. Others come in parts: each is looked at by itself, wherever it is, and
+what was found adds up, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban.core.rules.expected import two_sum
+from deciban.types import FloatArray
+
+
+class Found(Protocol):
+    """What a look finds."""
+
+    def __add__(self, other: Any, /) -> Self:
+        """What is found of both."""
+
+
+F = TypeVar("F", bound=Found)
+
+Looking = Callable[[Callable[[Any], F]], F]
+"""What looks at every part of some trials, and gives the sum of what was found."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Numbers that add up with their rounding errors, so that the order of many parts does not matter.
+
+    Attributes
+    ----------
+    high, low : arrays
+        The sums, and what rounding took away from them.
+
+    Examples
+    --------
+    >>> parts = [Sums.of([x]) for x in (1.0, 1e100, 1.0, -1e100)]
+    >>> float((parts[0] + parts[1] + parts[2] + parts[3]).total[0])
+    2.0
+    """
+
+    high: FloatArray
+    low: FloatArray
+
+    @classmethod
+    def of(cls, numbers: ArrayLike) -> Sums:
+        """Of one part."""
+        high = np.asarray(numbers, np.float64)
+        return cls(high, np.zeros(high.shape))
+
+    def __add__(self, other: Sums) -> Sums:
+        """Add what is found of other trials."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            high, error = two_sum(self.high, other.high)
+            return Sums(high, self.low + other.low + error)
+
+    @property
+    def total(self) -> FloatArray:
+        """The sums; where a number was not finite, neither is its sum."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.where(np.isfinite(self.high), self.high + self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """Least and largest numbers.
+
+    Examples
+    --------
+    >>> both = Ends.of([1.0, 2.0], [5.0, 3.0]) + Ends.of([0.0, 4.0], [2.0, 4.0])
+    >>> both.low.tolist(), both.high.tolist()
+    ([0.0, 2.0], [5.0, 4.0])
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, low: ArrayLike, high: ArrayLike) -> Ends:
+        """Of one part."""
+        return cls(np.asarray(low, np.float64), np.asarray(high, np.float64))
+
+    @classmethod
+    def up_to(cls, high: ArrayLike) -> Ends:
+        """Of one part, where only the largest numbers matter."""
+        return cls.of(np.full(np.shape(high), np.inf), high)
+
+    def __add__(self, other: Ends) -> Ends:
+        """The ends of both."""
+        return Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumsUpTo:
+    """Sums, and the largest of each of some numbers."""
+
+    sums: Sums
+    largest: FloatArray
+
+    def __add__(self, other: SumsUpTo) -> SumsUpTo:
+        """Of both."""
+        return SumsUpTo(self.sums + other.sums, np.maximum(self.largest, other.largest))

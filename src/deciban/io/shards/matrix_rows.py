@@ -1,0 +1,100 @@
+"""Matrices with names as tables: a row for each trial, so that they meet tables by the names of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import of_numpy
+from deciban.errors import InputError
+from deciban.io.contents import RowError
+from deciban.io.library_errors import only_format_errors
+from deciban.io.shards.matrices import Matrix, blocks_of, mask_of, only
+from deciban.io.shards.rows import Rows, RowTable
+from deciban.types import AnyArray
+
+_SIDES = ("enroll", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRows(Rows):
+    """The trials of some rows of a matrix.
+
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+        Cells; those that are no trials are left out.
+    matrix : Matrix
+    start, stop : int
+    """
+
+    name: str
+    n_rows: int
+    matrix: Matrix
+    start: int
+    stop: int
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        matrix = self.matrix
+        assert matrix.names is not None  # noqa: S101  # only such become tables
+        with only_format_errors(self.name, "a matrix"):
+            values = matrix.cells.rows(self.start, self.stop, self.name)
+            chosen = mask_of(matrix, self.start, self.stop, self.name)
+            if matrix.is_mask:
+                chosen = only(values, (1, 0, -1), self.name) != 0
+            cells = np.flatnonzero(np.ones(values.size, np.bool_) if chosen is None else chosen.ravel())
+            rows, places = np.divmod(cells, matrix.shape[1])
+            found: dict[str, pa.Array] = {}
+            if "enroll" in columns:
+                found["enroll"] = _named(rows + self.start, matrix.names[0])
+            if "test" in columns:
+                found["test"] = _named(places, matrix.names[1])
+            own = values.ravel()[cells]
+            if "label" in columns:
+                found["label"] = of_numpy(own == 1)
+            if "score" in columns:
+                self._refuse_nan(own, rows, places)
+                found["score"] = of_numpy(own)
+            return pa.table([found[name] for name in columns], list(columns))
+
+    def _refuse_nan(self, values: AnyArray, rows: AnyArray, places: AnyArray) -> None:
+        bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+        if bad.any():
+            at = int(np.argmax(bad))
+            words = f"the score in row {self.start + rows[at]}, column {places[at]} is NaN. Infinite scores are allowed"
+            raise RowError(words, None)
+
+
+def _named(codes: AnyArray, names: pa.Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(of_numpy(codes.astype(np.int32)), names)
+
+
+def as_table(matrix: Matrix) -> RowTable:
+    """A matrix as a table of its trials.
+
+    Raises
+    ------
+    InputError
+        If its rows and columns have no names.
+    """
+    if matrix.names is None or len(matrix.shape) != 2:
+        raise InputError(
+            f"{matrix.name}: rows and columns have no names, so that its trials cannot meet those of a table. Bring a "
+            "matrix of the same shape, or say who is who (--speakers)."
+        )
+    value = pa.field("label", pa.bool_()) if matrix.is_mask else pa.field("score", pa.from_numpy_dtype(matrix.kind))
+    schema = pa.schema([*(pa.field(side, pa.string()) for side in _SIDES), value])
+    rows = tuple(
+        MatrixRows(name, (stop - start) * matrix.shape[1], matrix, start, stop)
+        for name, start, stop in blocks_of(matrix)
+    )
+    double = frozenset() if matrix.kind == np.float32 else frozenset({"score"})
+    paths = () if matrix.path is None else (matrix.path,)
+    return RowTable(
+        matrix.name, schema, rows, matrix.reading, system=matrix.system, is_double=double, paths=paths, told=True
+    )

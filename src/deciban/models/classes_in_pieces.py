@@ -1,0 +1,121 @@
+"""Trials of many classes in pieces, as models take them: what `LabelledClasses` is where all trials are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban._validate import classes as _validate_classes
+from deciban.core.classes.certainty import CountedTrials
+from deciban.core.training.class_parts import PartsOfClassTrials
+from deciban.core.training.multiclass_training import ClassFit, train_parts
+from deciban.core.training.sums import F
+from deciban.engines.work import Engine
+from deciban.errors import InputError
+from deciban.io.shards.pieces import Chunk, ShardSource
+from deciban.models.in_pieces import InPieces, Record, float_weight
+from deciban.models.model import Plain, Training, digits_of
+from deciban.types import FloatArray
+
+
+class ClassesInPieces(InPieces):
+    """Labelled trials of many classes of a source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    prior : array_like or None
+        Of training; flat if it is None.
+
+    Attributes
+    ----------
+    prior : (n_classes,) array
+    classes : tuple of str
+    n_classes : int
+    """
+
+    def __init__(self, source: ShardSource, engine: Engine, prior: ArrayLike | None) -> None:
+        if not source.classes:
+            raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
+        super().__init__(source, engine)
+        self.classes, self.n_classes = source.classes, len(source.classes)
+        self.prior = _validate_classes.prior(prior, self.n_classes)
+        self._parts = _ClassParts(self)
+
+    @property
+    def noting(self) -> Callable[[Chunk], Record]:
+        """See `InPieces.noting`."""
+        return _Recorded(self.n_classes)
+
+    def require_all(self, record: Record | None) -> None:
+        """See `InPieces.require_all`."""
+        there = np.flatnonzero(() if record is None else record.counts)
+        known: Any = {"weights": None, "needed": self.prior > 0.0, "classes": self.classes}
+        _validate_classes.all_classes(there, self.n_classes, **known)
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        found = np.zeros(self.n_classes)
+        found[self.prior > 0.0] = self._parts.first.amounts.total
+        return found
+
+    def tell_nothing(self) -> int:
+        """See `deciban.models.multiclass.LabelledClasses.tell_nothing`."""
+        first = self._parts.first
+        return first.n_left if first.alike[0] and not first.has_infinite else 0
+
+    def train(self, **form: Any) -> ClassFit:
+        """See `deciban.core.training.multiclass_training.train_classes`."""
+        return train_parts(self._parts, **form)
+
+    def training(self, results: Mapping[str, Plain]) -> Training:
+        """The record of a training on these trials."""
+        return self._training(self.classes, results)
+
+
+class _ClassParts(PartsOfClassTrials):
+    """Trials of a source."""
+
+    def __init__(self, data: ClassesInPieces) -> None:
+        self._data, self.prior, self.names = data, data.prior, data.classes
+
+    def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
+        """See `PartsOfClassTrials.each`."""
+        found: F = (self._data.noted if first else self._data.look)(_Counted(self.prior, look))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """A look at the trials of a piece that count."""
+
+    prior: FloatArray
+    look: Callable[[CountedTrials], Any]
+
+    def __call__(self, chunk: Chunk) -> Any:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        if not len(chunk.truth):
+            return None
+        systems = np.stack(chunk.scores, axis=1)
+        counted = CountedTrials.of(systems, chunk.truth, self.prior, float_weight(chunk))
+        return self.look(counted) if len(counted.trials) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What is kept of a piece."""
+
+    n_classes: int
+
+    def __call__(self, chunk: Chunk) -> Record:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), -1)
+        digits = digits_of(columns, chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
+        return Record(tuple(np.bincount(chunk.truth, minlength=self.n_classes).tolist()), digits)

@@ -1,0 +1,230 @@
+"""Trials of two classes in pieces, as models take them: what `Labelled` is where all trials are in memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deciban.core.ranks.hull import Pav
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.parts import PartsOfTrials
+from deciban.core.training.sums import F
+from deciban.engines.counting import summarize_shards
+from deciban.engines.looking import both, found_in
+from deciban.engines.work import Engine
+from deciban.errors import InputError
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.models.model import Plain, Training, digits_of, in_digits
+from deciban.types import FloatArray, ScoreArray
+
+Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
+"""What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is kept of trials in the record of training; of more trials it adds up.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        Of non-targets and targets, or of each class.
+    digits : int
+        Of the fingerprint.
+    """
+
+    counts: tuple[int, ...]
+    digits: int
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> Record:
+        """Of one piece."""
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        n_tar = int(np.count_nonzero(chunk.truth))
+        digits = digits_of(list(chunk.scores), chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
+        return cls((len(chunk.truth) - n_tar, n_tar), digits)
+
+    def __add__(self, other: Record) -> Record:
+        """Of both."""
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        return Record(counts, self.digits + other.digits & (1 << 64) - 1)
+
+
+def float_weight(chunk: Chunk) -> FloatArray | None:
+    """Weights as floats, for sums."""
+    return None if chunk.weight is None else chunk.weight.astype(np.float64, copy=False)
+
+
+class InPieces(ABC):
+    """Labelled trials of a source, of two classes or of many.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    """
+
+    def __init__(self, source: ShardSource, engine: Engine) -> None:
+        self.source, self.engine = source, engine
+        self._record: Record | None = None
+
+    @property
+    @abstractmethod
+    def noting(self) -> Callable[[Chunk], Record]:
+        """What notes of a piece what is kept in the record of training."""
+
+    @abstractmethod
+    def require_all(self, record: Record | None) -> None:
+        """Refuse trials of which a class is missing.
+
+        Raises
+        ------
+        InputError
+            If one is.
+        """
+
+    def require_one_system(self, model: str) -> None:
+        """Refuse several.
+
+        Raises
+        ------
+        InputError
+            If there are.
+        """
+        if len(self.source.systems) != 1:
+            names = ", ".join(self.source.systems)
+            raise InputError(f"{model}: takes one system, and {self.source.name} holds {names}. Choose one, or fuse.")
+
+    def look(self, look: Callable[[Chunk], Any]) -> Any:
+        """What a look at all pieces finds: one pass."""
+        systems = tuple(range(len(self.source.systems)))
+        wanted = Wanted(systems, truth=True, weight=self.source.has_weights)
+        return found_in(self.source, self.engine, wanted, look)
+
+    def noted(self, look: Callable[[Chunk], Any]) -> Any:
+        """The same, and what the record of training keeps of all trials, unless that is known already."""
+        if self._record is not None:
+            return self.look(look)
+        found = self.look(_Noted(look, self.noting))
+        record = None if found is None else found.record
+        self.require_all(record)
+        self._record = record
+        return found.found
+
+    def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
+        """The record of a training on these trials, with what is counted of them."""
+        assert self._record is not None  # noqa: S101  # they have been trained on
+        counts = dict(zip(counted, self._record.counts, strict=True))
+        return Training(counts, in_digits(self._record.digits), results=results)
+
+
+class TrialsInPieces(InPieces):
+    """Labelled trials of two classes of a source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    """
+
+    def __init__(self, source: ShardSource, engine: Engine, memory: int) -> None:
+        if source.classes:
+            raise InputError(f"{source.name}: many classes, and the model is of two. Take one of many classes.")
+        super().__init__(source, engine)
+        self.memory = memory
+
+    @property
+    def noting(self) -> Callable[[Chunk], Record]:
+        """See `InPieces.noting`."""
+        return Record.of
+
+    def require_all(self, record: Record | None) -> None:
+        """See `InPieces.require_all`."""
+        for k, kind in ((1, "target"), (0, "non-target")):
+            if record is None or not record.counts[k]:
+                n = 0 if record is None else sum(record.counts)
+                raise InputError(f"is_target: none of the {n} trials is a {kind}. Training needs both classes.")
+
+    def linear(self, form: Form) -> PartsOfTrials:
+        """Trials to train weights of columns on."""
+        return _Parts(self, form)
+
+    @property
+    def pav(self) -> Pav:
+        """PAV blocks of the scores of the first system."""
+        self.noted(_nothing)
+        return summarize_shards(self.source, self.engine, self.memory).pav
+
+    def training(self, results: Mapping[str, Plain]) -> Training:
+        """The record of a training on these trials."""
+        found = self._training(("n_non", "n_tar"), results)
+        return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
+
+
+class _Parts(PartsOfTrials):
+    """Trials of a source with columns of some form."""
+
+    def __init__(self, data: TrialsInPieces, form: Form) -> None:
+        self._data, self._form = data, form
+
+    def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
+        """See `PartsOfTrials.each`."""
+        found: F = (self._data.noted if first else self._data.look)(_Formed(self._form, look))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Formed:
+    """A look at a piece as trials of some form."""
+
+    form: Form
+    look: Callable[[Trials], Any]
+
+    def __call__(self, chunk: Chunk) -> Any:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        if not len(chunk.truth):
+            return None
+        columns, base = self.form(chunk.scores)
+        return self.look(Trials.of(columns, chunk.truth, weights=float_weight(chunk), base=base))
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """A look at a piece, with what is kept of it."""
+
+    look: Callable[[Chunk], Any]
+    noting: Callable[[Chunk], Record]
+
+    def __call__(self, chunk: Chunk) -> _FoundAndNoted:
+        return _FoundAndNoted(self.look(chunk), self.noting(chunk))
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundAndNoted:
+    found: Any
+    record: Record
+
+    def __add__(self, other: _FoundAndNoted) -> _FoundAndNoted:
+        return _FoundAndNoted(both(self.found, other.found), self.record + other.record)
+
+
+def _nothing(chunk: Chunk) -> None:
+    """A look that finds nothing."""
+
+
+def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """A column for each system."""
+    return scores, None
+
+
+def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """No column: the score of the only system is added to the llr as it is."""
+    return (), scores[0]

@@ -1,0 +1,58 @@
+"""What a model makes of trials in pieces is a source in pieces again: every piece is mapped when it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.errors import naming_trials
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
+
+
+@dataclass(frozen=True, eq=False)
+class MappedPiece(Piece):
+    """The trials of a piece with what a model makes of their scores."""
+
+    piece: Piece
+    model: Any
+    n_systems: int
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`.
+
+        Raises
+        ------
+        InputError
+            If the model refuses a trial.
+        """
+        if not wanted.systems:
+            return self.piece.read(wanted)
+        chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems))))
+        with naming_trials(f"{{}} of {self.name}".format):
+            mapped = self.model.transform(self.model.inputs(np.stack(chunk.scores, axis=1)))
+        return replace(chunk, scores=(mapped,))
+
+
+def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
+    """The trials of a source with what a trained model makes of them.
+
+    Parameters
+    ----------
+    source : ShardSource
+        Of the systems of the model, in their order.
+    model : ScoreModel
+    name : str
+        What it is called.
+
+    Returns
+    -------
+    ShardSource
+        Of one system.
+    """
+    n = len(source.systems)
+    pieces = tuple(MappedPiece(one, model, n, one.name, one.n_rows) for one in source.pieces)
+    return replace(source, pieces=pieces, systems=(name,), is_double=True)
