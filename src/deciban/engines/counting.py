@@ -93,8 +93,13 @@ class Survey(Locked, Work):
 
     def unknown_classes(self) -> tuple[GapClass, GapClass]:
         """Targets and non-targets, of which nothing is known but how many there are, and within which scores."""
-        non, tar = (unknown_class(n, *self.finite, self.kind) for n in self.n)
+        non, tar = (unknown_class(n, *self.range, self.kind) for n in self.n)
         return tar, non
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest finite score; (0, 0) if there is none."""
+        return self.finite if self.finite[0] <= self.finite[1] else (0.0, 0.0)
 
     def summary(self, tar: SortedClass, non: SortedClass) -> Summary:
         """With the ranks that a second pass finds."""

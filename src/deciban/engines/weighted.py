@@ -84,7 +84,7 @@ class WeightedSurvey(Survey):
 
     def unknown_classes(self) -> tuple[GapClass, GapClass]:
         """See `Survey.unknown_classes`."""
-        non, tar = (unknown_weighted_class(one.weight, *self.finite, self.kind) for one in self.costs)
+        non, tar = (unknown_weighted_class(one.weight, *self.range, self.kind) for one in self.costs)
         return tar, non
 
     def summary(self, tar: SortedClass, non: SortedClass) -> Summary:
