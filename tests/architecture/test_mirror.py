@@ -56,6 +56,7 @@ FROM_ABOVE = {
         "io/matrices/hdf5_chunks.py",
     ],
     "io/test_read.py": ["io/columns/headers.py"],
+    "io/test_summary_files.py": ["io/summary_records.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/text/test_fast_reader.py": ["io/text/reader.py"],
     "io/text/test_finding.py": ["io/text/row_names.py"],
@@ -91,6 +92,7 @@ FROM_ABOVE = {
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
     "trials/test_tables.py": ["trials/criteria.py"],
+    "workflows/test_summaries.py": ["engines/summary_parts.py"],
 }
 
 NO_LOGIC = ["types.py"]

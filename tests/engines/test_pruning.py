@@ -14,7 +14,7 @@ from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
-from tests.support.shards import source_of
+from support.shards import source_of
 
 _ASKED = TwoClassFigures(
     [0.01, (0.5, 1, 2)],

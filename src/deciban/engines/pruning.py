@@ -45,6 +45,12 @@ _BYTES_PER_CELL = 1600
 _BYTES_PER_SCORE = 96
 """What a score takes that is kept, with what is made of it."""
 
+_FEW = 4
+"""So many scores for each cell that there is room for are worth a look at some of them first."""
+
+_BYTES_PER_ROW = 128
+"""What rows may take, in several threads, beside all else."""
+
 FEWEST_CELLS, MOST_CELLS = 1 << 14, 1 << 20
 
 
@@ -82,7 +88,15 @@ class CellTally(Locked, Work):
             own.sort()
             some = own if self.windows is None else in_windows(own, self.windows)
             if len(some):
-                self._wait(c, self.cells.of_class(some, self.levels[c]))
+                self._wait(c, self.cells.of_class(some, self._level(c, some)))
+
+    def _level(self, c: int, scores: ScoreArray) -> int:
+        """Bits of which there will be room for no more: of some trials, where nothing is known yet, as all need fewer."""
+        if self.levels[c] == self.cells.level and len(scores) > _FEW * self.cells.room:
+            some = merged_cells([self.cells.of_class(scores[:: max(len(scores) // (2 * self.cells.room), 1)])])
+            with self.lock:
+                self.levels[c] = min(self.levels[c], some.level)
+        return self.levels[c]
 
     def _wait(self, c: int, found: ScoreCells) -> None:
         """Merge when many cells wait, and not under the lock."""
@@ -189,7 +203,7 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     True
     """
     largest = float(np.finfo(np.float64).max)
-    survey = Survey(0, True, figures, np.float64, 0)
+    survey = Survey(0, keep_tar=True, figures=figures, kind=np.float64, most=0)
     survey.add(np.array([-1.0, 1.0]), np.array([False, True]))
     survey.n, survey.finite = [10**9, 10**9], (-largest, largest)
     return np.unique(_asked(survey))
@@ -197,8 +211,9 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
 
 def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None) -> CellTally:
     """The first pass, empty; ``also`` are more thresholds at which counts are exact."""
+    survey = Survey(system, keep_tar=True, figures=figures, kind=kind, most=0)
     cuts = np.concatenate((fixed_thresholds(figures), np.zeros(0) if also is None else also))
-    return CellTally(Survey(system, True, figures, kind, 0), ScoreCells.empty(room, cuts))
+    return CellTally(survey, ScoreCells.empty(room, cuts))
 
 
 def summarize_by_cells(
@@ -230,7 +245,9 @@ def summarize_by_cells(
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
     room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
-    tally = engine.run(tally_of(system, figures, kind, room, also), source.pieces)
+    tally = tally_of(system, figures, kind, room, also)
+    tally.rows_per_batch = _rows(memory)
+    tally = engine.run(tally, source.pieces)
     cells, survey = told_apart(tally.merged()), tally.survey
     if approximate:
         return bounded_summary(cells, survey)
@@ -254,10 +271,14 @@ def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engi
         if int(cells.counts[:, kept].sum()) <= most:
             break
         windows, level = windows_of(cells, kept), cells.level
-        finer = engine.run(CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows), source.pieces)
+        finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows)
+        finer.rows_per_batch = _rows(memory)
+        finer = engine.run(finer, source.pieces)
         cells = _replaced(cells, kept, told_apart(finer.merged()))
         room *= 4 if cells.level <= level else 1  # there was no room for finer ones
-    found = engine.run(Keep(survey.system, windows_of(cells, kept), survey.kind), source.pieces)
+    keep = Keep(survey.system, windows_of(cells, kept), survey.kind)
+    keep.rows_per_batch = _rows(memory)
+    found = engine.run(keep, source.pieces)
     return refined_by(cells, survey, kept, found.scores())
 
 
@@ -278,6 +299,11 @@ def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Seque
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
 
 
+def _rows(memory: int) -> int:
+    """How many rows are sorted at once."""
+    return int(np.clip(memory // _BYTES_PER_ROW, 1 << 18, 1 << 22))
+
+
 def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     """Of which cells the scores are needed: for the hull, for thresholds and for the points that curves show."""
     n_non, n_tar = cells.counts
@@ -291,13 +317,14 @@ def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     found |= around(cells, np.concatenate(rows)) & are_open(cells)
     if figures.eer_conventions:
         found[crossing_rows(cells)] = True
-    return found & (cells.low.min(axis=0) < cells.high.max(axis=0))
+    found &= cells.low.min(axis=0) < cells.high.max(axis=0)
+    return found
 
 
 def _replaced(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCells:
     rest = cells.take(~some)
     order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
-    joined = {
+    joined: Any = {
         name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
         for name in ("starts", "counts", "low", "high", "mantissas")
     }

@@ -27,7 +27,7 @@ ROOM = 1 << 18
 
 def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
     """The record of a file, by its content."""
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
 
@@ -87,7 +87,8 @@ def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine
 def survey_of(part: SummaryPart, system: int) -> Survey:
     """What the first pass adds up, as the engine has it."""
     sums = part.sums(system)
-    survey = Survey(system, True, part.question.figures, np.dtype(part.question.scores), 0)
+    asked = part.question
+    survey = Survey(system, keep_tar=True, figures=asked.figures, kind=np.dtype(asked.scores), most=0)
     survey.n, survey.costs, survey.posteriors = list(sums.n), list(sums.costs), list(sums.posteriors)
     survey.finite, survey.kept = sums.finite, None
     return survey
@@ -123,4 +124,3 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
     if [len(one) for one in scores] != cells.counts[:, kept].sum(axis=1).tolist():
         raise FormatError(f"{name}: does not hold the scores that its counts ask for. Refine its shards again.")
     return refined_by(cells, survey, kept, scores)
-

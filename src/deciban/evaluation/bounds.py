@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -80,19 +80,19 @@ def within_bounds(summary: Summary, found: Evaluation) -> Evaluation:
     best = summary.unresolved.best
     is_same = best is None or _same_hull(summary, best)
     if best is not None and not is_same:
-        bounds |= _of_hull(summary, found, best)
+        bounds |= _of_hull(found, best)
     points = list(found.operating_points)
     if not is_same:
         places = ("min_dcf", "min_threshold", "min_p_miss", "min_p_fa")
         for k, point in enumerate(points):
             kept = () if ("min_dcf", k) in bounds else ("min_dcf",)
             points[k] = replace(point, **{name: math.nan for name in places if name not in kept})
-    gone = {name: math.nan for name in ("eer", "min_cllr", "prbep", "auc", "n_tied") if name in bounds}
+    gone: dict[str, Any] = {name: math.nan for name in ("eer", "min_cllr", "prbep", "auc", "n_tied") if name in bounds}
     if not is_same:
         gone |= dict.fromkeys(("eer_threshold", "eer_p_miss", "eer_p_fa"), math.nan)
-    rest = {"dr30": found.dr30 if is_same else (math.nan, math.nan), "operating_points": tuple(points)}
+    gone |= {"dr30": found.dr30 if is_same else (math.nan, math.nan), "operating_points": tuple(points)}
     notes = (*found.notes, _note(bounds, is_same=is_same))
-    return replace(found, bounds=bounds, notes=notes, **gone, **rest)  # type: ignore[arg-type]
+    return replace(found, bounds=bounds, notes=notes, **gone)
 
 
 def without_bounded(known: Uncertainty, bounds: Bounds) -> Uncertainty:
@@ -115,7 +115,7 @@ def _same_hull(summary: Summary, best: SortedScores) -> bool:
     return np.array_equal(one.n_fa, other.n_fa) and np.array_equal(one.n_miss, other.n_miss)
 
 
-def _of_hull(summary: Summary, found: Evaluation, best: SortedScores) -> Bounds:
+def _of_hull(found: Evaluation, best: SortedScores) -> Bounds:
     """Minima, which are functions of the hull alone."""
     rocch = best.rocch
     bounds: dict[Figure, tuple[float, float]] = {

@@ -69,7 +69,8 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
 
     if figure in one.bounds:
         unit = PERCENT if text.endswith(PERCENT) else ""
-        return WithInterval("", *map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit))), unit)
+        low, high = map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit)))
+        return WithInterval("", low, high, unit)
     found = shown_interval(one, figure)
     if found is None:
         return text

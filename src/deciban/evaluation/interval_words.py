@@ -87,7 +87,7 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
     words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
-    return f"{words}; {certain}" if certain else words
+    return f"{words}; alone in brackets: {certain}" if certain else words
 
 
 def _counts(numbers: Sequence[int], noun: str) -> str:

@@ -116,8 +116,10 @@ def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
 
 def _thinned(one: SortedClass) -> tuple[FloatArray, FloatArray]:
     scores = one.scores.astype(np.float64, copy=False)
-    if one.weights is not None:
+    if one.weights is not None and (one.cumulated is None or one.weights.dtype != np.int64 or len(scores) <= _SHOWN):
         return scores, one.weights.astype(np.float64)
     n = min(len(scores), _SHOWN)
-    rows = ((np.arange(n) + 0.5) * len(scores) / n).astype(np.int64)
+    rows = ((np.arange(n) + 0.5) * one.total / n).astype(np.int64)
+    if one.cumulated is not None:  # the entries in which these trials are
+        rows = np.searchsorted(one.cumulated, rows, side="right") - 1
     return scores[rows], np.ones(n)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from deciban.io.summary_records import Question, ShardRecord
 from deciban.types import ScoreArray
 
 VERSION = 1
-_METADATA = b"deciban.summary"
+_METADATA = b"deciban-summary"
 _PARQUET = b"PAR1"
 _CLASSES = ("non", "tar")
 
@@ -33,7 +34,7 @@ def is_summary_file(path: PathLike) -> bool:
     import pyarrow.parquet as pq
 
     try:
-        with open(path, "rb") as stream:
+        with Path(path).open("rb") as stream:
             if stream.read(len(_PARQUET)) != _PARQUET:
                 return False
         return _METADATA in (pq.read_metadata(path).metadata or {})
@@ -85,7 +86,7 @@ def read_summary(path: PathLike) -> SummaryPart:
     import pyarrow.parquet as pq
 
     name = display_name(path)
-    with open(path, "rb"):
+    with Path(path).open("rb"):
         pass  # what cannot be opened at all is no damaged file
     with only_format_errors(name, "Parquet"):
         table = pq.read_table(path, use_threads=False, partitioning=None)
@@ -94,16 +95,17 @@ def read_summary(path: PathLike) -> SummaryPart:
         raise FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
     try:
         about = json.loads(text)
-        if about["version"] != VERSION:
-            raise FormatError(
-                f"{name}: is a summary of version {about['version']}, and this package reads version {VERSION}. Make "
-                "it again, or read it by the version that wrote it."
-            )
-        part = _part(about, table)
-        is_whole = part.sha256 == about["sha256"]
+        version = about["version"]
+        part = _part(about, table) if version == VERSION else None
+        is_whole = part is not None and part.sha256 == about["sha256"]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise _damaged(name) from error
-    if not is_whole:
+    if version != VERSION:
+        raise FormatError(
+            f"{name}: is a summary of version {version}, and this package reads version {VERSION}. Make it again, or "
+            "read it by the version that wrote it."
+        )
+    if part is None or not is_whole:
         raise _damaged(name)
     return part
 

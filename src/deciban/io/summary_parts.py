@@ -143,8 +143,8 @@ def _refuse_doubled(parts: Sequence[SummaryPart], names: Sequence[str]) -> None:
         called = {shard.sha256: shard.name for shard in one.shards}
         for sha256 in one.refined or called:
             if sha256 in seen:
-                doubled.append(f"{called[sha256]} in {name} and as {seen[sha256]}")
-            seen[sha256] = f"{called[sha256]} in {name}"
+                doubled.append(f"{called[sha256]} ({seen[sha256]}, {name})")
+            seen[sha256] = name
     if doubled:
         more = f", and {counted(len(doubled) - 3, 'other')}" if len(doubled) > 3 else ""
         raise InputError(

@@ -18,6 +18,9 @@ from deciban.types import Progress
 from deciban.workflows.options import Options
 from deciban.workflows.scale import Scale
 
+_NAME = "score"
+"""What a system is called of which the shards say no name."""
+
 _MEANING = ("log10", "labels", "columns", "probabilities", "where", "names", "format", "ids")
 """Attributes of `Reading` that change what a score or a label is."""
 
@@ -98,13 +101,15 @@ def summarize_files(
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
     whole = None if refine is None else opened_summaries([refine]).part
     if whole is not None and whole.refined:
-        raise InputError(f"refine: {display_name(refine or '')} was refined already. Name the merged counts of one pass.")
+        raise InputError(
+            f"refine: {display_name(refine or '')} was refined already. Name the merged counts of one pass."
+        )
     parts, names, messages = list[SummaryPart](), list[str](), list[Message]()
     with chosen.scale.engine() as engine:
         for path in _shard_files(shards):
             source = _opened_shard(path, key, chosen)
             say(f"{'counting' if whole is None else 'refining'} {source.name}")
-            question = _question_of(source, chosen, whole)
+            question = _question_of(source, path, chosen, whole)
             if whole is None:
                 parts.append(counted_part(source, path, question, engine))
             else:
@@ -245,15 +250,18 @@ def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> Sha
     return source
 
 
-def _question_of(source: ShardSource, options: Options, whole: SummaryPart | None) -> Any:
+def _question_of(source: ShardSource, path: PathLike, options: Options, whole: SummaryPart | None) -> Any:
     from deciban.engines.summary_parts import ROOM
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.io.summary_records import Question
 
     reading = tuple((name, str(getattr(options.reading, name))) for name in _MEANING if options.reading.says(name))
     figures = TwoClassFigures(**options.figures.given()) if whole is None else whole.question.figures
+    systems = source.systems
+    if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
+        systems = (_NAME,)  # what is called by its file would be another system in every shard
     room = ROOM if whole is None else whole.question.room
-    question = Question(figures, source.systems, "float64" if source.is_double else "float32", room, reading)
+    question = Question(figures, systems, "float64" if source.is_double else "float32", room, reading)
     if whole is not None and (differences := question.differences(whole.question)):
         raise InputError(f"{source.name}: is not what was counted: {'; '.join(differences)}.")
     return question

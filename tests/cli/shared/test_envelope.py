@@ -7,6 +7,8 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deciban
@@ -35,6 +37,8 @@ def here(tmp_path, monkeypatch):
         score = rng.normal(size=(N, 4)) + 1.5 * np.eye(4)[label]
         np.save(f"{name}.npy", score)
     np.save("label.npy", label)
+    pq.write_table(pa.table({"score": rng.normal(2.0 * truth), "label": truth}), "trials.parquet")
+    deciban.summarize_files("trials.parquet", "trials.summary")
     return tmp_path
 
 
@@ -64,6 +68,10 @@ CALLS = [
     "formats",
     "presets",
     "presets lre09-open",
+    "summarize trials.parquet -o new.summary --dcf 0.1",
+    "summarize trials.parquet -o new.summary --refine trials.summary",
+    "merge trials.summary -o new.summary",
+    "eval trials.summary",
     "plan a.txt --key key.txt --width 0.1 --segments 3,10 -o plan.svg",
     f"plan a.txt {LONG} --key key.txt --figure cllr --difference 0.1 --power 0.9 --units trials",
     "design --range 0.001 0.01",
@@ -169,7 +177,7 @@ def test_a_failed_validation_is_json_too(run):
     assert "without a score" in found["faults"][0]
 
 
-TABLES = [call for call in CALLS if call.split()[0] not in ("plot", "convert", "validate")]
+TABLES = [call for call in CALLS if call.split()[0] not in ("plot", "convert", "validate", "summarize", "merge")]
 
 
 @pytest.mark.usefixtures("here", "sketches")

@@ -29,7 +29,9 @@ def aligned(cells: Sequence[str]) -> list[str]:
         return list(cells)
     width = max(len(cell.estimate if isinstance(cell, WithInterval) else cell) for cell in cells)
     return [
-        f"{cell.estimate:>{width}} {cell.bracket}"[0 if width else 1 :] if isinstance(cell, WithInterval) else f"{cell:>{width}}"
+        f"{cell.estimate:>{width}} {cell.bracket}"[0 if width else 1 :]
+        if isinstance(cell, WithInterval)
+        else f"{cell:>{width}}"
         for cell in cells
     ]
 

@@ -79,7 +79,8 @@ def told_apart(cells: ScoreCells) -> ScoreCells:
 def are_open(cells: ScoreCells) -> BoolArray:
     """In which cells both classes occur and how they are ordered is not known."""
     has_both = (cells.counts > 0).all(axis=0)
-    return has_both & (cells.low.min(axis=0) < cells.high.max(axis=0))
+    found: BoolArray = has_both & (cells.low.min(axis=0) < cells.high.max(axis=0))
+    return found
 
 
 def holding_vertices(cells: ScoreCells) -> BoolArray:
@@ -143,7 +144,7 @@ def crossing_rows(cells: ScoreCells) -> IntArray:
 
 def ends_of_finite(cells: ScoreCells) -> IntArray:
     """The cells with the lowest and the highest finite score of each class."""
-    found = []
+    found = list[int]()
     for low, high in zip(cells.low, cells.high, strict=True):
         filled = np.flatnonzero((low <= high) & np.isfinite(low))
         found += filled[[0, -1]].tolist() if len(filled) else []
@@ -171,25 +172,20 @@ def classes_of(
     tar, non : CellClass
     """
     lowest, highest, is_open = cells.low.min(axis=0), cells.high.max(axis=0), are_open(cells) & ~kept
-    both, totals, found = (cells.counts > 0).all(axis=0), cells.sums(), []
+    totals, found = cells.sums(), []
     for c in (0, 1):
         place = lowest
         if order != "tied":
             place = np.where(is_open & (c == (order == "best")), highest, lowest)
-        found.append(_entries(cells, c, kept, both, place, totals[c], scores[c]))
+        found.append(_entries(cells, c, kept, place, totals[c], scores[c]))
     return found[1], found[0]
 
 
 def _entries(
-    cells: ScoreCells,
-    c: int,
-    kept: BoolArray,
-    both: BoolArray,
-    place: FloatArray,
-    totals: FloatArray,
-    scores: ScoreArray,
+    cells: ScoreCells, c: int, kept: BoolArray, place: FloatArray, totals: FloatArray, scores: ScoreArray
 ) -> CellClass:
     n, low, high = cells.counts[c], cells.low[c], cells.high[c]
+    both = (cells.counts > 0).all(axis=0)
     alone = (n > 0) & ~both & ~kept
     tied = (n > 0) & both & ~kept
     sizes = np.where(kept, n, np.where(alone, np.minimum(n, 3), tied))

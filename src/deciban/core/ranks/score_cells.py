@@ -132,7 +132,7 @@ class ScoreCells:
             np.add.reduceat(mantissas & ((1 << _HALF) - 1), first, out=sums[0, 1])
         ends = np.append(first[1:], len(scores))
         low, high = scores[first].astype(np.float64) + 0.0, scores[ends - 1].astype(np.float64) + 0.0
-        return self._begin(keys[first], level), (ends - first)[None], low[None], high[None], sums
+        return self.begin_of(keys[first], level), (ends - first)[None], low[None], high[None], sums
 
     @property
     def n_cells(self) -> int:
@@ -160,7 +160,7 @@ class ScoreCells:
             mantissas=self.mantissas[:, :, some],
         )
 
-    def _begin(self, keys: KeyArray, level: int) -> KeyArray:
+    def begin_of(self, keys: KeyArray, level: int) -> KeyArray:
         """Where the cells of keys begin: at the first of their bits, or at a cut above that."""
         shift = np.uint64(_ALL - level)
         starts = (keys >> shift) << shift
@@ -191,7 +191,7 @@ def of_both(non: ScoreCells, tar: ScoreCells) -> ScoreCells:
         low, high = np.full_like(one.low, np.inf), np.full_like(one.high, -np.inf)
         none = replace(one, counts=one.counts * 0, low=low, high=high, mantissas=one.mantissas * 0)
         both = (one, none) if c == 0 else (none, one)
-        wide = {name: np.concatenate([getattr(half, name) for half in both]) for name in _COLUMNS[1:]}
+        wide: Any = {name: np.concatenate([getattr(half, name) for half in both]) for name in _COLUMNS[1:]}
         parts.append(replace(one, **wide))
     return merged_cells(parts)
 
@@ -219,13 +219,13 @@ def merged_cells(parts: Sequence[ScoreCells]) -> ScoreCells:
         if one.room != first.room or not np.array_equal(one.cuts, first.cuts):
             raise ValueError("cells merge only with the same room and the same cuts")
     level = min(one.level for one in parts)
-    keys = np.concatenate([one.starts if one.level == level else one._begin(one.starts, level) for one in parts])
+    keys = np.concatenate([one.starts if one.level == level else one.begin_of(one.starts, level) for one in parts])
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
     finest = _finest(keys[begins], first, level)
     if finest < level:
-        level, keys = finest, first._begin(keys, finest)
+        level, keys = finest, first.begin_of(keys, finest)
         begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
 
     found: dict[str, Any] = {"starts": keys[begins]}
@@ -247,7 +247,7 @@ def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:
         shared[at[1:] != at[:-1]] = 0
     n_apart = 1 + np.cumsum(np.bincount(shared, minlength=_ALL + 1))
     """Cells at each level: neighbours are two if they share fewer bits."""
-    fitting = np.flatnonzero(n_apart[: level] <= cells.room)
+    fitting = np.flatnonzero(n_apart[:level] <= cells.room)
     return max(int(fitting[-1]) + 1 if len(fitting) else _FEWEST, _FEWEST)
 
 

@@ -1,0 +1,23 @@
+"""The commands of the page on arrays of jobs run in their order."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from support.pages import page
+
+COMMANDS = re.findall(r"^    (deciban .*)$", page("summaries.md"), flags=re.MULTILINE)
+
+
+def test_commands_of_the_page_run(tmp_path, deciban):
+    rng = np.random.default_rng(2)
+    for k in range(2):
+        label = rng.random(5000) < 0.1
+        score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
+        pq.write_table(pa.table({"score": score, "label": label}), tmp_path / f"part-{k}.parquet")
+    assert len(COMMANDS) == 7
+    for line in COMMANDS:
+        printed = deciban(line, tmp_path)
+        assert ("EER (ROCCH)" in printed) == line.startswith("deciban eval")
