@@ -77,3 +77,16 @@ def test_without_correction_the_derivative_is_that_of_the_minimum():
     assert plain.interval("eer").corrected is None
     expected = metrics.influences("eer", trials.tar, trials.non, **trials.arguments)
     np.testing.assert_allclose(plain.uncertainty.influences["eer"], expected, atol=1e-12)
+
+
+def test_the_mean_over_one_point_is_as_unsure_as_the_point():
+    """Without any group of units the best decision at a small prior rejects all: no unit moves it."""
+    rng = np.random.default_rng(24)
+    tar, non = rng.normal(3.0, 1.0, 15), rng.normal(0.0, 1.0, 66)
+    units = np.arange(15), np.arange(66)
+    one = evaluate(tar, non, operating_points=[0.01], tar_units=units[0], non_units=units[1])
+    mean, point = one.interval("mean_min_dcf"), one.interval("min_dcf")
+    assert point.estimate > 0.0
+    assert point.standard_error == 0.0
+    assert (mean.low, mean.high) == (point.low, point.high)
+    assert mean.high > mean.corrected

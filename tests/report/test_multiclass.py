@@ -95,6 +95,9 @@ def test_figures_have_their_intervals_on_the_page():
     for name, (cell,) in rows(page, SUMMARY).items():
         assert cell.endswith("]") == (name not in {"figure", "segments"})
     assert rows(page, SUMMARY)["Cllr"] == [sure(f"{one.cllr:.3f}", one, "cllr")]
+    picked = "intervals are so wide that those of all subsets would hold at once"
+    assert picked in page
+    assert picked not in render_classes(ClassResults((evaluated(),)))
     for true, cells in list(rows(page, "Most frequent confusions").items())[1:]:
         taken, n, share = cells[0], cells[1], cells[2]
         found = one.interval(("confusion", true, taken))

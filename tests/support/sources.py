@@ -74,7 +74,9 @@ def write(table, folder, rng, *, arrow=False):
     for at, (start, stop) in enumerate(pairwise(borders)):
         part, size = table.slice(start, stop - start), int(rng.integers(1, 30))
         if arrow:
-            pyarrow.feather.write_feather(part, folder / f"{at}.arrow", chunksize=size, compression="uncompressed")
+            pyarrow.feather.write_feather(
+                part, folder / f"{at}.arrow", chunksize=size, compression=str(rng.choice(["uncompressed", "lz4"]))
+            )
         else:
             pq.write_table(part, folder / f"{at}.parquet", row_group_size=size)
     return folder

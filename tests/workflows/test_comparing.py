@@ -120,6 +120,8 @@ def test_what_may_be_asked_for_of_many_classes(points, tmp_path, monkeypatch):
 
 def test_figures_that_are_none_are_refused_by_what_asked_for_them():
     require_figures(["eer", "min_dcf", "min_dcf@1"], kind_called("two-class"), Options(), "figure")
-    for name in ("err", "min_dcf@2", "eer@1", "c_avg", ""):
+    for name in ("err", "eer@1", "c_avg", ""):
         with pytest.raises(InputError, match=rf"^gate: '{name}' is no figure of two classes .* There are eer, "):
             require_figures(["eer", name], kind_called("two-class"), Options(), "gate")
+    with pytest.raises(InputError, match="^gate: 'min_dcf@2' asks for more than 1 operating point."):
+        require_figures(["min_dcf@2"], kind_called("two-class"), Options(), "gate")

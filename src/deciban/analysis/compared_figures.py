@@ -10,6 +10,7 @@ from typing import Any
 from deciban.errors import InputError
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.uncertainty import Figure
+from deciban.messages import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,9 @@ def figure_among(known: Collection[Figure], text: str, whose: str, argument: str
             return name, point - 1
         if found["point"] is None and name in known:
             return name
+        n_points = sum(one[0] == name for one in known if not isinstance(one, str) and shown(one).at_points)
+        if n_points:
+            raise InputError(f"{argument}: {text!r} asks for more than {counted(n_points, 'operating point')}.")
     names = dict.fromkeys(one if isinstance(one, str) else one[0] for one in known)
     raise InputError(
         f"{argument}: {text!r} is no figure of {whose}. There are {', '.join(names)}; at the second one of several "

@@ -18,8 +18,8 @@ from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.trials.units import FOUND, connected
 from deciban.types import AnyArray, IntArray
 
-_MOST_LINKS = 1 << 21
-"""Pairs of names that wait until those are left out that join nothing new."""
+_MOST_WAITING = 1 << 20
+"""Names and pairs of names that wait until those are left out that are known, or join nothing new."""
 
 
 class TargetPairs(Locked, Work):
@@ -33,6 +33,7 @@ class TargetPairs(Locked, Work):
         self.names: tuple[Keys, Keys] = (none, none)
         """Those of each side, ascending."""
         self.links: tuple[Keys, Keys] = (none, none)
+        self._waiting: list[tuple[tuple[Keys, Keys], tuple[Keys, Keys]]] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -47,24 +48,34 @@ class TargetPairs(Locked, Work):
             links = distinct_links((enroll[chunk.truth], test[chunk.truth]))
             names = np.unique(enroll), np.unique(test)
             with self.lock:
-                self._join(names, links)
+                self._waiting.append((names, links))
+                n_waiting = sum(len(one) for parts in self._waiting for pair in parts for one in pair)
+                if n_waiting > _MOST_WAITING + len(self.names[0]) + len(self.names[1]):
+                    self._gather()
 
-    def _join(self, names: tuple[Keys, Keys], links: tuple[Keys, Keys]) -> None:
-        self.names = _both(np.union1d, self.names, names)
-        self.links = _both(lambda a, b: np.concatenate((a, b)), self.links, links)
-        if len(self.links[0]) > _MOST_LINKS + len(self.names[0]) + len(self.names[1]):
-            self.links = joining_links(self.links)
+    def _gather(self) -> None:
+        """Take what waits: so large a sum is not made for every piece."""
+        waiting, self._waiting = [(self.names, self.links), *self._waiting], []
+        names, links = ([[pair[side] for pair in parts] for side in (0, 1)] for parts in zip(*waiting, strict=True))
+        self.names = np.unique(np.concatenate(names[0])), np.unique(np.concatenate(names[1]))
+        self.links = joining_links((np.concatenate(links[0]), np.concatenate(links[1])))
+
+    def gathered(self) -> Self:
+        """The same, with everything taken."""
+        with self.lock:
+            if self._waiting:
+                self._gather()
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.gathered()
+        return super().__getstate__()
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        found.names, found.links = self.names, self.links
-        found._join(other.names, other.links)  # its own class
-        return found
-
-
-def _both(join: Any, one: tuple[Keys, Keys], other: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
-    return join(one[0], other[0]), join(one[1], other[1])
+        found._waiting = [(one.names, one.links) for one in (self.gathered(), other.gathered())]
+        return found.gathered()
 
 
 def distinct_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
@@ -118,7 +129,7 @@ class SpeakersByName:
     @classmethod
     def of(cls, found: TargetPairs, *, apart: bool, has_channels: bool) -> Self:
         """From the pairs of target trials; see `deciban.trials.units.TargetGraph`."""
-        enroll, test = found.names
+        enroll, test = found.gathered().names
         if apart or has_channels:
             keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
             place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))

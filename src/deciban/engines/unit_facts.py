@@ -188,7 +188,7 @@ def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, 
         With names of both sides.
     engine : Engine
     """
-    pairs = engine.run(TargetPairs(), source.pieces)
+    pairs = engine.run(TargetPairs(), source.pieces).gathered()
     has_channels = len(source.sides) > 2
     ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
     if not has_channels and len(np.intersect1d(*pairs.names)):

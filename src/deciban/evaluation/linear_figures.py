@@ -123,25 +123,24 @@ class FiguresOfEvaluation:
         )
 
     def _points(self) -> Iterator[LinearFigure]:
-        act, unseen, points = [], list[NothingSeen](), self.found.operating_points
+        act, unseen, points = [], list[tuple[NothingSeen, NothingSeen]](), self.found.operating_points
         all_odds = [-point.threshold for point in points]
         for k, (point, log_odds) in enumerate(zip(points, all_odds, strict=True)):
             act.append(self.costs.dcf(log_odds, point.threshold))
             weights = dcf_weights(log_odds)
-            unseen.append(self._of_rates(weights, point.p_miss, point.p_fa))
-            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", unseen[-1])
+            fixed = self._of_rates(weights, point.p_miss, point.p_fa)
             # The threshold of a minimum gives way to errors: beside others, unseen ones do not count in full.
             nothing = self._of_rates(weights, point.min_p_miss, point.min_p_fa)
-            nothing = replace(nothing, ceiling=1.0, is_part=False)
+            unseen.append((fixed, replace(nothing, ceiling=1.0, is_part=False)))
             least = partial(BestDecisions.dcf, log_odds=log_odds)
-            yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
+            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", fixed)
+            yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", unseen[-1][1], least, (0.0, 1.0))
             for name, threshold in (("", point.threshold), ("min_", point.min_threshold)):
                 p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
                 yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
                 yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
-        mean, nothing = np.mean(act, axis=0), NothingSeen.mean(unseen)
-        yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, mean, "log", nothing)
-        nothing = self._none(math.inf, 1.0)
+        fixed, nothing = (NothingSeen.mean(some) for some in zip(*unseen, strict=True))
+        yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", fixed)
         least = partial(_mean_dcf, all_odds)
         yield LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
 

@@ -34,7 +34,7 @@ def plan_files(
     scores: Paths | None = None,
     key: PathLike | None = None,
     *,
-    figure: Figure = "eer",
+    figure: Figure | None = None,
     width: float | None = None,
     difference: float | None = None,
     relative: bool = False,
@@ -53,7 +53,8 @@ def plan_files(
     key : path, optional
         As in `deciban.evaluate_files`.
     figure, width, difference, relative, power, segments, trials_per_segment
-        As in `deciban.plan`. Segments are the names on the sides of the trials.
+        As in `deciban.plan`. Segments are the names on the sides of the trials. Left out, the figure is the equal
+        error rate, or Cllr of many classes.
     progress : function, optional
         Called with a few words at every step.
     **options
@@ -94,7 +95,7 @@ def plan_chosen(
     key: PathLike | None,
     options: Options,
     goal: Goal,
-    figure: Figure,
+    figure: Figure | None,
     *,
     progress: Progress | None = None,
 ) -> Plan:
@@ -108,7 +109,8 @@ def plan_chosen(
         )
     if progress is not None:
         progress("finding components of variance")
-    pilot, messages = _pilot(joined, options, figure)
+    chosen = joined.kind.compared_figures(options.figures)[0] if figure is None else figure
+    pilot, messages = _pilot(joined, options, chosen)
     found = plan_of_pilot(pilot, goal)
     return replace(found, messages=messages)
 

@@ -119,6 +119,20 @@ def _times(path: Path) -> int:
         return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
 
 
+def _refuse_what_is_not_counted(source: ShardSource) -> None:
+    """Refuse what passes do not count yet, and would overlook.
+
+    Raises
+    ------
+    InputError
+    """
+    if source.classes:
+        raise InputError(
+            f"{source.name}: segments of many classes are not evaluated in pieces. Allow more memory (memory=, "
+            "--memory), so that everything is read at once."
+        )
+
+
 def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress | None = None) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -133,7 +147,13 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     -------
     Results
         As `deciban.evaluate_files` gives of the same trials in memory.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does; or if trials are of many classes.
     """
+    _refuse_what_is_not_counted(source)
     from deciban.engines.evaluating import evaluate_system
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.workflows.units_in_pieces import units_of_source

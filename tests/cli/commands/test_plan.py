@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from deciban import plan_files
@@ -40,6 +41,19 @@ def test_options_reach_the_plan(run):
     assert all(
         one["n_non"] == pytest.approx(30 * one["n_units"] * one["n_segments"], abs=1) for one in found["designs"]
     )
+
+
+def test_of_many_classes_a_plan_is_for_cllr(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, 3, 200)
+    rows = rng.normal(0.0, 1.0, (200, 3)) + 1.5 * np.eye(3)[label]
+    cells = [",".join((f"s{at}", *map(str, row.tolist()))) for at, row in enumerate(rows)]
+    (tmp_path / "s.csv").write_text("\n".join(("trial,a,b,c", *cells)))
+    (tmp_path / "k.csv").write_text("\n".join(("trial,class", *(f"s{at},{'abc'[k]}" for at, k in enumerate(label)))))
+    code, out, err = run("plan s.csv --key k.csv --width 0.1 --json")
+    assert code == 0, err
+    assert json.loads(out)["figure"] == "cllr"
 
 
 @pytest.mark.usefixtures("demo")

@@ -125,3 +125,12 @@ def test_what_names_no_unit_is_refused(values, words):
 def test_an_empty_class_goes_with_either():
     tar, non = together([([], "tar_units"), (["ann"], "non_units")])
     assert (tar.n_trials, non.n_units) == (0, 1)
+
+
+@given(st.lists(st.integers(-20, 20), min_size=1, max_size=60), st.sampled_from([1, 10**6]))
+def test_numbers_that_lie_close_together_are_told_apart_like_others(numbers, factor):
+    array = factor * np.array(numbers)
+    units = TrialUnits.of(array)
+    names = np.array(sorted(set(array.tolist())))
+    assert units.codes[0].tolist() == [names.tolist().index(one) for one in array]
+    assert units.keys.tolist() == keys_of(names).tolist()

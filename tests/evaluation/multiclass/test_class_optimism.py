@@ -1,5 +1,7 @@
 """Optimism of minima of many classes: against evaluations without each group of units, and known distributions."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,12 @@ def test_corrected_figures_are_nearer_to_those_of_many_units():
         told = [one.interval(name) for one in found]
         plain, corrected = (np.mean([getattr(one, what) for one in told]) for what in ("estimate", "corrected"))
         assert abs(corrected - value) < 0.5 * abs(plain - value), name
+
+
+@pytest.mark.parametrize("scale", [1e10, 1e200])
+def test_separate_classes_far_apart_cost_nothing_without_any_group(scale):
+    label = np.arange(30) % 3
+    loglik = scale * np.eye(3)[label]
+    one = evaluate_classes(loglik, label, units=np.arange(30) // 3, optimism=True).interval("min_cllr")
+    assert one.estimate == one.corrected == one.low == 0.0
+    assert 0.0 < one.high <= math.log2(3)

@@ -97,3 +97,25 @@ def test_there_are_none_without_subsets():
     for asked in ({"subsets": False}, {"p_out_of_set": 0.2}, {"sample_weight": np.arange(1, 161)}):
         names = evaluate_classes(loglik, label, units=units, **asked).uncertainty.estimates
         assert not any(str(name[0]).startswith("subset") for name in names if isinstance(name, tuple))
+
+
+def test_trials_at_the_threshold_cost_what_they_do_in_the_figure():
+    likelihood = 2 ** np.random.default_rng(5).integers(0, 4, size=(60, 3))
+    label = np.arange(60) % 3
+    likelihood[np.arange(60), label] *= 2
+    found = evaluate_classes(np.log(likelihood), label, classes=CLASSES[:3], units=np.arange(60), p_target=1 / 3)
+    told = found.subset_summary()
+    for word in ("hardest", "easiest"):
+        members = list(map(CLASSES.index, told[word]["classes"]))
+        rest = likelihood[:, members].sum(axis=1)[:, None] - likelihood
+        accepts = likelihood * (len(members) - 1) >= 2 * rest  # whole numbers: odds of a target are 1 to 2
+        n_accepted, squares, mean = accepts[:, members].sum(axis=1), 0.0, 0.0
+        for k in members:
+            own = label == k
+            others = n_accepted[own] - accepts[own, k]
+            cost = (~accepts[own, k] + 2 * others / (len(members) - 1)) / (3 * len(members))
+            mean += cost.mean()
+            squares += np.sum((cost - cost.mean()) ** 2) / own.sum() ** 2
+        one = found.interval(("subset_c_avg", word))
+        assert one.estimate == pytest.approx(mean)
+        assert one.standard_error == pytest.approx(math.sqrt(20 / 19 * squares))

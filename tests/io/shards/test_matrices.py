@@ -64,6 +64,38 @@ def test_hdf5_is_what_it_is_in_memory(tmp_path):
     np.testing.assert_array_equal(gathered(open_shards(*paths)), in_memory([paths[0]], paths[1])[0])
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "name"),
+    [
+        ("modelset", "segset", "scores"),
+        ("enroll_ids", "test_ids", "scores"),
+        ("model_names", "test_names", "score_mat"),
+    ],
+)
+def test_other_tools_keep_names_elsewhere(tmp_path, rows, columns, name):
+    scores, mask = made(np.random.default_rng(8))
+    with h5py.File(tmp_path / "scores.h5", "w") as file:
+        file[rows] = np.array([f"m{k}" for k in range(23)], "S")
+        file[columns] = np.array([f"t{k}" for k in range(17)], "S")
+        file[name], file["score_mask"] = scores, (mask != 0).astype(np.int8)
+    (tmp_path / "key").mkdir()
+    _, key = stored(tmp_path / "key", "hdf5", scores, mask)
+    with h5py.File(key, "a") as file:
+        file["file_format"] = np.bytes_(b"2.0")
+    expected = in_memory([tmp_path / "scores.h5"], key)[0]
+    np.testing.assert_array_equal(gathered(open_shards(tmp_path / "scores.h5", key)), expected)
+
+
+def test_other_hdf5_is_read_as_a_whole(tmp_path):
+    scores, mask = made(np.random.default_rng(9))
+    path, _ = stored(tmp_path, "hdf5", scores, mask)
+    with h5py.File(tmp_path / "old.h5", "w") as file:
+        file["ID/row_ids"], file["ID/column_ids"] = [f"m{k}" for k in range(23)], [f"t{k}" for k in range(17)]
+        file["target_mask"], file["nontarget_mask"] = (mask == 1).astype(np.uint8), (mask == -1).astype(np.uint8)
+    found = gathered(open_shards(path, tmp_path / "old.h5", memory=9000))
+    np.testing.assert_array_equal(found, in_memory([path], tmp_path / "old.h5")[0])
+
+
 def test_who_is_who(tmp_path):
     scores, _ = made(np.random.default_rng(3))
     path, _ = stored(tmp_path, "hdf5", scores, np.ones(scores.shape, np.int8))

@@ -91,6 +91,36 @@ def test_columns_of_classes(tmp_path_factory, seed, said):
         np.testing.assert_array_equal(gathered(found), in_memory([cut], **said)[0])
 
 
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+@settings(max_examples=12)
+def test_classes_of_segments_in_other_tables(tmp_path_factory, seed, by_order, numbered):
+    rng, path, n = np.random.default_rng(seed), tmp_path_factory.mktemp("segments"), 40
+    names, label = pa.array([f"s{k}" for k in range(n)]), rng.integers(0, 3, n)
+    order = np.arange(n) if by_order else rng.permutation(n)
+    tables = []
+    for at in range(2):
+        columns = {name: rng.normal(size=n) for name in ("eng", "fra", "ita")}
+        tables.append(write(pa.table({"trial": names.take(order), **columns}), path / f"system{at}", rng))
+    classes = pa.array(label) if numbered else pa.array(["eng", "fra", "ita"]).take(pa.array(label))
+    key = write(pa.table({"trial": names, "class": classes, "duration": rng.integers(0, 2, n)}), path / "key", rng)
+    said = {"by_order": by_order, "where": {"duration": "1"}} | ({"classes": ["eng", "fra", "ita"]} if numbered else {})
+    source = open_shards(tables, key, memory=9000, **said)
+    assert source.systems == ("system0", "system1")
+    np.testing.assert_array_equal(gathered(source), in_memory(tables, key, **said)[0])
+
+
+def test_what_scores_are_about_is_never_guessed(tmp_path):
+    rng = np.random.default_rng(13)
+    table = pa.table({"trial": list("abcd"), "x_score": rng.normal(size=4), "y_score": rng.normal(size=4)})
+    cut = write(table, tmp_path / "cut", rng)
+    with pytest.raises(InputError, match="Say which"):
+        open_shards(cut)
+    with pytest.raises(InputError, match=r"classes: .*has no scores for 'z_score'"):
+        open_shards(cut, classes=["x_score", "z_score"])
+    with pytest.raises(InputError, match="does not say of which class"):
+        open_shards(cut, kind="classes")
+
+
 def split(table, path, rng, *, shuffled):
     """Scores and key in tables of their own, the former in another order."""
     order = rng.permutation(len(table)) if shuffled else np.arange(len(table))

@@ -25,7 +25,7 @@ def plan_command(
     asked: Asked,
     quiet: bool,
     shown: Shown,
-    figure: str,
+    figure: str | None,
     output: Path | None,
     **goal: Any,
 ) -> None:
@@ -50,7 +50,7 @@ def plan_command(
         ending_of(output)
     opened = asked.files(asked.inputs(scores, key), key)
     about = asked.options_for(opened)
-    require_figures([figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
+    require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
     if output is not None:
         refuse_overwriting([output], [*opened.paths, *about.files])
     said = {name: value for name, value in goal.items() if value is not None}

@@ -143,6 +143,11 @@ class _ByTrial:
                     self.sums[:, low + high - 2, self.trials] += sums[:, high]
 
 
+def least_llr(n_members: int, odds: float) -> float:
+    """The detection llr from which a class is accepted in a subset, with what is left to rounding of sums."""
+    return math.log((1.0 - _ROUNDING) / (odds + _ROUNDING / (n_members - 1)))
+
+
 def _masks_with(own: int, n_classes: int) -> IntArray:
     """Bit masks of the subsets that hold a class, (n_high, n_low)."""
     others = np.delete(np.arange(n_classes), own)

@@ -113,14 +113,27 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
             f"{', '.join(name for _, name in named)}: some are words, some numbers. Name units alike in all."
         )
     flat = np.concatenate([one.ravel(order="F") for one in arrays]) if arrays else np.zeros(0, np.int64)
-    names, codes = np.unique(flat, return_inverse=True)
+    names, codes = _distinct(flat)
     keys, found, first = keys_of(names), list[TrialUnits](), 0
     for one in arrays:
-        own = codes[first : first + one.size].astype(np.int32).reshape(one.shape, order="F")
+        own: AnyArray = codes[first : first + one.size].astype(np.int32).reshape(one.shape, order="F")
         first += one.size
         sides = (own,) if own.ndim == 1 else tuple(np.ascontiguousarray(own[:, k]) for k in range(own.shape[1]))
         found.append(TrialUnits(sides, keys, **about))
     return found
+
+
+def _distinct(names: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Names in order, and the position of each there; numbers that lie close together need no sorting."""
+    is_number = names.dtype.kind == "i" and names.size > 0
+    low, high = (int(names.min()), int(names.max())) if is_number else (0, 0)
+    if not is_number or high - low > names.size:
+        return np.unique(names, return_inverse=True)
+    shifted, place = names - low, np.zeros(high - low + 1, np.int32)
+    place[shifted] = 1
+    found = np.flatnonzero(place)
+    place[found] = np.arange(len(found))
+    return found + low, place[shifted]
 
 
 def _names(values: Any, name: str) -> AnyArray:

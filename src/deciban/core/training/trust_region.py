@@ -170,7 +170,7 @@ def minimize(
         stuck = decrement >= 0.25 * before and decrement <= 100.0 * rounding * abs(at.value)
         converged = stuck or (
             decrement <= precise * abs(at.value)
-            and (is_own or (decrement / (_LOOSE * precise)) ** 2 <= abs(at.value) * before)
+            and (is_own or not decrement or (decrement / (_LOOSE * precise)) ** 2 <= abs(at.value) * before)
         )
         if stopped or converged or n_evaluations >= max_evaluations or radius < 1e-300:
             reached = converged and not stopped

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit
 
-from deciban.core.classes.subsets import mean_costs_of_trials
+from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
 from deciban.core.resampling.intervals import NothingSeen
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.summands import InTurn
@@ -55,7 +55,8 @@ def _extreme(
     members = list(found.members(at))
     prior = np.zeros(trials.n_classes)
     prior[members] = 1.0 / len(members)
-    errors = TargetErrors.of(Detectors.of(trials, prior).llrs, p_target, -float(logit(p_target)), None)
+    threshold = least_llr(len(members), float(np.exp(logit(p_target))))
+    errors = TargetErrors.of(Detectors.of(trials, prior).llrs, p_target, threshold, None)
     label = np.repeat(np.arange(trials.n_classes), [len(trials.rows(k)) for k in range(trials.n_classes)])
     costs, own = np.zeros(len(label)), seen[members]
     costs[prior[label] > 0.0] = errors.costs

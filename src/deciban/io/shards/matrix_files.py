@@ -23,6 +23,17 @@ from deciban.types import AnyArray
 
 _ZARR = "zarr.json"
 
+_NAMES = (
+    ("/ID/row_ids", "/ID/column_ids"),
+    ("/modelset", "/segset"),
+    ("/enroll_ids", "/test_ids"),
+    ("/train_ids", "/test_ids"),
+    ("/model_names", "/test_names"),
+)
+"""Where BOSARIS, sidekit, DCA-PLDA and PyBOSARIS keep the names of rows and columns."""
+
+_SCORES, _MASK = ("/scores", "/score_mat"), "/trial_mask"
+
 
 def is_zarr(path: PathLike) -> bool:
     """Whether this is a folder of Zarr, version 3."""
@@ -30,11 +41,16 @@ def is_zarr(path: PathLike) -> bool:
 
 
 def is_matrix_file(path: Path) -> bool:
-    """Whether a file is a NumPy array or HDF5, not compressed as a whole."""
+    """Whether a file is a NumPy array, or HDF5 with scores or a mask where they are known to be; not compressed."""
     if not path.is_file():
         return False
     source = Source(path)
-    return source.is_plain and source.kind in ("NumPy", "HDF5")
+    if not source.is_plain or source.kind not in ("NumPy", "HDF5"):
+        return False
+    if source.kind == "NumPy":
+        return True
+    with opened(source) as file:
+        return any(map(file.has, (*_SCORES, _MASK)))
 
 
 def open_matrix(path: PathLike) -> Matrix:
@@ -119,21 +135,17 @@ class Hdf5Cells(Cells):
 
 
 def _hdf5(source: Source) -> Matrix:
-    """Matrices where BOSARIS keeps them; see `deciban.io.formats.bosaris_hdf5`."""
+    """Scores with the mask of their trials, or the mask of a key, where tools keep them."""
     stamp = stamp_of(source.path)
     with opened(source) as file:
-        names = None
-        if file.has("/ID/row_ids") and file.has("/ID/column_ids"):
-            names = read_names(file, "/ID/row_ids").values, read_names(file, "/ID/column_ids").values
-        if file.has("/scores"):
-            mask = _dataset(file, source, "/score_mask", stamp, names) if file.has("/score_mask") else None
-            return _dataset(file, source, "/scores", stamp, names, mask, is_mask=False)
-        if file.has("/trial_mask"):
-            return _dataset(file, source, "/trial_mask", stamp, names, is_mask=True)
-    raise FormatError(
-        f"{source.name}: HDF5 without /scores and /trial_mask, which are what is read in pieces. Write it in the "
-        "layout of BOSARIS (deciban convert --to bosaris-hdf5)."
-    )
+        found = (pair for pair in _NAMES if all(map(file.has, pair)))
+        sides = next(found, None)
+        names = None if sides is None else (read_names(file, sides[0]).values, read_names(file, sides[1]).values)
+        scores = next(filter(file.has, _SCORES), None)
+        if scores is None:
+            return _dataset(file, source, _MASK, stamp, names, is_mask=True)
+        mask = _dataset(file, source, "/score_mask", stamp, names) if file.has("/score_mask") else None
+        return _dataset(file, source, scores, stamp, names, mask, is_mask=False)
 
 
 def _dataset(
@@ -147,7 +159,7 @@ def _dataset(
     is_mask: bool | None = True,
 ) -> Matrix:
     dataset = matrix_of_numbers(file, path)
-    if path != "/scores" and not dataset.id.get_storage_size() and dataset.fillvalue == 1:
+    if path not in _SCORES and not dataset.id.get_storage_size() and dataset.fillvalue == 1:
         pass  # ones that were never stored
     else:
         file.check_size(dataset, path)
@@ -158,7 +170,7 @@ def _dataset(
             "segments. Write the file again, as models x segments."
         )
     cells, step = Hdf5Cells(str(source.path), stamp, path), dataset.chunks[0] if dataset.chunks else None
-    called = source.name if path == "/scores" else f"{source.name}, {path}"
+    called = source.name if path in _SCORES else f"{source.name}, {path}"
     kind = np.dtype(dataset.dtype)
     return Matrix(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
 

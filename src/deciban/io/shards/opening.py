@@ -52,6 +52,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import pyarrow as pa
     >>> import pyarrow.parquet as pq
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> for at in range(2):
