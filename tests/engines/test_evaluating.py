@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.engines import counting, evaluating
+from deciban.engines import counting, evaluating, pruning
 from deciban.engines.evaluating import evaluate_system, unknown_thresholds
 from deciban.engines.threads import Threads
 from deciban.engines.units import UnitsInPieces
@@ -77,3 +77,26 @@ def test_nothing_is_asked_that_was_not_counted(seed):
         evaluating.summarize_shards = original
     assert len(summaries) == 1
     assert not len(unknown_thresholds(summaries[0]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_that_a_threshold_splits_are_cut_there(monkeypatch, seed):
+    """Where neither class fits, cells of which all trials count as tied tell what they do not know, too."""
+    rng, scores, truth, _ = trials(seed)
+    monkeypatch.setattr(counting, "_BYTES_PER_CUT", 10**9)
+    monkeypatch.setattr(pruning, "_asked", lambda _survey: np.zeros(0))
+    monkeypatch.setattr(pruning, "fixed_thresholds", lambda _figures: np.zeros(0))
+    monkeypatch.setattr(pruning, "FEWEST_CELLS", 30)
+    summaries, original = [], evaluating.summarize_shards
+
+    def noted(*args, **kw):
+        summaries.append(original(*args, **kw))
+        return summaries[-1]
+
+    monkeypatch.setattr(evaluating, "summarize_shards", noted)
+    found = evaluate_system(source_of(scores, truth, rng), Threads(1), 10**4)
+    whole = evaluate(scores[truth], scores[~truth])
+    assert len(unknown_thresholds(summaries[0]))
+    assert len(summaries) > 1
+    assert found.operating_points == whole.operating_points
+    np.testing.assert_array_equal(found.curves.act_error, whole.curves.act_error)
