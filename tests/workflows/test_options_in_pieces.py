@@ -43,6 +43,8 @@ def files(tmp_path_factory):
     _write(whole.select(names), folder / "scores")
     _write(whole.select(names).slice(0, N - 7), folder / "fewer")
     _write(pa.concat_tables([whole.select(names), whole.select(names).slice(3, 9)]), folder / "copies")
+    own = whole.drop_columns(["other", "answer"])
+    _write(pa.concat_tables([own, own.slice(5, 11)]), folder / "doubled")
     _write(whole.drop_columns(["score", "other", "answer"]), folder / "key")
     _write(whole.select(["enroll", "test", "answer"]).rename_columns(["enroll", "test", "label"]), folder / "yes")
     (folder / "spk").write_text("".join(f"{side}{one} s{one % 6}\n" for side in "mt" for one in range(20)))
@@ -71,7 +73,11 @@ SIDES = {"enroll": "enroll", "test": "test"}
 
 READING = {
     "missing": [("fewer", "key", {"missing": "drop"}), ("fewer", "key", {"missing": 0.25})],
-    "duplicates": [("copies", "key", {"duplicates": "keep-one"})],
+    "duplicates": [
+        ("copies", "key", {"duplicates": "keep-one"}),
+        ("doubled", None, {"duplicates": "keep-one"}),
+        ("whole", None, {"duplicates": "keep-one"}),
+    ],
     "format": [("whole", None, {"format": "parquet"})],
     "columns": [
         ("named", None, {"columns": {**SIDES, "score": "other", "label": "label"}}),
@@ -183,6 +189,15 @@ def test_what_pieces_cannot_do_is_refused(files, name):
     scores, option = REFUSED[name]
     with pytest.raises(InputError, match=name):
         in_pieces(files, scores, **option)
+
+
+def test_that_copies_were_not_looked_for_is_said(files):
+    def notes(*given, **options):
+        return [str(one) for one in in_pieces(files, *given, **options).messages if "counts twice" in str(one)]
+
+    assert len(notes("whole")) == 1
+    assert not notes("whole", duplicates="keep-one")
+    assert not notes("scores", "key")
 
 
 def test_a_bootstrap_is_refused(files):

@@ -170,6 +170,8 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             asked |= {"units": units.of_system(at), "resampling": resampling}
             found.append(evaluate_system(source, engine, scale.n_bytes, **asked))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
+    said = [Message("note", source.name, words)]
+    if source.has_weights:
+        said.append(Message("weights", source.name, f"column {options.reading.weights!r}"))
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
-    messages = (*source.messages, Message("note", source.name, words), *units.messages)
-    return Results(tuple(found), report, messages)
+    return Results(tuple(found), report, (*source.messages, *said, *units.messages))
