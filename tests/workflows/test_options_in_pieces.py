@@ -1,13 +1,14 @@
 """What every option means for trials in pieces: the same as in memory, or a sentence that says why not."""
 
 from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import evaluate_files
+from deciban import compare_files, evaluate, evaluate_files, plan_files
 from deciban.errors import InputError
 from deciban.workflows import Figures, HowSure, Reading
 from deciban.workflows.options import Options
@@ -208,3 +209,13 @@ def test_a_bootstrap_is_refused(files):
 def test_every_trial_as_a_unit_is_refused(files):
     with pytest.raises(InputError, match="'trials' takes every trial for a unit"):
         in_pieces(files, "whole", units="trials")
+
+
+@pytest.mark.parametrize("option", [{"memory": "64MB"}, {"approximate": True}, {"dask": "local:2"}])
+def test_what_reads_everything_at_once_says_so(files, option):
+    named = [files / "whole", files / "named"]
+    for work in (compare_files, partial(plan_files, width=0.01)):
+        with pytest.raises(InputError, match=f"{next(iter(option))}: a .* needs all trials in memory"):
+            work(named, files / "key", **option)
+    with pytest.raises(InputError, match="needs all trials in memory"):
+        evaluate({"enroll": ["a"], "test": ["b"], "score": [0.5], "label": [1]}, **option)
