@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -29,17 +30,15 @@ from rich.console import Console
 from rich.table import Table
 
 ROWS = 1_000_000
-N_SYSTEMS = 5
 
 
-def write(folder: Path, n: int, share: float, n_systems: int = 1) -> Path:
+def write(folder: Path, n: int, share: float) -> Path:
     """Write trials, unless they are there: scores of targets N(3, 2.2), of the others N(-3, 1.6), in random order."""
     if folder.exists():
         return folder
     aside = folder.with_name(f".{folder.name}")
     aside.mkdir(parents=True, exist_ok=True)
-    names = ["score"] if n_systems == 1 else [f"system{at}" for at in range(n_systems)]
-    schema = pa.schema([*((name, pa.float32()) for name in names), ("is_target", pa.bool_())])
+    schema = pa.schema([("score", pa.float32()), ("is_target", pa.bool_())])
     per_file = max(n // 40, min(n, ROWS))
     for at, first in enumerate(range(0, n, per_file)):
         rng, upto = np.random.default_rng([7, at]), min(first + per_file, n)
@@ -47,12 +46,9 @@ def write(folder: Path, n: int, share: float, n_systems: int = 1) -> Path:
         with pq.ParquetWriter(aside / f"part-{at:04d}.parquet", schema, **plain) as writer:
             for begin in range(first, upto, ROWS):
                 k = min(ROWS, upto - begin)
-                target = rng.random(k, dtype=np.float32) < share
-                columns = []
-                for of in range(n_systems):
-                    noise = rng.standard_normal(k, dtype=np.float32)
-                    columns.append(np.where(target, 3 + 2.2 * noise, -3 + (1.6 + 0.1 * of) * noise).astype(np.float32))
-                writer.write_table(pa.table([*columns, target], schema=schema), row_group_size=ROWS)
+                target, noise = rng.random(k, dtype=np.float32) < share, rng.standard_normal(k, dtype=np.float32)
+                score = np.where(target, 3 + 2.2 * noise, -3 + 1.6 * noise).astype(np.float32)
+                writer.write_table(pa.table([score, target], schema=schema), row_group_size=ROWS)
     return aside.rename(folder)
 
 
@@ -76,10 +72,9 @@ def read_and_sort(folder: Path, n_threads: int) -> dict[str, Any]:
 
 
 def source_of(folder: Path) -> Any:
-    from deciban.io.formats import Options
-    from deciban.io.shards.parquet import open_parquet
+    from deciban.io.shards.opening import open_shards
 
-    return open_parquet(folder, Options())
+    return open_shards(folder)
 
 
 def ours(folder: Path, memory: int, engine: Any) -> dict[str, Any]:
@@ -100,36 +95,6 @@ def streamed(folder: Path, memory: int) -> dict[str, Any]:
     from deciban.engines.threads import Threads
 
     return ours(folder, memory, Threads(2))
-
-
-def fused(folder: Path, memory: int) -> dict[str, Any]:
-    """Fusion trained to the optimum."""
-    from deciban.engines.threads import Threads
-    from deciban.fusion import LinearFusion
-
-    model = LinearFusion().fit_pieces(source_of(folder), Threads(2), memory)
-    return {"objective": model.objective_}
-
-
-def by_sgd(folder: Path) -> dict[str, Any]:
-    """One epoch of scikit-learn's stochastic gradients on the same objective: what people use beyond memory."""
-    from sklearn.linear_model import SGDClassifier
-
-    model, places = SGDClassifier(loss="log_loss", penalty=None, random_state=0), row_groups(folder)
-    for path, at in places:
-        table = pq.ParquetFile(path).read_row_group(at, use_threads=False)
-        target = table.column("is_target").to_numpy()
-        rows = np.stack([table.column(k).to_numpy() for k in range(N_SYSTEMS)], axis=1)
-        weight = np.where(target, 0.5 / max(target.sum(), 1), 0.5 / max((~target).sum(), 1)) * len(target)
-        model.partial_fit(rows, target, classes=[False, True], sample_weight=weight)
-    tar, non = np.zeros(2), np.zeros(2)
-    for path, at in places:
-        table = pq.ParquetFile(path).read_row_group(at, use_threads=False)
-        target = table.column("is_target").to_numpy()
-        llr = model.decision_function(np.stack([table.column(k).to_numpy() for k in range(N_SYSTEMS)], axis=1))
-        tar += np.logaddexp(0, -llr[target]).sum(), target.sum()
-        non += np.logaddexp(0, llr[~target]).sum(), (~target).sum()
-    return {"objective": 0.5 * tar[0] / tar[1] + 0.5 * non[0] / non[1]}
 
 
 def crossing(batches: Iterable[tuple[np.ndarray, np.ndarray]], n_tar: int, n_non: int) -> float:
@@ -181,9 +146,10 @@ def by_polars(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Watched:
-    """What a process took: seconds of its job, most anonymous bytes of it and its children, and what it found."""
+    """What a process took: seconds of its job, those of processors with its start, anonymous bytes, what it found."""
 
     seconds: float
+    processors: float
     memory: int
     found: dict[str, Any]
     failed: str = ""
@@ -191,6 +157,7 @@ class Watched:
 
 def watched(job: str, folder: Path, memory: int) -> Watched:
     """Run a job in a process of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--memory", str(memory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         most, over = 0, threading.Event()
@@ -205,10 +172,12 @@ def watched(job: str, folder: Path, memory: int) -> Watched:
         told, errors = process.communicate()
         over.set()
         thread.join()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if process.returncode:
-        return Watched(np.nan, most, {}, (errors.strip().splitlines() or ["ended"])[-1])
+        return Watched(np.nan, took, most, {}, (errors.strip().splitlines() or ["ended"])[-1])
     found = json.loads(told.strip().splitlines()[-1])
-    return Watched(found.pop("seconds"), most, found)
+    return Watched(found.pop("seconds"), took, most, found)
 
 
 def anonymous(pid: int) -> int:
@@ -236,8 +205,6 @@ def run_job(job: str, folder: Path, memory: int) -> None:
         "read1": lambda: read_and_sort(folder, 1),
         "read2": lambda: read_and_sort(folder, 2),
         "streamed": lambda: streamed(folder, memory),
-        "fused": lambda: fused(folder, memory),
-        "sgd": lambda: by_sgd(folder),
         "duckdb": lambda: by_duckdb(folder, 2 * memory),
         "polars": lambda: by_polars(folder),
     }
@@ -271,13 +238,14 @@ def compare(title: str, jobs: Sequence[tuple[str, str]], folder: Path, memory: i
             if job not in best or found.seconds < best[job].seconds:
                 best[job] = found
     table = Table(title=title, title_justify="left")
-    for heading in ("job", "seconds", f"ratio to {jobs[0][1]}", "anonymous memory [MB]", "found"):
+    for heading in ("job", "seconds", f"ratio to {jobs[0][1]}", "of processors", "anonymous memory [MB]", "found"):
         table.add_column(heading, justify="left" if heading in ("job", "found") else "right")
     for job, name in jobs:
         one = best[job]
         words = one.failed or "  ".join(f"{key} {value:.6g}" for key, value in one.found.items())
         ratio = one.seconds / best[jobs[0][0]].seconds
-        table.add_row(name, f"{one.seconds:.2f}", f"{ratio:.2f}", f"{one.memory / 1e6:.0f}", words)
+        cells = f"{one.seconds:.2f}", f"{ratio:.2f}", f"{one.processors:.1f}", f"{one.memory / 1e6:.0f}"
+        table.add_row(name, *cells, words)
     Console(width=150).print(table)
     return best
 
@@ -304,10 +272,6 @@ def run_all(folder: Path, n: int, options: argparse.Namespace) -> None:
     n_half = min(n, 10**8)
     half = write(folder / f"half-{n_half}", n_half, 0.5)
     compare(f"{n_half:,} trials, 50 % targets", [RANKS[0], RANKS[2]], half, memory, rounds)
-    if options.training:
-        fusion = write(folder / f"fusion-{n_half}", n_half, options.share, N_SYSTEMS)
-        trained = [("fused", "deciban, fusion in pieces"), ("sgd", "scikit-learn SGD, one epoch")]
-        compare(f"{n_half:,} trials, fusion of {N_SYSTEMS} systems", trained, fusion, memory, rounds)
 
 
 def main() -> None:
@@ -317,7 +281,6 @@ def main() -> None:
     parser.add_argument("--memory", type=float, default=750e6, help="bytes that deciban is told it may take")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-rivals", action="store_true", help="time deciban and the read only")
-    parser.add_argument("--training", action="store_true", help="train fusions, too")
     parser.add_argument("--folder", type=Path, help="where trials are kept; left out, they are removed at the end")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -55,7 +55,10 @@ def batches(folder: Path) -> Iterator[tuple[Any, Any]]:
     import pyarrow.dataset as ds
 
     for batch in ds.dataset(folder).to_batches(batch_size=ROWS, batch_readahead=1, fragment_readahead=1):
-        yield np.column_stack([batch[name].to_numpy() for name in SYSTEMS]), batch["is_target"].to_numpy(False)
+        yield (
+            np.column_stack([batch[name].to_numpy() for name in SYSTEMS]),
+            batch["is_target"].to_numpy(zero_copy_only=False),
+        )
 
 
 def class_weights(folder: Path) -> tuple[float, float]:
@@ -80,7 +83,7 @@ def with_deciban(folder: Path) -> tuple[Any, float, str]:
 def with_sgd(folder: Path, epochs: int) -> tuple[Any, float, str]:
     from sklearn.linear_model import SGDClassifier
 
-    model = SGDClassifier(loss="log_loss", alpha=1e-9, average=True, random_state=0)
+    model = SGDClassifier(loss="log_loss", penalty=None, average=True, random_state=0)
     weights = class_weights(folder)
     for _ in range(epochs):
         for scores, truth in batches(folder):
@@ -104,7 +107,7 @@ def with_dask_ml(folder: Path) -> tuple[Any, float, str]:
 WAYS = {
     "deciban": with_deciban,
     "SGDClassifier.partial_fit, 1 epoch": lambda folder: with_sgd(folder, 1),
-    "SGDClassifier.partial_fit, 5 epochs": lambda folder: with_sgd(folder, 5),
+    "SGDClassifier.partial_fit, 3 epochs": lambda folder: with_sgd(folder, 3),
     "dask-ml LogisticRegression": with_dask_ml,
 }
 
@@ -128,6 +131,7 @@ class Memory(threading.Thread):
         self.most, self.is_done = 0, threading.Event()
 
     def run(self) -> None:
+        """Look again and again."""
         while not self.is_done.wait(0.02):
             found = re.search(r"RssAnon:\s*(\d+) kB", Path("/proc/self/status").read_text())
             self.most = max(self.most, 1024 * int(found[1]) if found else 0)
@@ -169,7 +173,7 @@ def main() -> None:
     best = None
     for way in WAYS if given.ways == ",".join(WAYS) else given.ways.split(";"):
         command = [sys.executable, __file__, "--folder", str(given.folder), "--run", way]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             print(f"{way}: not run: {done.stderr.strip().splitlines()[-1]}")
             continue

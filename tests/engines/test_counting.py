@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.shards import source_of
 
 from deciban.core.ranks.gaps import CutCounts
 from deciban.engines.counting import Around, Survey, summarize_shards
@@ -14,6 +13,7 @@ from deciban.engines.threads import Threads
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.io.shards.pieces import batches
+from support.shards import source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 FIGURES = TwoClassFigures(

@@ -188,7 +188,7 @@ def interrupt_when_there_is_something_in(folder):
 def slow_engine(client):
     """One that reads piece by piece, and looks in between."""
     made = engine.DaskEngine(client)
-    made._memory_per_thread = lambda _work: 0.0
+    made._memory_per_thread = lambda *_: 0.0
     return made
 
 
@@ -218,6 +218,13 @@ def test_what_does_not_fit_in_workers_is_refused_before_it_begins(client):
     survey.n_bytes = 10**9
     with pytest.raises(ClusterError, match=r"takes 4.0 GB in every thread, .* has 1.0 GB for each. Give"):
         engine.DaskEngine(client).run(survey, held(scores, truth, [10]).pieces)
+
+
+def test_work_is_told_to_take_what_workers_have(client):
+    made = engine.DaskEngine(client)
+    assert made.bounded(10**8) == 10**8
+    assert made.bounded(10**12) == 500_000_000
+    assert Threads(2).bounded(10**12) == 10**12
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_nothing_is_asked_that_was_not_counted(seed):
     evaluating.summarize_shards = noted
     try:
         units = UnitsInPieces.of(source, engine, 0)
-        evaluate_system(source, engine, 10**8, figures=figures, units=units, resampling=Resampling())
+        evaluate_system(source, engine, 10**8, figures=figures, by_unit=(units, Resampling()))
     finally:
         evaluating.summarize_shards = original
     assert len(summaries) == 1

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.shards import source_of
 
 from deciban.core.resampling.cells import Cells
 from deciban.engines.counting import summarize_shards
@@ -16,6 +15,7 @@ from deciban.errors import InputError
 from deciban.evaluation import evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling
+from support.shards import source_of
 
 
 def speakers(seed):

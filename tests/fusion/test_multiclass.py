@@ -6,7 +6,7 @@ import pytest
 import deciban
 from deciban import multiclass
 from deciban.calibration import MulticlassCalibrator, MulticlassScaleCalibrator
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.survey import sample
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, MulticlassFusion

@@ -15,9 +15,10 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, warn
 from deciban.metrics import SortedScores
+from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, content_of
-from deciban.models.two_class import Calibrator, Labelled, outcome
+from deciban.models.two_class import Calibrator, outcome
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray
 

@@ -11,8 +11,9 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.influences import moment_influences
 from deciban.errors import InputError, warn
+from deciban.models.labelled import Labelled
 from deciban.models.model import Plain
-from deciban.models.two_class import Calibrator, Labelled, outcome
+from deciban.models.two_class import Calibrator, outcome
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import CountArray, FloatArray, ScoreArray
 

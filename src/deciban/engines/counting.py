@@ -202,7 +202,7 @@ def summarize_shards(
     from deciban.engines.weighted import summarize_weighted
 
     asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
-    most = max(memory // _BYTES_PER_CUT, 1)
+    most = max(memory // bytes_per_cut(np.dtype(kind).itemsize), 1)
     share = _share_of_targets(source.pieces)
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
     how: Any = {"system": system, "figures": asked, "also": also}
@@ -215,12 +215,12 @@ def summarize_shards(
     if survey.kept is None:  # the first trials are not like the others
         return summarize_by_cells(source, engine, memory, **how)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
-    cuts = np.concatenate((kept, rehearsed(survey, also).astype(kind)))
-    counts = CutCounts(cuts)
-    rows = (memory - counts.n_bytes) // (2 * kept.itemsize * engine.n_at_once)
+    survey.kept = None  # there need not be two
+    counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(kind))))
+    rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
     around = Around(system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
-    own, others = SortedClass.of(kept), counted.without(kept).as_class()
+    own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     found = survey.summary(own, others) if keep_tar else survey.summary(others, own)
     return with_crossing(found, source, engine, memory, system) if asked.eer_conventions else found
 
@@ -233,8 +233,9 @@ def _refuse_weights(source: ShardSource) -> None:
         )
 
 
-_BYTES_PER_CUT = 160
-"""What a score of the rarer class takes, with the counts around it and what is made of them."""
+def bytes_per_cut(itemsize: int) -> int:
+    """What a score of the rarer class takes, with the counts around it and what is made of them."""
+    return 104 + 9 * itemsize
 
 
 def rehearsed(survey: Survey, also: FloatArray | None = None) -> FloatArray:

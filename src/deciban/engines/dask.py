@@ -128,6 +128,10 @@ class DaskEngine(Engine):
             close()
             raise
 
+    def bounded(self, memory: int) -> int:
+        """See `Engine.bounded`: half of what a thread of the smallest worker has, as sums are added up there."""
+        return int(min(memory, self._memory_per_thread() / 2))
+
     def close(self) -> None:
         """See `Engine.close`."""
         if self._close is not None:
@@ -154,7 +158,7 @@ class DaskEngine(Engine):
     def _run(self, work: W, pieces: Sequence[Piece]) -> W:
         if not pieces:
             return work
-        per_thread = self._memory_per_thread(work)
+        per_thread = self._memory_per_thread(work.words, work.n_bytes)
         rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
         n_threads = sum(self.client.nthreads().values())
         own = [Share(part, rows) for part in shares(pieces, _n_tasks(pieces, n_threads, work.n_bytes))]
@@ -180,15 +184,15 @@ class DaskEngine(Engine):
         """Both together, before further pieces are summed up: what waits to be added takes memory."""
         return one if other is None else self._submitted(_added, one, other, priority=1)
 
-    def _memory_per_thread(self, work: W) -> float:
+    def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Bytes that a thread of the smallest worker has."""
         _require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         found: float = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
-        needed = 4 * work.n_bytes
+        needed = 4 * n_bytes
         if found * (1 - _SHARE_FOR_ROWS) < needed:
             raise ClusterError(
-                f"dask: {work.words} takes {needed / 1e9:.1f} GB in every thread, and the smallest worker has "
+                f"dask: {words} takes {needed / 1e9:.1f} GB in every thread, and the smallest worker has "
                 f"{found / 1e9:.1f} GB for each. Give workers more memory (--memory-limit of dask worker), or fewer "
                 "threads (--nthreads)."
             )

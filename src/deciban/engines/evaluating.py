@@ -27,11 +27,9 @@ def evaluate_system(
     memory: int,
     *,
     system: int = 0,
-    name: str = "system",
     figures: TwoClassFigures | None = None,
     approximate: bool = False,
-    units: TrialsByUnit | None = None,
-    resampling: Resampling | None = None,
+    by_unit: tuple[TrialsByUnit | None, Resampling] | None = None,
 ) -> Evaluation:
     """Evaluate one system of a source of two classes.
 
@@ -47,16 +45,12 @@ def evaluate_system(
         Bytes that may be taken.
     system : int
         Position of the system.
-    name : str
-        What tables and legends call it.
     figures : TwoClassFigures, optional
         What is asked for.
     approximate : bool
         Whether one pass is enough: then figures of ranks have bounds.
-    units : TrialsByUnit, optional
-        The trials with their units, for intervals.
-    resampling : Resampling, optional
-        What intervals are wanted.
+    by_unit : pair of TrialsByUnit and Resampling, optional
+        The trials with their units, and what intervals are wanted.
 
     Returns
     -------
@@ -70,11 +64,11 @@ def evaluate_system(
     FormatError, OSError
         As reading does.
     """
-    also = np.zeros(0)
+    also, (units, resampling) = np.zeros(0), by_unit or (None, None)
     for _ in range(_MOST_ROUNDS):
         how = {"system": system, "figures": figures, "approximate": approximate, "also": also}
         summary = summarize_shards(source, engine, memory, **how)  # type: ignore[arg-type]
-        found = evaluation_of(replace(summary, units=units), name=name, resampling=resampling)
+        found = evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)
         unknown = unknown_thresholds(summary)
         if approximate or not len(unknown):
             return found

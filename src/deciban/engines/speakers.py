@@ -173,5 +173,6 @@ def counting(chunk: Chunk) -> Chunk:
         None if chunk.truth is None else chunk.truth[some],
         None if chunk.units is None else chunk.units.take(some),
         chunk.weight[some],
+        None if chunk.quality is None else {name: values[some] for name, values in chunk.quality.items()},
         None if chunk.names is None else (chunk.names[0][some], chunk.names[1][some]),
     )

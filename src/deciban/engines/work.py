@@ -67,6 +67,10 @@ class Engine(ABC):
 
     n_at_once: int = 1
 
+    def bounded(self, memory: int) -> int:
+        """Bytes that work may take where it runs, of those that it may take here."""
+        return memory
+
     def close(self) -> None:  # noqa: B027  # most have nothing to end
         """End what was begun for it: processes, connections."""
 

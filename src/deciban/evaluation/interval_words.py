@@ -63,7 +63,7 @@ def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tu
     if not 0.0 < width < math.inf:
         return f"{scale * low:z.6g}", f"{scale * high:z.6g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
-    ends = [Decimal(end) * int(scale) for end in (low, high)]
+    ends = [Decimal(repr(float(end))) * int(scale) for end in (low, high)]
     step = Decimal(1).scaleb(-digits)
     return f"{ends[0].quantize(step, ROUND_FLOOR):zf}", f"{ends[1].quantize(step, ROUND_CEILING):zf}"
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_trials import Trials
 from deciban.errors import InputError, TrialError
-from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, penalized, require_systems
+from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.quality_measures import (
     QUALITY_SIDES,
     Measures,
@@ -26,10 +26,11 @@ from deciban.fusion.quality_measures import (
 )
 from deciban.fusion.quality_slopes import in_units_of_measures, slopes_of_quality
 from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
+from deciban.fusion.quality_training import MeasuredFusion
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing
-from deciban.models.two_class import Fusion, results_of
+from deciban.models.two_class import results_of
 from deciban.models.uncertainty import Bounds, ParameterCovariance, checked_units
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -37,7 +38,7 @@ _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _MATRIX = {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}}
 
 
-class QualityFusion(Fusion):
+class QualityFusion(MeasuredFusion):
     """Log-likelihood ratio ``offset + sum_k weight_k score_k + q' W r`` (BOSARIS paper, eq. 30).
 
     ``q`` and ``r`` are measures of the enrolment and of the test side with a constant 1 appended, so that ``W`` also
@@ -221,16 +222,7 @@ class QualityFusion(Fusion):
             raise error.among(np.flatnonzero(measures.present)) from None
         if terms.columns:
             terms.require_digits(fit.weights[-len(terms.columns) :], own)
-        n_systems, n_linear = data.scores.shape[1], data.scores.shape[1] + len(side_scores)
-        self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
-        self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
-        self.standardized_trial_quality_weights_ = fit.standardized[n_systems:n_linear]
-        self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
-        self.standardized_quality_weights_ = terms.standardized(fit.standardized[n_linear:])
-        self.quality_sides_ = tuple(side for side in ("enroll", "test") if measures.n_measures[side])
-        self.offset_ = fit.offset + offset
-        self.penalized_objective_ = penalized(fit, self.ridge)
-        self.backoff_ = backoff
+        self._take_over(fit, terms, backoff, measures.n_measures)
         results = results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))}
         seen = [*data.columns, *passed.columns]
         self.training_ = Training.on(seen, data.is_target, data.float_weight, results)

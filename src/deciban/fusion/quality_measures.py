@@ -128,11 +128,16 @@ def with_all_measures(data: LabelledSystems, measures: Measures) -> tuple[Labell
         return data, measures
     for rows, name in ((data.is_target, "target"), (~data.is_target, "non-target")):
         if not (counting & rows).any():
-            raise InputError(
-                f"quality: no {name} trial that counts has all measures. Training needs both classes; leave out the "
-                "measure that is missing."
-            )
+            raise no_trial_with_all(name)
     return data.take(counting), measures.take(counting)
+
+
+def no_trial_with_all(name: str) -> InputError:
+    """The error of a class of which no trial has all measures."""
+    return InputError(
+        f"quality: no {name} trial that counts has all measures. Training needs both classes; leave out the measure "
+        "that is missing."
+    )
 
 
 def quality_vectors(quality: Quality, trials: Trials | Key) -> tuple[FloatArray | None, FloatArray | None]:

@@ -7,19 +7,21 @@ measures relative to their mean, and the matrix of the measures as they are foll
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import equal_classes, moments
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import Measures
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 _BLOCK = 1 << 14
+
+_SIDES = ("enroll", "test")
 
 _LOST = 1e-6
 """Nats by which rounding may change an llr."""
@@ -79,6 +81,8 @@ class QualityTerms:
         Standard deviations of measures.
     symmetric : bool
         Whether ``W`` is.
+    constants : tuple of two tuples of float or None
+        Values of measures that are constant but for rounding.
     indices : tuple of (int, int)
         Where in ``W`` the parameter of each term stands.
     columns : tuple
@@ -88,8 +92,9 @@ class QualityTerms:
     centers: tuple[FloatArray, FloatArray]
     widths: tuple[FloatArray, FloatArray]
     symmetric: bool
-    indices: tuple[tuple[int, int], ...]
-    columns: tuple[_Term, ...]
+    constants: tuple[tuple[float | None, ...], tuple[float | None, ...]]
+    indices: tuple[tuple[int, int], ...] = ()
+    columns: tuple[_Term, ...] = ()
 
     @classmethod
     def of(
@@ -102,24 +107,53 @@ class QualityTerms:
         InputError
             If measures are so large or small that the product of two does not fit a float.
         """
-        tables = {"enroll_quality": measures.tables.get("enroll"), "test_quality": measures.tables.get("test")}
-        (own_enroll, enroll_width), (own_test, test_width) = (
-            _moments(table, is_target, weight) for table in tables.values()
-        )
-        own_means, widths = (own_enroll, own_test), (enroll_width, test_width)
-        means = list(own_means)
-        shared = symmetric and "enroll" in measures.tables and "test" in measures.tables
-        if shared:
-            means = [0.5 * means[0] + 0.5 * means[1]] * 2
+        of_side = {side: moments_of(measures.tables[side], is_target, weight) for side in _sides_in(measures)}
+        terms = cls.around(of_side, symmetric=symmetric)
+        ends = {side: (measures.tables[side].min(axis=0), measures.tables[side].max(axis=0)) for side in of_side}
+        terms.require_sizes(ends)
+        return replace(terms, columns=terms.columns_of(measures))
+
+    @classmethod
+    def around(cls, moments: Mapping[str, tuple[FloatArray, FloatArray]], *, symmetric: bool) -> QualityTerms:
+        """Terms of measures with this mean and standard deviation on each side; without their columns."""
+        nothing = np.zeros(0), np.zeros(0)
+        (own_enroll, enroll_width), (own_test, test_width) = (moments.get(side, nothing) for side in _SIDES)
+        enroll, test = own_enroll, own_test
+        if symmetric and set(_SIDES) <= set(moments):
+            enroll = test = 0.5 * own_enroll + 0.5 * own_test
+        constants = [
+            tuple(mean if sd == 0.0 else None for mean, sd in zip(means.tolist(), width, strict=True))
+            for means, width in ((own_enroll, enroll_width), (own_test, test_width))
+        ]
+        terms = cls((enroll, test), (enroll_width, test_width), symmetric, (constants[0], constants[1]))
+        none = {side: np.zeros((0, len(moments[side][0]))) for side in _SIDES if side in moments}
+        return replace(terms, indices=tuple(dict(terms.terms_of(Measures(none, np.zeros(0, np.bool_))))))
+
+    def terms_of(self, measures: Measures) -> Iterator[tuple[tuple[int, int], _Term]]:
+        """Where in ``W`` each term stands, and the term of these trials."""
         sides = []
-        for (name, table), center, own_mean, width in zip(tables.items(), means, own_means, widths, strict=True):
-            if table is not None:
-                _require_size(table, center, name)
-            constant = [mean if sd == 0.0 else None for mean, sd in zip(own_mean.tolist(), width, strict=True)]
+        for side, center, constant in zip(_SIDES, self.centers, self.constants, strict=True):
+            table = measures.tables.get(side)
             own = () if table is None else zip(table.T, center.tolist(), constant, strict=True)
             sides.append([*((_Measure(*each),) for each in own), ()])
-        found = dict(_terms(sides[0], sides[1], shared=shared))
-        return cls((means[0], means[1]), widths, symmetric, tuple(found), tuple(found.values()))
+        shared = self.symmetric and set(_SIDES) <= set(measures.tables)
+        return _terms(sides[0], sides[1], shared=shared)
+
+    def columns_of(self, measures: Measures) -> tuple[_Term, ...]:
+        """The terms of these trials, columns to train on."""
+        return tuple(term for _, term in self.terms_of(measures))
+
+    def require_sizes(self, ends: Mapping[str, tuple[FloatArray, FloatArray]]) -> None:
+        """Refuse measures between these ends of which the product of two would not fit a float.
+
+        Raises
+        ------
+        InputError
+            If there are such.
+        """
+        for side, center in zip(_SIDES, self.centers, strict=True):
+            if side in ends:
+                _require_size(*ends[side], center, f"{side}_quality")
 
     def matrix(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """``W`` for measures as they are, with its last corner 0, and what that adds to the offset instead."""
@@ -140,12 +174,27 @@ class QualityTerms:
         InputError
             If it differs by more than `_LOST` from what was trained.
         """
+        self.refuse_lost(self.lost_of(weights, measures))
+
+    def lost_of(self, weights: FloatArray, measures: Measures) -> float:
+        """By how much rounding changes the llr of a trial, at most."""
+        columns = self.columns_of(measures)
         matrix, offset = self.matrix(weights)
         in_units, lost = quality_part(matrix, measures) + offset, 0.0
         for i in range(0, len(in_units), _BLOCK):
             rows = slice(i, i + _BLOCK)
-            trained = np.sum([weight * term[rows] for weight, term in zip(weights, self.columns, strict=True)], axis=0)
+            trained = np.sum([weight * term[rows] for weight, term in zip(weights, columns, strict=True)], axis=0)
             lost = max(lost, float(np.max(np.abs(in_units[rows] - trained))))
+        return lost
+
+    def refuse_lost(self, lost: float) -> None:
+        """Refuse measures whose rounding changes llrs by so much.
+
+        Raises
+        ------
+        InputError
+            If it is more than `_LOST`.
+        """
         if not lost > _LOST:
             return
         with np.errstate(divide="ignore"):
@@ -207,18 +256,18 @@ def _relative_to(center: FloatArray) -> FloatArray:
     return matrix
 
 
-def _moments(
-    table: ScoreArray | None, is_target: BoolArray, weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
+def moments_of(table: ScoreArray, is_target: BoolArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of each measure, in which both classes weigh the same."""
-    if table is None:
-        return np.zeros(0), np.zeros(0)
     return moments(equal_classes(Trials(tuple(table.T), is_target, (0.0, 0.0), weight)))
 
 
-def _require_size(table: ScoreArray, center: FloatArray, name: str) -> None:
+def _sides_in(measures: Measures) -> list[str]:
+    return [side for side in _SIDES if side in measures.tables]
+
+
+def _require_size(lowest: FloatArray, highest: FloatArray, center: FloatArray, name: str) -> None:
     with np.errstate(over="ignore"):
-        low, high = center - table.min(axis=0), table.max(axis=0) - center
+        low, high = center - lowest, highest - center
     size = np.maximum(low, high)
     if (wrong := np.flatnonzero((size != 0.0) & ~((size >= _SIZES[0]) & (size <= _SIZES[1])))).size:
         raise InputError(

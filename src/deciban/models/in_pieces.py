@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.ranks.hull import Pav
-from deciban.core.training.linear_objective import Trials
-from deciban.core.training.parts import PartsOfTrials
+from deciban.core.training.linear_parts import PartsOfTrials
+from deciban.core.training.linear_trials import Trials
 from deciban.core.training.sums import F
 from deciban.engines.counting import summarize_shards
 from deciban.engines.looking import both, found_in
@@ -45,7 +45,8 @@ class Record:
         """Of one piece."""
         assert chunk.truth is not None  # noqa: S101  # it was asked for
         n_tar = int(np.count_nonzero(chunk.truth))
-        digits = digits_of(list(chunk.scores), chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
+        seen = [*chunk.scores, *(column for table in (chunk.quality or {}).values() for column in table.T)]
+        digits = digits_of(seen, chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
         return cls((len(chunk.truth) - n_tar, n_tar), digits)
 
     def __add__(self, other: Record) -> Record:
@@ -100,10 +101,13 @@ class InPieces(ABC):
             names = ", ".join(self.source.systems)
             raise InputError(f"{model}: takes one system, and {self.source.name} holds {names}. Choose one, or fuse.")
 
+    quality: tuple[str, ...] = ()
+    """Which quality measures are looked at, too."""
+
     def look(self, look: Callable[[Chunk], Any]) -> Any:
         """What a look at all pieces finds: one pass."""
         systems = tuple(range(len(self.source.systems)))
-        wanted = Wanted(systems, truth=True, weight=self.source.has_weights)
+        wanted = Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
         return found_in(self.source, self.engine, wanted, look)
 
     def noted(self, look: Callable[[Chunk], Any]) -> Any:
@@ -155,7 +159,11 @@ class TrialsInPieces(InPieces):
 
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""
-        return _Parts(self, form)
+        return self.made_by(_Formed(form))
+
+    def made_by(self, make: Callable[[Chunk], Trials]) -> PartsOfTrials:
+        """The same, made of each piece in any way that can be pickled."""
+        return _Parts(self, make)
 
     @property
     def pav(self) -> Pav:
@@ -170,30 +178,41 @@ class TrialsInPieces(InPieces):
 
 
 class _Parts(PartsOfTrials):
-    """Trials of a source with columns of some form."""
+    """Trials that are made of the pieces of a source."""
 
-    def __init__(self, data: TrialsInPieces, form: Form) -> None:
-        self._data, self._form = data, form
+    def __init__(self, data: TrialsInPieces, make: Callable[[Chunk], Trials]) -> None:
+        self._data, self._make = data, make
 
     def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
         """See `PartsOfTrials.each`."""
-        found: F = (self._data.noted if first else self._data.look)(_Formed(self._form, look))
+        found: F = (self._data.noted if first else self._data.look)(_Made(self._make, look))
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Formed:
-    """A look at a piece as trials of some form."""
+    """Makes trials whose columns are of some form."""
 
     form: Form
+
+    def __call__(self, chunk: Chunk) -> Trials:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        columns, base = self.form(chunk.scores)
+        return Trials.of(columns, chunk.truth, weights=float_weight(chunk), base=base)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A look at the trials that are made of a piece."""
+
+    make: Callable[[Chunk], Trials]
     look: Callable[[Trials], Any]
 
     def __call__(self, chunk: Chunk) -> Any:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        if not len(chunk.truth):
+        if chunk.truth is None or not len(chunk.truth):
             return None
-        columns, base = self.form(chunk.scores)
-        return self.look(Trials.of(columns, chunk.truth, weights=float_weight(chunk), base=base))
+        trials = self.make(chunk)
+        return self.look(trials) if len(trials) else None
 
 
 @dataclass(frozen=True, slots=True)

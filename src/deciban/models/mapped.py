@@ -9,6 +9,7 @@ import numpy as np
 
 from deciban.errors import naming_trials
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
+from deciban.models.score_model import missing_measures_are_known
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,13 @@ class MappedPiece(Piece):
         """
         if not wanted.systems:
             return self.piece.read(wanted)
-        chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems))))
-        with naming_trials(f"{{}} of {self.name}".format):
-            mapped = self.model.transform(self.model.inputs(np.stack(chunk.scores, axis=1)))
+        quality = self.model.quality_arguments if self.model.takes_quality else ()
+        chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems)), quality=quality))
+        if not len(chunk.scores[0]):
+            return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
+        with naming_trials(f"{{}} of {self.name}".format), missing_measures_are_known():
+            given = chunk.quality or {}
+            mapped = self.model.transform(self.model.inputs(np.stack(chunk.scores, axis=1)), **given)
         return replace(chunk, scores=(mapped,))
 
 

@@ -94,10 +94,12 @@ def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
     """Warn if trials lack a measure, with the number of them."""
     lacking = np.flatnonzero(~present)
     if len(lacking):
-        warn(
-            f"{model}: {len(lacking)} of {len(present)} trials lack quality measures, the first at index {lacking[0]}: "
-            f"{consequence}."
-        )
+        tell_lacking(model, len(lacking), len(present), f", the first at index {lacking[0]}", consequence)
+
+
+def tell_lacking(model: str, n_lacking: int, n: int, where: str, consequence: str) -> None:
+    """Warn that trials lack a measure."""
+    warn(f"{model}: {n_lacking} of {n} trials lack quality measures{where}: {consequence}.")
 
 
 @contextmanager
@@ -200,26 +202,17 @@ class ScoreModel(Model):
         """Train on labelled trials."""
 
     def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:  # noqa: ARG002
-        """Train on trials in pieces, whatever their number: what `fit` finds in memory, to about 1e-12.
+        """Train on trials in pieces, whatever their number, where passes run: what `fit` finds in memory.
 
         Parameters
         ----------
-        source : ShardSource
-        engine : Engine
-            Where passes run.
-        memory : int
-            Bytes that may be taken.
-
-        Returns
-        -------
-        self
+        source, engine, memory
+            As of `deciban.engines.counting.summarize_shards`.
 
         Raises
         ------
-        FormatError, OSError
-            As reading does.
-        InputError
-            As `fit`; a trial is named by its number in a piece. Or if models of this kind need all trials in memory.
+        FormatError, OSError, InputError
+            As reading and `fit`; or if models of this kind need all trials in memory.
         """
         raise InputError(
             f"{type(self).__name__}: needs all trials in memory, and {source.name} is read in pieces. Allow more "

@@ -12,7 +12,7 @@ from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
 from deciban.evaluation.figure_cells import WithInterval
 from deciban.evaluation.uncertainty import Figure as SureFigure
-from deciban.report.text import MINUS, UNKNOWN, count, number, percent, sure
+from deciban.report.text import MINUS, MISSING, count, number, percent, sure
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Figure:
     def text(self) -> str:
         """The number as tables show it."""
         if self.value is None:
-            return UNKNOWN
+            return MISSING
         return sure(self.write(self.value), self.system, self.figure)
 
 
@@ -291,7 +291,7 @@ def _difference(base: Figure, last: Figure) -> str:
         return ""
     change = last.value - base.value
     if math.isnan(change):
-        return UNKNOWN
+        return MISSING
     text = last.write(abs(change)).replace(" %", " pp")
     sign = "+" if change > 0 else MINUS
     return text if text == last.write(0.0).replace(" %", " pp") else sign + text

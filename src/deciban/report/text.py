@@ -15,7 +15,7 @@ from deciban.evaluation.interval_words import caption_of
 from deciban.evaluation.two_class import prior_name
 
 MINUS = "\u2212"
-UNKNOWN = "\u2013"
+MISSING = "\u2013"
 """In place of a number that is not known, or that there is not."""
 
 _FILE = Path(__file__).with_name("templates") / "text.toml"
@@ -32,7 +32,7 @@ def number(value: float, digits: int = 3) -> str:
     ('0.412', '−4.595', '∞', '0.000', '1.23e+07')
     """
     if math.isnan(value):
-        return UNKNOWN
+        return MISSING
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
     text = f"{value:,.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
@@ -78,7 +78,7 @@ def count(value: float) -> str:
     ('58,000', '12.2')
     """
     if math.isnan(value):
-        return UNKNOWN
+        return MISSING
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 

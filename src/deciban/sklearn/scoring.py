@@ -15,7 +15,7 @@ from deciban import metrics
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.io.columns.headers import Vocabulary
-from deciban.models.two_class import Labelled
+from deciban.models.labelled import Labelled
 from deciban.types import AnyArray
 
 

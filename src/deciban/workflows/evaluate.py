@@ -15,7 +15,7 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
 from deciban.workflows.options import Options
 from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, opened
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary

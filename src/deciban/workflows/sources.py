@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,6 +26,9 @@ _WHOLE = {
 }
 """What only tables in memory are asked, in words."""
 
+_HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
+"""What tables of other libraries have: one of these."""
+
 _SAME = (
     *(
         "missing",
@@ -47,10 +50,14 @@ _SAME = (
 def is_object(given: Any) -> bool:
     """Whether this is no path but something that hands out rows or cells itself, such as a dataset or a lazy frame.
 
-    >>> is_object("scores.txt"), is_object({"score": [0.5]})
-    (False, True)
+    >>> is_object("scores.txt"), is_object({"score": [0.5]}), is_object(3)
+    (False, True, False)
     """
-    return not isinstance(given, str | os.PathLike | TwoFiles) and not is_open_file(given)
+    if isinstance(given, str | bytes | os.PathLike | TwoFiles) or is_open_file(given):
+        return False
+    kind = type(given)  # to ask a lazy frame for its columns may be much work
+    is_array = all(hasattr(kind, one) for one in ("dtype", "shape", "__getitem__"))
+    return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
 
 
 def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSource:

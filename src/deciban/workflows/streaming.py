@@ -65,7 +65,7 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
-    named = list(given) if any(map(is_object, given)) else paths_of(scores, also=(key, *options.files))
+    named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
         files: Any = named
         return opened_summaries(files)
@@ -163,12 +163,12 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
     scale, how_sure = options.scale, options.how_sure
     with scale.engine() as engine:
         units = units_of_source(source, engine, how_sure, kind)
-        resampling = how_sure.resampling(units.units)
+        resampling, memory = how_sure.resampling(units.units), engine.bounded(scale.n_bytes)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate, "name": name}
-            asked |= {"units": units.of_system(at), "resampling": resampling}
-            found.append(evaluate_system(source, engine, scale.n_bytes, **asked))
+            asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
+            asked["by_unit"] = None if resampling is None else (units.of_system(at), resampling)
+            found.append(evaluate_system(source, engine, memory, **asked))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
     said = [Message("note", source.name, words)]
     if source.has_weights:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -23,6 +23,7 @@ from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
+from deciban.workflows.quality_in_pieces import with_quality
 from deciban.workflows.streaming import OpenedFiles, in_memory, opened
 from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
@@ -125,9 +126,10 @@ def train_files(
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     files = opened(named, key, chosen)
     if isinstance(files, ShardSource):
-        asked = {"cross_validate": cross_validate, "select": select, "test_scores": test_scores, "quality": quality}
-        made = _copied(_default_in_pieces(files) if model is None else model, with_quality=quality is not None)
-        return train_in_pieces(files, made, chosen, say, asked=asked)
+        asked = {"cross_validate": cross_validate, "select": select, "test_scores": test_scores}
+        made = _copied(_default_in_pieces(files, quality) if model is None else model, with_quality=quality is not None)
+        source, made = _measured(files, made, chosen, quality, (measures, combine))
+        return train_in_pieces(source, made, chosen, say, asked=asked)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
@@ -255,7 +257,31 @@ def _combining(
         return model, []
     if measured is None or not model.takes_quality:
         raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
-    used = {kind: measured[kind] for kind in QUALITY_SIDES if f"{kind}_quality" in read.data.quality}
+    return _combined_in(model, tuple(read.data.quality), measured, measures, combine)
+
+
+def _measured(
+    source: ShardSource,
+    model: ScoreModel,
+    options: Options,
+    quality: QualityFiles | None,
+    chosen: tuple[Selected | None, Combined | None],
+) -> tuple[ShardSource, ScoreModel]:
+    """Trials in pieces with quality measures, if there are some, and the fusion with those of them that are chosen."""
+    if quality is None:
+        return source, model
+    measured = read_measures(quality)
+    source = with_quality(source, measured, options.scale)
+    return source, _combined_in(model, source.quality, measured, *chosen)[0]
+
+
+def _combined_in(
+    model: ScoreModel, quality: Sequence[str], measured: Measured, measures: Selected | None, combine: Combined | None
+) -> tuple[ScoreModel, list[Message]]:
+    """The fusion with measures of these arguments chosen and combined as files call them."""
+    if measures is None and combine is None:
+        return model, []
+    used = {kind: measured[kind] for kind in QUALITY_SIDES if f"{kind}_quality" in quality}
     setting, messages = combination_of(used, measures, combine)
     return type(model)(**{**model.settings, "combine": setting}), messages
 
@@ -268,8 +294,10 @@ def _default(files: ScoreFiles, options: Options, quality: QualityFiles | None) 
     return MulticlassFusion() if many else LinearFusion()
 
 
-def _default_in_pieces(source: ShardSource) -> ScoreModel:
+def _default_in_pieces(source: ShardSource, quality: QualityFiles | None) -> ScoreModel:
     """The same of trials in pieces."""
+    if quality is not None:
+        return QualityFusion()
     return MulticlassFusion() if source.classes else LinearFusion()
 
 

@@ -11,9 +11,9 @@ from deciban.analysis.fused_systems import Role
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.models.mapped import mapped
-from deciban.models.score_model import ScoreModel
+from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.options import Options
@@ -60,12 +60,18 @@ def train_in_pieces(
         )
     model.system_names = source.systems
     progress(f"training on {', '.join(source.systems)}")
-    with options.scale.engine() as engine:
+    with options.scale.engine() as engine, missing_measures_are_known():
         model.fit_pieces(source, engine, options.scale.n_bytes)
     training = model.training_
     assert training is not None  # noqa: S101  # it has just been trained
     model.training_ = replace(training, systems=source.systems)
     rows, messages = _rows(source, model, options, progress)
+    if n_lacking := training.results.get("n_without_quality"):
+        n = sum(training.counts.values())
+        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
+        messages = (*messages, Message("note", "", words))
+    if options.how_sure.units is not None:
+        model.no_errors = "the trials are read in pieces, and standard errors need all of them in memory"
     report = JoinReport(source.n_rows, 0, 0, 0)
     chosen = tuple(range(len(source.systems)))
     return Trained(model, chosen, rows, None, None, None, report, messages)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.speakers import SpeakersByName
-from deciban.engines.unit_facts import LookAtUnits, UnitFacts, UnitsFound
+from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import ShardSource

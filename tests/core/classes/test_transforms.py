@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 from deciban.core.classes import transforms as class_transforms
 from deciban.core.classes.transforms import TransformObjective, normalized, train_transform
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
 from support.many_classes import best_parameters, cross_entropy, masses, problem

@@ -89,13 +89,17 @@ def test_parts_counted_apart_are_the_whole(seed):
 
 
 @given(
-    SEEDS, st.sampled_from([(1, 1, 1), (2, 0, 64), (4, 3, 16), (4096, 1024, 1 << 18)]), st.sampled_from([0, 1, 4, 1000])
+    SEEDS,
+    st.sampled_from([(1, 1, 1, 1), (2, 0, 64, 5), (4, 3, 16, 1 << 17), (4096, 1024, 1 << 18, 7)]),
+    st.sampled_from([0, 1, 4, 1000]),
 )
 def test_they_are_what_counting_one_by_one_gives_in_any_steps(seed, steps, sparse):
     rng, tar, non = trials(seed)
     cuts, few = (tar, non) if rng.random() < 0.5 else (non, tar)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in zip(("_CUTS_PER_STEP", "_FEW_TRIALS", "_MOST_CUTS_PER_STEP"), steps, strict=True):
+        for name, value in zip(
+            ("_CUTS_PER_STEP", "_FEW_TRIALS", "_MOST_CUTS_PER_STEP", "_MOST_TRIALS"), steps, strict=True
+        ):
             patch.setattr(gaps, name, value)
         patch.setattr(gaps, "_SPARSE", sparse)
         found = CutCounts(cuts)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.survey import Survey, sample
 from support.many_classes import problem
 

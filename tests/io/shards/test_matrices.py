@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards import matrices
+from deciban.io.shards import cells
 from deciban.io.shards.opening import open_shards
 from support.sources import gathered, in_memory, write
 
@@ -15,7 +15,7 @@ zarr = pytest.importorskip("zarr", reason="zarr reads such folders, and is not i
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(matrices, "CELLS", 50)
+    monkeypatch.setattr(cells, "CELLS", 50)
 
 
 def made(rng, shape=(23, 17), dtype=np.float32):

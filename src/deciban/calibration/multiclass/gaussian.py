@@ -13,8 +13,9 @@ from deciban._validate import classes as _validate_classes
 from deciban.core.classes.gaussian import NOISE, ClassMoments, is_singular, log_densities
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
+from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
-from deciban.models.multiclass import NAMES, ClassModel, LabelledClasses
+from deciban.models.multiclass import NAMES, ClassModel
 from deciban.multiclass import cross_entropy
 from deciban.types import FloatArray, IntArray, ScoreArray
 

@@ -13,8 +13,9 @@ from deciban._validate import classes as _validate_classes
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
+from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
-from deciban.models.multiclass import NAMES, ClassMap, LabelledClasses
+from deciban.models.multiclass import NAMES, ClassMap
 from deciban.multiclass import cross_entropy, detection_llrs
 from deciban.types import FloatArray, ScoreArray
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban._validate.arrays import all_finite
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.separation import reachable
 from deciban.errors import InputError, TrialError
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray

@@ -19,9 +19,10 @@ from scipy.linalg import helmert, null_space
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.descent import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
-from deciban.core.training.multiclass_objective import ClassTrials, Errors, farthest_move
+from deciban.core.training.multiclass_objective import Errors, farthest_move
 from deciban.core.training.separation import refuse_infinite
 from deciban.core.training.survey import sample
 from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum

@@ -23,6 +23,9 @@ _CUTS_PER_STEP = 4096
 _FEW_TRIALS = 1024
 """Trials up to which more cuts are taken at once, as steps cost something, too."""
 
+_MOST_TRIALS = 1 << 17
+"""Trials that are added at once."""
+
 _MOST_CUTS_PER_STEP = 1 << 18
 
 _SPARSE = 4
@@ -89,10 +92,11 @@ class CutCounts:
                 if end - begun > _FEW_TRIALS or step >= _MOST_CUTS_PER_STEP or first + step >= len(self.cuts):
                     break
                 step *= 4
-            near = scores[begun:end]
+            near = scores[begun : min(end, begun + _MOST_TRIALS)]
             if len(near):
                 (self._add_sparse if _SPARSE * len(near) < len(cuts) else self._add_dense)(first, cuts, near)
-            begun, first = end, first + step
+            begun += len(near)
+            first += step if begun == end else 0
 
     def _add_dense(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
         """Count trials between the cut before ``first`` and the last of ``cuts``, or at these: cuts are looked up."""
@@ -105,9 +109,10 @@ class CutCounts:
         start, end = start[filled], left[filled]
         # Between the end of a gap and the next one may lie trials at a cut: they are a sum that is left out.
         ends = np.stack((start, end), axis=1).ravel()
-        sums = np.add.reduceat(near, ends[:-1], dtype=np.float64)[::2] if len(ends) else np.zeros(0)
+        doubles = near.astype(np.float64, copy=False)  # reduceat takes ten times as long to convert them itself
+        sums = np.add.reduceat(doubles, ends[:-1])[::2] if len(ends) else np.zeros(0)
         if len(ends) and end[-1] < len(near):
-            sums[-1] = near[start[-1] : end[-1]].sum(dtype=np.float64)
+            sums[-1] = doubles[start[-1] : end[-1]].sum()
         with self._lock:
             self.at[tied + first] += right[tied] - left[tied]
             self._fill(filled + first, end - start, (near[start], near[end - 1]), sums)
@@ -121,7 +126,7 @@ class CutCounts:
         if len(between):
             some, begins = near[between], _begins(place[between])
             gaps, counts = place[between][begins], np.diff(begins, append=len(between))
-            sums = np.add.reduceat(some, begins, dtype=np.float64)
+            sums = np.add.reduceat(some.astype(np.float64, copy=False), begins)
             ends = some[begins], some[begins + counts - 1]
         with self._lock:
             self.at[place[tied][at] + first] += np.diff(at, append=len(tied))
@@ -148,17 +153,24 @@ class CutCounts:
     def without(self, some: ScoreArray) -> CutCounts:
         """The counts of all but some trials, all of whose scores are cuts; they ascend."""
         found = CutCounts.__new__(CutCounts)
-        found.__setstate__(self.__getstate__())
-        own = self.empty()
-        own.add(some)
-        found.at = self.at - own.at
+        found.__dict__.update(self.__dict__)
+        found.at = self.at.copy()
+        for first in range(0, len(some), _CUTS_PER_BLOCK):
+            np.subtract.at(found.at, np.searchsorted(self.cuts, some[first : first + _CUTS_PER_BLOCK]), 1)
         return found
 
     def as_class(self) -> GapClass:
         """All trials as few weighted entries in ascending order."""
-        parts = [self._entries(first) for first in range(0, len(self.cuts), _CUTS_PER_BLOCK)]
-        scores, weights, unsure = (np.concatenate(part) for part in zip(*parts, strict=True))
-        cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(weights)))
+        n = sum(np.count_nonzero(self.between > k) for k in range(3)) + np.count_nonzero(self.at)
+        scores, weights, unsure = np.empty(n, self.cuts.dtype), np.empty(n, np.int64), np.empty(n, np.bool_)
+        upto = 0  # what is put together at the end would be there twice
+        for first in range(0, len(self.cuts), _CUTS_PER_BLOCK):
+            entries = self._entries(first)
+            for whole, part in zip((scores, weights, unsure), entries, strict=True):
+                whole[upto : upto + len(part)] = part
+            upto += len(entries[0])
+        cumulated = np.zeros(n + 1, np.int64)
+        np.cumsum(weights, out=cumulated[1:])
         return GapClass(scores, weights, cumulated, unsure, [])
 
     def _entries(self, first: int) -> tuple[ScoreArray, CountArray, BoolArray]:

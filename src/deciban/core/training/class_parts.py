@@ -1,4 +1,4 @@
-"""Trials of many classes that do not fit in memory; the way of two classes (`deciban.core.training.parts`)."""
+"""Trials of many classes that do not fit in memory; the way of two classes (`deciban.core.training.linear_parts`)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn
-from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.sums import F, Sums
 from deciban.types import BoolArray, FloatArray, ScoreArray
 

@@ -16,7 +16,7 @@ from scipy.special import expit
 from deciban.core.resampling.covariance import add_by_unit, require_several, sums_by_unit
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.kernels import kernel
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
 from deciban.core.training.samples import SAMPLE, sample
 from deciban.errors import InputError

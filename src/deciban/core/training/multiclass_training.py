@@ -15,9 +15,10 @@ from scipy.linalg import helmert
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.training.class_parts import ClassTrialsInParts, PartsOfClassTrials
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
 from deciban.core.training.moments import drawn_near, require_scales, standardization
-from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
+from deciban.core.training.multiclass_objective import ClassObjective
 from deciban.core.training.samples import SAMPLE
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
 from deciban.core.training.survey import Survey
@@ -110,16 +111,16 @@ def train_counted(
     trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
     if survey is None or survey.trials is not trials:
         survey = Survey(trials)
-    form: Any = {"ridge": ridge, "scale": scale, "offset": offset, "has_optimum": has_optimum}
-    return _trained(survey, certain, prior, counted.is_possible, **form)
+    form = {"ridge": ridge, "scale": scale, "offset": offset}
+    return _trained(survey, certain, prior, counted.is_possible, form, has_optimum=has_optimum)
 
 
 def train_parts(given: PartsOfClassTrials, *, ridge: float = 0.0, scale: bool = True, offset: bool = True) -> ClassFit:
     """`train_classes` of trials in parts, which know their prior and the names of their classes."""
     trials, certain = given.undecided(offset=offset)
     is_possible = given.prior > 0.0
-    form: Any = {"ridge": ridge, "scale": scale, "offset": offset, "has_optimum": False}
-    return _trained(Survey(trials), certain, given.prior[is_possible], is_possible, **form)
+    form = {"ridge": ridge, "scale": scale, "offset": offset}
+    return _trained(Survey(trials), certain, given.prior[is_possible], is_possible, form)
 
 
 def _trained(
@@ -127,14 +128,12 @@ def _trained(
     certain: float,
     prior: FloatArray,
     is_possible: BoolArray,
+    form: dict[str, Any],
     *,
-    ridge: float,
-    scale: bool,
-    offset: bool,
-    has_optimum: bool,
+    has_optimum: bool = False,
 ) -> ClassFit:
     """The optimum of undecided trials, of which others cost ``certain`` besides."""
-    trials = survey.trials
+    trials, ridge, scale, offset = survey.trials, form["ridge"], form["scale"], form["offset"]
     center, width = survey.standard if ridge == 0.0 else standardization(trials)
     if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
         width = np.ptp(center, axis=1)
@@ -143,7 +142,6 @@ def _trained(
     if np.any(factor != 1.0):
         survey = Survey(trials.scaled(factor))
         width, unit = width * factor, unit * factor
-    form = {"ridge": ridge, "scale": scale, "offset": offset}
     objective, found = _searched(survey, prior, width, unit, **form)
     if not found.converged and np.any(unit != width):  # far scores are wrong, and decide
         objective, found = _searched(survey, prior, width, width, **form)

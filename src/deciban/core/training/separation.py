@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.linear_objective import LinearObjective
+from deciban.core.training.linear_trials import Trials
 from deciban.core.training.sums import Ends
 from deciban.core.training.trust_region import Function, Minimum, pursued
 from deciban.errors import InputError

@@ -12,7 +12,7 @@ from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.blocks import length_bound
 from deciban.core.training.class_parts import ClassTrialsInParts
-from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.samples import SAMPLE
 from deciban.types import FloatArray
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from deciban._validate.arrays import all_finite
-from deciban.core.training.linear_objective import Trials, amount
+from deciban.core.training.linear_trials import Trials, amount
 from deciban.errors import InputError, TrialError
 from deciban.types import BoolArray, FloatArray
 

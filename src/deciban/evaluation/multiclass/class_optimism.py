@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import helmert
 
 from deciban.core.resampling.left_out import LeftOut
-from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
+from deciban.core.training.class_trials import ClassTrials
+from deciban.core.training.multiclass_objective import ClassObjective
 from deciban.core.training.trust_region import Minimum, minimize
 from deciban.evaluation.multiclass.summands import InTurn
 from deciban.multiclass.costs import calibrated_surprises

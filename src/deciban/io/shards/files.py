@@ -15,7 +15,7 @@ from deciban.errors import FormatError
 from deciban.io.formats import Options, bare_name
 from deciban.io.formats.parquet import described_together, folder_files, opened_file, partition_of
 from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.rows import ArrowRows, FileRows, ParquetRows, RowTable, opened_arrow, stamp_of
+from deciban.io.shards.rows import ArrowRows, FileRows, ParquetRows, RowTable, full_path, opened_arrow, stamp_of
 from deciban.io.source import PathLike, Source, display_name, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
@@ -125,7 +125,7 @@ def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[Fi
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
     own = source.name
     return schema, [
-        ParquetRows(str(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text)
+        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
@@ -138,7 +138,7 @@ def _opened_arrow(file: TableFile, name: str) -> tuple[pa.Schema, list[FileRows]
         opened = opened_arrow(str(file.path), schema.names[:1])
         counts = [opened.get_batch(at).num_rows for at in range(opened.num_record_batches)]
     return schema, [
-        ArrowRows(str(file.path), at, f"{name}, batch {at}", n_rows, stamp, file.partition)
+        ArrowRows(full_path(file.path), at, f"{name}, batch {at}", n_rows, stamp, file.partition)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]

@@ -15,9 +15,9 @@ from deciban.io.arrays.checked import read_header
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.hdf5_arrays import matrix_of_numbers, read_names, rows_of
-from deciban.io.shards.matrices import Cells, Matrix
+from deciban.io.shards.cells import Cells, Matrix
 from deciban.io.shards.pieces import Stamp
-from deciban.io.shards.rows import kept_open, stamp_of
+from deciban.io.shards.rows import full_path, kept_open, stamp_of
 from deciban.io.source import PathLike, Source, display_name
 from deciban.types import AnyArray
 
@@ -111,7 +111,7 @@ def _numpy(source: Source) -> Matrix:
         shape = shape[:1] if len(shape) == 2 and shape[1] == 1 else shape
         if offset + math.prod(shape) * kind.itemsize != source.size:
             raise FormatError(f"{source.name}: not as long as its header promises. Copy the file again.")
-    cells = NumpyCells(str(source.path), stamp, offset, kind, shape, is_fortran)
+    cells = NumpyCells(full_path(source.path), stamp, offset, kind, shape, is_fortran)
     return Matrix(source.name, cells, shape, kind, path=source.path, reading="npy")
 
 
@@ -169,7 +169,7 @@ def _dataset(
             f"{source.name}, {path}: has shape {shape}, but there are {len(names[0]):,} models and {len(names[1]):,} "
             "segments. Write the file again, as models x segments."
         )
-    cells, step = Hdf5Cells(str(source.path), stamp, path), dataset.chunks[0] if dataset.chunks else None
+    cells, step = Hdf5Cells(full_path(source.path), stamp, path), dataset.chunks[0] if dataset.chunks else None
     called = source.name if path in _SCORES else f"{source.name}, {path}"
     kind = np.dtype(dataset.dtype)
     return Matrix(called, cells, shape, kind, names, mask, is_mask, step, source.path, "hdf5")
@@ -224,7 +224,7 @@ def _zarr_array(path: str, own: str, array: Any, name: str) -> Matrix:
     kind = np.dtype(array.dtype)
     if kind.kind not in "biuf" or len(array.shape) not in (1, 2):
         raise FormatError(f"{name}: {kind} of shape {array.shape}. Expected numbers of rows and columns.")
-    cells = ZarrCells(path, stamp_of(Path(path) / own / _ZARR), own)
+    cells = ZarrCells(full_path(path), stamp_of(Path(path) / own / _ZARR), own)
     is_mask = {"scores": False, "trial_mask": True}.get(own)
     shape = tuple(map(int, array.shape))
     return Matrix(name, cells, shape, kind, None, None, is_mask, int(array.chunks[0]), path, "zarr")

@@ -12,7 +12,7 @@ from deciban._arrow import of_numpy
 from deciban.errors import InputError
 from deciban.io.contents import RowError
 from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.matrices import Matrix, blocks_of, mask_of, only
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.types import AnyArray
 

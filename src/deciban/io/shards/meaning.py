@@ -300,5 +300,6 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         units=units,
         log10=log10,
         converted=how.converted,
-        sides=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
+        sides={side: name for side, name in key.sides.items() if side != "side"},
+        named=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )

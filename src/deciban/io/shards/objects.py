@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import DecibanError, FormatError, InputError
+from deciban.io.shards.cells import ArrayCells, Matrix
 from deciban.io.shards.files import TableFile
-from deciban.io.shards.matrices import ArrayCells, Matrix
 from deciban.io.shards.spilling import write_batches
 from deciban.trials.frames.columns import as_table
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from deciban.errors import FormatError, InputError
 from deciban.io.shards.beside import beside
+from deciban.io.shards.cells import Matrix
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import Question, joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
-from deciban.io.shards.matrices import Matrix, matrix_source
+from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
 from deciban.io.shards.pieces import ShardSource
@@ -130,7 +131,7 @@ def _source_of_tables(
         is_double=made.is_double or (how.converted is not None and is_classes),
         has_units=layout.has_units,
         has_weights=layout.weights is not None,
-        sides=tuple(layout.sides),
+        sides=tuple(layout.named),
         log10=layout.log10,
         messages=tuple(messages),
         paths=tuple(path for one in tables for path in one.paths),

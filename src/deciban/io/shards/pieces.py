@@ -7,7 +7,7 @@ writes a `Piece` and a function that lists them. Pieces are small and can be sen
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
-from deciban.types import AnyArray, CountArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Wanted:
     systems : tuple of int
         Positions of the systems whose scores are wanted.
     truth, units, weight : bool
+    quality : tuple of str
+        Arguments of fusions, as in `Chunk`.
     names : bool
         Numbers of the names of both sides.
     """
@@ -36,6 +38,7 @@ class Wanted:
     truth: bool = False
     units: bool = False
     weight: bool = False
+    quality: tuple[str, ...] = ()
     names: bool = False
 
 
@@ -51,6 +54,9 @@ class Chunk:
         Whether targets (bool), or which class (int64).
     units : TrialUnits or None
     weight : (n,) array or None
+    quality : mapping of str to (n, n_measures) array, or None
+        Quality measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where
+        there is none.
     names : pair of (n,) uint64 arrays or None
         A number for the name of each side of a trial, the same for the same name; see
         `deciban.core.resampling.units.keys_of`.
@@ -60,6 +66,7 @@ class Chunk:
     truth: AnyArray | None = None
     units: TrialUnits | None = None
     weight: CountArray | None = None
+    quality: Mapping[str, FloatArray] | None = None
     names: tuple[Keys, Keys] | None = None
 
 
@@ -122,6 +129,8 @@ class ShardSource:
         Whether pieces can say them.
     sides : tuple of str
         Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
+    quality : tuple of str
+        Which quality measures there are, as in `Chunk`.
     messages : tuple of Message
         What was read and assumed.
     paths : tuple
@@ -142,6 +151,7 @@ class ShardSource:
     has_units: bool = False
     has_weights: bool = False
     sides: tuple[str, ...] = ()
+    quality: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
     kept: Any = None

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban.errors import FormatError
 from deciban.io.library_errors import only_format_errors
 from deciban.io.shards.pieces import Stamp, changed
 from deciban.io.source import PathLike
@@ -26,6 +27,11 @@ def stamp_of(path: PathLike) -> Stamp:
     """By what a file will be known again."""
     known = Path(path).stat()
     return Stamp(known.st_size, known.st_mtime_ns)
+
+
+def full_path(path: PathLike) -> str:
+    """Where a file is, also for a process with another working directory."""
+    return str(Path(path).absolute())
 
 
 def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more: object) -> Any:
@@ -50,8 +56,11 @@ def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more
     """
     try:
         is_same = stamp_of(path) == stamp
-    except FileNotFoundError:
-        is_same = False
+    except FileNotFoundError as error:
+        raise FormatError(
+            f"{name}: changed while it was read: {path} is not there any more, or not on the machine that reads it. "
+            "Files must lie where all workers of a cluster see them under the same path."
+        ) from error
     if not is_same:
         raise changed(name)
     opened: OrderedDict[Any, Any] = _OPEN.__dict__.setdefault("files", OrderedDict())

@@ -31,7 +31,7 @@ from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
 from deciban.workflows.options import Figures, KindName, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.unit_facts import UnitsFound
+    from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
     from deciban.io.shards.pieces import ShardSource
 

@@ -42,7 +42,7 @@ from deciban.workflows.kinds.class_units import (
 from deciban.workflows.options import Figures, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.unit_facts import UnitsFound
+    from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
     from deciban.io.shards.pieces import ShardSource
 
@@ -186,7 +186,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
         """None: every segment would be one, and there are as many as do not fit in memory."""
-        from deciban.engines.unit_facts import UnitsFound
+        from deciban.engines.unit_survey import UnitsFound
 
         words = "none, and no intervals: every segment would be one, and these are too many. --units names others"
         return UnitsFound(None, None, (Message("units", "", words),))

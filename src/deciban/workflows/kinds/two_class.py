@@ -37,7 +37,7 @@ from deciban.workflows.kinds.two_columns import read_two_classes, read_two_colum
 from deciban.workflows.options import Figures, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.unit_facts import UnitsFound
+    from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
     from deciban.io.shards.pieces import ShardSource
 
@@ -136,7 +136,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """Speakers, found from target trials as of trials in memory."""
-        from deciban.engines.unit_facts import UnitsFound, speakers_in_pieces
+        from deciban.engines.unit_survey import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
             return UnitsFound(None, None, (Message("units", "", _NO_SPEAKERS),))

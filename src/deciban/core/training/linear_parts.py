@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.training.drawn import Drawn
-from deciban.core.training.linear_objective import Trials
+from deciban.core.training.linear_trials import Trials
 from deciban.core.training.sums import Ends, F
 from deciban.core.training.verdicts import Amounts, Pair, undecided
 from deciban.types import BoolArray

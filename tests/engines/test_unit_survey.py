@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deciban.core.resampling.unit_notes import are_alike, has_common_unit
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
-from deciban.engines.unit_facts import ClassFacts, LookAtUnits, UnitFacts
+from deciban.engines.unit_survey import ClassFacts, LookAtUnits, UnitFacts
 from support.shards import source_of
 
 

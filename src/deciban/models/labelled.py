@@ -1,0 +1,99 @@
+"""Checked trials of two classes, as calibrators take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from deciban._validate import arrays as _validate
+from deciban.core.ranks.hull import Pav
+from deciban.core.training.linear_trials import Trials
+from deciban.errors import InputError
+from deciban.io.shards.pieces import Chunk
+from deciban.metrics.ranks import pav
+from deciban.models.in_pieces import Form
+from deciban.models.score_model import LabelledTrials
+from deciban.types import BoolArray, CountArray, ScoreArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled(LabelledTrials):
+    """Checked scores of both classes.
+
+    Attributes
+    ----------
+    score : (n_trials,) array
+    is_target : (n_trials,) bool array
+    weight : (n_trials,) array, optional
+        Weight of each trial: whole numbers as int64, else float64.
+    """
+
+    score: ScoreArray
+    is_target: BoolArray
+    weight: CountArray | None = None
+
+    @classmethod
+    def of(cls, scores: ArrayLike, is_target: ArrayLike, sample_weight: ArrayLike | None = None) -> Labelled:
+        """Check what a user passed.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, lengths differ, labels are no booleans, or a class is empty or weightless.
+        """
+        score = _validate.scores(scores, "scores")
+        return cls(score, *_validate.labels(is_target, sample_weight, len(score)))
+
+    @classmethod
+    def of_piece(cls, chunk: Chunk) -> Labelled:
+        """The trials of a piece of a source of one system; a class may be missing."""
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return cls(chunk.scores[0], chunk.truth, chunk.weight)
+
+    @property
+    def counting(self) -> Labelled:
+        """Without the trials of weight 0."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.take(self.weight > 0)
+
+    def linear(self, form: Form) -> Trials:
+        """Trials to train weights of columns on."""
+        columns, base = form([self.score])
+        return Trials.of(columns, self.is_target, weights=self.float_weight, base=base)
+
+    @property
+    def pav(self) -> Pav:
+        """PAV blocks of the scores."""
+        return pav(**self.as_sets(self.score))
+
+    def look(self, look: Callable[[Labelled], Any]) -> Any:
+        """What a look at them finds."""
+        return look(self)
+
+    def take(self, rows: BoolArray) -> Labelled:
+        """Some of the trials.
+
+        Raises
+        ------
+        InputError
+            If a class is empty then.
+        """
+        is_target, weight = self.is_target[rows], None if self.weight is None else self.weight[rows]
+        for truth, name in ((True, "target"), (False, "non-target")):
+            if not (is_target == truth).any():
+                raise InputError(f"is_target: no {name} is left.")
+        return Labelled(self.score[rows], is_target, weight)
+
+    @property
+    def tar(self) -> ScoreArray:
+        """Scores of targets."""
+        return self.score[self.is_target]
+
+    @property
+    def non(self) -> ScoreArray:
+        """Scores of non-targets."""
+        return self.score[~self.is_target]

@@ -1,0 +1,46 @@
+"""What the page on clusters shows runs, and prints what it says."""
+
+import ast
+import logging
+import re
+import textwrap
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from support.pages import page, run_python
+
+distributed = pytest.importorskip("distributed", reason="needs dask and distributed")
+
+PAGE = page("cluster.md")
+COMMANDS = re.findall(r"^    (deciban .*)$", PAGE, flags=re.MULTILINE)
+
+
+def test_code_of_the_page_prints_what_the_page_says():
+    assert run_python(PAGE) == 1
+
+
+def test_what_needs_a_cluster_to_run_is_python_at_least():
+    blocks = re.findall(r"(?:^(?:    .*)?\n)+", PAGE, flags=re.MULTILINE)
+    programs = [block for block in blocks if "import deciban" in block]
+    assert len(programs) == 2
+    for program in programs:
+        ast.parse(textwrap.dedent(program))
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_page_run(line, tmp_path, deciban):
+    rng = np.random.default_rng(2)
+    label = rng.random(20_000) < 0.1
+    score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
+    (tmp_path / "trials").mkdir()
+    pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "trials" / "part.parquet")
+    line = line.replace("/shared/", f"{tmp_path}/")
+    if "tcp://" not in line:
+        assert deciban(line, tmp_path)
+        return
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **quiet) as cluster:
+        assert deciban(re.sub(r"tcp://\S+", cluster.scheduler_address, line), tmp_path)

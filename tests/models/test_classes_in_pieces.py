@@ -1,0 +1,145 @@
+"""Models of many classes trained on trials in pieces: what they are in memory, with the same refusals."""
+
+import numpy as np
+import pytest
+
+from deciban.calibration import (
+    GaussianBackend,
+    MulticlassCalibrator,
+    MulticlassScaleCalibrator,
+    MulticlassShiftCalibrator,
+)
+from deciban.core.training import class_parts
+from deciban.engines.threads import Threads
+from deciban.errors import DecibanWarning, InputError
+from deciban.fusion import MulticlassFusion
+from models.test_in_pieces import Counting
+from support.shards import Apart, source_of
+
+MEMORY = 1 << 28
+SAME = {"rtol": 1e-9, "atol": 1e-10}
+NAMES = ("cat", "dog", "eel", "fox")
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    """A sample that is far from all trials."""
+    monkeypatch.setattr(class_parts, "_DRAWN", 2000)
+
+
+def trials(rng, n=6000, n_systems=2):
+    """Log-likelihoods of systems, (n_systems, n, n_classes), and classes."""
+    label = rng.choice(4, n, p=(0.4, 0.3, 0.2, 0.1))
+    return np.array([rng.normal(size=(n, 4)) * (1 + k) + 1.7 * np.eye(4)[label] for k in range(n_systems)]), label
+
+
+def pieces_of(systems, label, rng):
+    one = len(systems) == 1
+    return source_of(systems[0] if one else systems, label, rng, systems=("A", "B")[: len(systems)], classes=NAMES)
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize(
+    "asked", [{}, {"ridge": 0.2}, {"prior": [0.1, 0.2, 0.3, 0.4]}, {"prior": [0.5, 0.5, 0, 0]}, {"offsets": False}]
+)
+def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(asked):
+    rng = np.random.default_rng(1)
+    systems, label = trials(rng)
+    here = MulticlassFusion(**asked).fit(np.moveaxis(systems, 0, 1), label, classes=NAMES)
+    engine = Counting()
+    there = MulticlassFusion(**asked).fit_pieces(pieces_of(systems, label, rng), engine, MEMORY)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
+    np.testing.assert_allclose(there.penalized_objective_, here.penalized_objective_, rtol=1e-12)
+    assert (there.training_.fingerprint, there.training_.counts) == (here.training_.fingerprint, here.training_.counts)
+    assert there.classes_ == here.classes_ == NAMES
+    standardizing = 3 if "ridge" in asked else 0
+    assert engine.n_passes <= 1 + standardizing + 4
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("model", [MulticlassCalibrator(), MulticlassScaleCalibrator(), MulticlassShiftCalibrator()])
+@pytest.mark.parametrize("infinite", [False, True])
+def test_calibrations_are_those_of_training_in_memory(model, infinite):
+    rng = np.random.default_rng(2)
+    systems, label = trials(rng, n_systems=1)
+    if infinite:  # classes that are out of the question, and trials that are decided
+        rows = rng.choice(len(label), 60, replace=False)
+        systems[0][rows, (label[rows] + 1) % 4] = -np.inf
+        systems[0][rows[:20]] = -np.inf
+        systems[0][rows[:20], label[rows[:20]]] = 0.0
+    here = type(model)(**model.settings).fit(systems[0], label, classes=NAMES)
+    there = model.fit_pieces(pieces_of(systems, label, rng), Threads(2), MEMORY)
+    np.testing.assert_allclose(there.scale_, here.scale_, **SAME)
+    np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
+    np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-12)
+    assert there.training_.fingerprint == here.training_.fingerprint
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_passes_can_be_sent_to_other_processes():
+    rng = np.random.default_rng(7)
+    systems, label = trials(rng)
+    source = pieces_of(systems, label, rng)
+    one, other = (MulticlassFusion(ridge=0.1).fit_pieces(source, engine, MEMORY) for engine in (Threads(), Apart()))
+    np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-10)
+    np.testing.assert_allclose(other.offset_, one.offset_, rtol=1e-9, atol=1e-12)
+    assert other.training_.fingerprint == one.training_.fingerprint
+
+
+def refusals(model, systems, label, rng):
+    """What training in memory says, and training in pieces."""
+    told = []
+    table = np.moveaxis(systems, 0, 1) if model.is_fusion else systems[0]
+    source = pieces_of(systems, label, rng)
+    ways = (lambda m: m.fit(table, label, classes=NAMES), lambda m: m.fit_pieces(source, Threads(), MEMORY))
+    for train in ways:
+        with pytest.raises(InputError) as caught:
+            train(type(model)(**model.settings))
+        told.append(str(caught.value))
+    return told
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_what_cannot_be_trained_is_refused_with_the_same_words():
+    rng = np.random.default_rng(3)
+    systems, label = trials(rng)
+    apart = 0.1 * systems[:1] + 3.0 * np.eye(4)[label]
+    here, there = refusals(MulticlassCalibrator(), apart, label, rng)
+    assert here == there
+    assert "separated" in here
+    here, there = refusals(MulticlassFusion(), np.concatenate((apart, systems[:1])), label, rng)
+    assert here == there
+    here, there = refusals(MulticlassCalibrator(), np.ones((1, *systems.shape[1:])), label, rng)
+    assert here == there
+    lacking = np.where(label == 3, 0, label)
+    here, there = refusals(MulticlassFusion(), systems, lacking, rng)
+    assert here == there
+    assert "fox" in here
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_scores_that_favour_others_get_scale_0():
+    rng = np.random.default_rng(4)
+    systems, label = trials(rng, n_systems=1)
+    with pytest.warns(DecibanWarning, match="the best scale that is not negative is 0"):
+        there = MulticlassCalibrator().fit_pieces(pieces_of(-systems, label, rng), Threads(), MEMORY)
+    assert there.scale_ == 0.0
+
+
+def test_a_true_class_that_is_ruled_out_is_named_by_piece_and_number():
+    rng = np.random.default_rng(5)
+    systems, label = trials(rng, n=200)
+    systems[0, 7, label[7]] = -np.inf
+    words = r"rule out the true class of 1 trials, the first is trial \d+ of piece \d, of class \d \('\w+'\): whatever"
+    with pytest.raises(InputError, match=words):
+        MulticlassFusion().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+
+
+def test_models_that_need_all_trials_in_memory_say_so():
+    rng = np.random.default_rng(6)
+    systems, label = trials(rng, n=100, n_systems=1)
+    with pytest.raises(InputError, match="needs all trials in memory"):
+        GaussianBackend().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+    with pytest.raises(InputError, match="two classes, and the model is of many"):
+        MulticlassFusion().fit_pieces(source_of(rng.normal(size=9), np.arange(9) > 4, rng), Threads(), MEMORY)

@@ -1,0 +1,303 @@
+"""Models of two classes trained on trials in pieces: what they are in memory, in few passes, with the same refusals."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban.calibration import (
+    AffineCalibrator,
+    BetaCalibrator,
+    GaussianCalibrator,
+    PavCalibrator,
+    ScaleCalibrator,
+    ShiftCalibrator,
+)
+from deciban.core.training import linear_parts
+from deciban.engines.threads import Threads
+from deciban.errors import DecibanWarning, InputError
+from deciban.fusion import LinearFusion, SubsetFusion
+from deciban.io.shards.pieces import ShardSource
+from support.shards import Apart, ArrayPiece, source_of
+
+MEMORY = 1 << 28
+SAME = {"rtol": 1e-9, "atol": 1e-10}
+
+
+class Counting(Threads):
+    """Threads that count passes."""
+
+    n_passes = 0
+
+    def run(self, work, pieces):
+        """See `Threads`."""
+        self.n_passes += 1
+        return super().run(work, pieces)
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    """A sample that is far from all trials."""
+
+    def taken(self, trials):
+        return linear_parts.FirstLook.of(trials, self.alpha, self.beta, size=2000)
+
+    monkeypatch.setattr(linear_parts._Taken, "__call__", taken)
+
+
+def systems(rng, n=20_000, n_systems=3, *, share=0.2):
+    """Scores of systems with common errors, and truth."""
+    truth = rng.random(n) < share
+    common = rng.normal(size=n)
+    scores = [common + (1.0 + 0.3 * k) * rng.normal(size=n) + np.where(truth, 1.5, -1.5) for k in range(n_systems)]
+    return np.column_stack(scores), truth
+
+
+def weighted(source, weight_of):
+    """The same source with weights of trials, which their first scores decide."""
+    pieces = [
+        ArrayPiece(one.name, one.n_rows, one.scores, one.truth, None, weight_of(one.scores[0])) for one in source.pieces
+    ]
+    return ShardSource(source.name, tuple(pieces), source.systems, has_weights=True)
+
+
+def names(n):
+    return tuple(f"system {k}" for k in range(n))
+
+
+RULES = [(1.0, 1.0), (0.5, 0.5), (2.0, 2.0), (2.0, 1.0), (1.5, 0.7), (0.3, 1.0)]
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize(("alpha", "beta"), RULES)
+@pytest.mark.parametrize("p_target", [0.5, 0.02])
+def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(alpha, beta, p_target):
+    rng = np.random.default_rng(1)
+    scores, truth = systems(rng)
+    engine, settings_ = Counting(), {"alpha": alpha, "beta": beta, "p_target": p_target}
+    here = LinearFusion(**settings_).fit(scores, truth)
+    there = LinearFusion(**settings_).fit_pieces(source_of(scores.T, truth, rng, systems=names(3)), engine, MEMORY)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
+    np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-12)
+    assert there.training_.fingerprint == here.training_.fingerprint
+    assert there.training_.counts == here.training_.counts
+    assert set(there.training_.results) == set(here.training_.results)
+    assert engine.n_passes <= 1 + 6  # the sample is small
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (2.0, 1.0), (0.5, 0.5)])
+def test_four_passes_after_the_sample_are_enough(alpha, beta):
+    rng = np.random.default_rng(1)
+    scores, truth = systems(rng, 700_000, share=0.4)
+    engine = Counting()
+    model = LinearFusion(alpha=alpha, beta=beta, p_target=0.02)
+    model.fit_pieces(source_of(scores.T, truth, rng, systems=names(3)), engine, MEMORY)
+    assert engine.n_passes <= 1 + 4
+    assert model.training_.results["passes"] == engine.n_passes - 1
+    assert model.training_.results["gradient_norm"] < 1e-6
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_a_penalty_counts_the_same_standard_deviations():
+    rng = np.random.default_rng(2)
+    scores, truth = systems(rng)
+    here = LinearFusion(ridge=0.3).fit(scores, truth)
+    there = LinearFusion(ridge=0.3).fit_pieces(source_of(scores.T, truth, rng, systems=names(3)), Threads(), MEMORY)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    np.testing.assert_allclose(there.standardized_weights_, here.standardized_weights_, **SAME)
+    np.testing.assert_allclose(there.penalized_objective_, here.penalized_objective_, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("model", [AffineCalibrator(), ShiftCalibrator(), ScaleCalibrator(), AffineCalibrator(alpha=2)])
+def test_calibrations_are_those_of_training_in_memory(model):
+    rng = np.random.default_rng(3)
+    scores, truth = systems(rng, n_systems=1)
+    here = type(model)(**model.settings).fit(scores[:, 0], truth)
+    there = model.fit_pieces(source_of(scores[:, 0], truth, rng), Threads(2), MEMORY)
+    np.testing.assert_allclose((there.scale_, there.offset_), (here.scale_, here.offset_), **SAME)
+    assert there.training_.fingerprint == here.training_.fingerprint
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_beta_calibration_of_probabilities(sign):
+    rng = np.random.default_rng(4)
+    scores, truth = systems(rng, n_systems=1)
+    probability = 1.0 / (1.0 + np.exp(-sign * np.abs(scores[:, 0]) ** 1.3 * np.sign(scores[:, 0])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecibanWarning)
+        here = BetaCalibrator().fit(probability, truth)
+        there = BetaCalibrator().fit_pieces(source_of(probability, truth, rng), Threads(), MEMORY)
+    np.testing.assert_allclose((there.a_, there.b_, there.c_), (here.a_, here.b_, here.c_), **SAME)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1.0])
+def test_pav_has_the_same_blocks_to_the_bit(smoothing):
+    rng = np.random.default_rng(5)
+    scores, truth = systems(rng, n_systems=1)
+    rounded = scores[:, 0].round(1)
+    here = PavCalibrator(smoothing=smoothing).fit(rounded, truth)
+    there = PavCalibrator(smoothing=smoothing).fit_pieces(source_of(rounded, truth, rng), Threads(), MEMORY)
+    for name in ("low_", "high_", "llr_"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+    assert there.training_ == here.training_
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), n_pieces=st.integers(1, 9), infinite=st.booleans(), has_weights=st.booleans())
+def test_any_pieces_with_ties_infinities_and_weights(seed, n_pieces, infinite, has_weights):
+    rng = np.random.default_rng(seed)
+    scores, truth = systems(rng, n=600, n_systems=2)
+    scores = scores.round(1)
+    if infinite:
+        scores[rng.random(600) < 0.05, 0] = np.inf
+        scores[np.isinf(scores[:, 0]) & ~truth, 0] = -np.inf
+    source = source_of(scores.T, truth, rng, n_pieces=n_pieces, systems=names(2))
+    weight = None
+    if has_weights:
+        source = weighted(source, _weight_of)
+        weight = _weight_of(scores[:, 0])
+    here = LinearFusion(p_target=0.1).fit(scores, truth, sample_weight=weight)
+    there = LinearFusion(p_target=0.1).fit_pieces(source, Threads(2), MEMORY)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
+    assert there.training_.fingerprint == here.training_.fingerprint
+
+
+def _weight_of(scores):
+    return np.where(np.isinf(scores), 1.0, np.floor(np.abs(np.nan_to_num(scores, posinf=1.0, neginf=1.0))))
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_the_order_of_pieces_and_the_number_of_threads_change_nothing_that_counts():
+    rng = np.random.default_rng(6)
+    scores, truth = systems(rng)
+    source = source_of(scores.T, truth, rng, n_pieces=12, systems=names(3))
+    back = ShardSource(source.name, source.pieces[::-1], source.systems)
+    one, other = (LinearFusion().fit_pieces(s, Threads(n), MEMORY) for s, n in ((source, 1), (back, 3)))
+    np.testing.assert_allclose(one.weights_, other.weights_, rtol=1e-13)
+    assert one.training_.results["objective"] == pytest.approx(other.training_.results["objective"], rel=1e-15)
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_passes_can_be_sent_to_other_processes():
+    rng = np.random.default_rng(15)
+    scores, truth = systems(rng, n_systems=2)
+    probability = 1.0 / (1.0 + np.exp(-scores[:, 0]))
+    for model, table in (
+        (LinearFusion(ridge=0.1), scores),
+        (LinearFusion(alpha=2.0), scores),
+        (ShiftCalibrator(), scores[:, 0]),
+        (BetaCalibrator(), probability),
+        (PavCalibrator(), probability.round(2)),
+    ):
+        known = {"systems": names(2)} if table.ndim > 1 else {}
+        source = source_of(table.T, truth, rng, **known)
+        one, other = (type(model)(**model.settings).fit_pieces(source, e, MEMORY) for e in (Threads(), Apart()))
+        for name in model.parameter_schema:
+            np.testing.assert_allclose(getattr(other, f"{name}_"), getattr(one, f"{name}_"), rtol=1e-9, atol=1e-12)
+        assert other.training_.fingerprint == one.training_.fingerprint
+
+
+def refusals(model, scores, truth, rng, **known):
+    """What training in memory says, and training in pieces."""
+    told = []
+    table = scores if model.is_fusion else scores[:, 0]
+    source = source_of(scores.T if model.is_fusion else scores[:, 0], truth, rng, **known)
+    for train in (lambda m: m.fit(table, truth), lambda m: m.fit_pieces(source, Threads(), MEMORY)):
+        with pytest.raises(InputError) as caught:
+            train(type(model)(**model.settings))
+        told.append(str(caught.value))
+    return told
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("rule", [(1.0, 1.0), (2.0, 2.0)])
+def test_separated_classes_are_refused_with_the_same_words(rule):
+    rng = np.random.default_rng(7)
+    scores, truth = systems(rng, n_systems=2)
+    scores[:, 1] = np.where(truth, 3.0, -3.0) - 0.5 * scores[:, 0] + 0.1 * rng.normal(size=len(truth))
+    model = LinearFusion(alpha=rule[0], beta=rule[1])
+    here, there = refusals(model, scores, truth, rng, systems=names(2))
+    assert here == there
+    assert "separated" in here
+    here, there = refusals(AffineCalibrator(), np.where(truth, 1.0, -1.0)[:, None] + 0.1 * scores, truth, rng)
+    assert here == there
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_one_trial_in_the_wrong_place_makes_an_optimum_that_the_sample_did_not_know():
+    rng = np.random.default_rng(8)
+    truth = np.arange(20_000) < 10_000
+    scores = np.where(truth, 1.0, -1.0) + rng.uniform(-0.5, 0.5, len(truth))
+    scores[5] = -0.8
+    here = AffineCalibrator().fit(scores, truth)
+    there = AffineCalibrator().fit_pieces(source_of(scores, truth, rng), Threads(), MEMORY)
+    np.testing.assert_allclose((there.scale_, there.offset_), (here.scale_, here.offset_), rtol=1e-8)
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_constant_and_duplicate_systems():
+    rng = np.random.default_rng(9)
+    scores, truth = systems(rng)
+    table = np.column_stack((scores[:, 0], scores[:, 0], np.full(len(truth), 0.25), scores[:, 1]))
+    here = LinearFusion().fit(table, truth)
+    there = LinearFusion().fit_pieces(source_of(table.T, truth, rng, systems=names(4)), Threads(), MEMORY)
+    np.testing.assert_allclose(there.weights_, here.weights_, rtol=1e-7, atol=1e-9)
+    assert there.weights_[2] == 0.0
+    assert "systems say the same" in there.training_.results["status"]
+    here, there = refusals(AffineCalibrator(), np.full((len(truth), 1), 0.25), truth, rng)
+    assert here == there
+
+
+def test_data_of_one_class_are_refused():
+    rng = np.random.default_rng(10)
+    for truth, kind in ((np.zeros(50, bool), "target"), (np.ones(50, bool), "non-target")):
+        here, there = refusals(AffineCalibrator(), rng.normal(size=(50, 1)), truth, rng)
+        assert here == there
+        assert f"none of the 50 trials is a {kind}" in here
+
+
+def test_infinite_scores_of_the_wrong_class_are_named_by_piece_and_number():
+    rng = np.random.default_rng(11)
+    scores, truth = systems(rng, n=300, n_systems=1)
+    scores[np.flatnonzero(truth)[3], 0] = -np.inf
+    source = source_of(scores[:, 0], truth, rng)
+    with pytest.raises(InputError, match=r"1 target trials score -inf, the first is trial \d+ of piece \d: whatever"):
+        AffineCalibrator().fit_pieces(source, Threads(), MEMORY)
+    # A rule that does not punish them without limit counts what they cost.
+    here = AffineCalibrator(alpha=2.0).fit(scores[:, 0], truth)
+    there = AffineCalibrator(alpha=2.0).fit_pieces(source, Threads(), MEMORY)
+    np.testing.assert_allclose((there.scale_, there.objective_), (here.scale_, here.objective_), **SAME)
+
+
+def test_infinite_scores_against_the_sign_of_a_weight_are_refused():
+    rng = np.random.default_rng(12)
+    scores, truth = systems(rng, n=500, n_systems=2)
+    scores[:, 1] = 0.9 * scores[:, 0] - np.where(truth, 2.0, -2.0) + 0.5 * rng.normal(size=500)
+    scores[np.flatnonzero(truth)[0], 1] = np.inf
+    here, there = refusals(LinearFusion(), scores, truth, rng, systems=names(2))
+    assert here == there
+
+
+def test_models_that_need_all_trials_in_memory_say_so():
+    rng = np.random.default_rng(13)
+    scores, truth = systems(rng, n=100, n_systems=1)
+    source = source_of(scores[:, 0], truth, rng)
+    for model in (GaussianCalibrator(), SubsetFusion(missing="subset")):
+        with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
+            model.fit_pieces(source, Threads(), MEMORY)
+
+
+def test_a_calibration_takes_one_system_of_two_classes():
+    rng = np.random.default_rng(14)
+    scores, truth = systems(rng, n=100, n_systems=2)
+    with pytest.raises(InputError, match="takes one system, and arrays holds system 0, system 1"):
+        AffineCalibrator().fit_pieces(source_of(scores.T, truth, rng, systems=names(2)), Threads(), MEMORY)
+    many = source_of(scores, truth.astype(int), rng, classes=("a", "b"))
+    with pytest.raises(InputError, match="many classes, and the model is of two"):
+        AffineCalibrator().fit_pieces(many, Threads(), MEMORY)

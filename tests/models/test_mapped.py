@@ -1,0 +1,53 @@
+"""What a model makes of trials in pieces."""
+
+import numpy as np
+import pytest
+
+from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
+from deciban.errors import InputError
+from deciban.fusion import LinearFusion
+from deciban.io.shards.pieces import Wanted
+from deciban.models.mapped import mapped
+from support.shards import source_of
+
+
+def values_of(source, *, systems=(0,)):
+    chunks = [one.read(Wanted(systems, truth=True)) for one in source.pieces]
+    return np.concatenate([one.scores[0] for one in chunks]), np.concatenate([one.truth for one in chunks])
+
+
+def test_pieces_hold_what_transform_gives():
+    rng = np.random.default_rng(1)
+    scores, truth = rng.normal(size=(300, 2)), rng.random(300) < 0.3
+    fusion = LinearFusion().fit(scores, truth)
+    found = mapped(source_of(scores.T, truth, rng, systems=("A", "B")), fusion, "fusion")
+    llr, label = values_of(found)
+    assert (found.systems, found.is_double, found.n_rows) == (("fusion",), True, 300)
+    np.testing.assert_array_equal(np.sort(llr[label]), np.sort(fusion.transform(scores)[truth]))
+    np.testing.assert_array_equal(np.sort(llr[~label]), np.sort(fusion.transform(scores)[~truth]))
+    assert found.pieces[0].read(Wanted((), truth=True)).scores == ()
+
+
+def test_calibrations_of_two_and_of_many_classes():
+    rng = np.random.default_rng(2)
+    truth = np.arange(50) < 20
+    scores = (rng.normal(size=50) + truth).astype(np.float32)
+    model = AffineCalibrator().fit(scores, truth)
+    llr, _ = values_of(mapped(source_of(scores, truth, rng), model, "calibrated"))
+    np.testing.assert_array_equal(np.sort(llr), np.sort(model.transform(scores)))
+    loglik, label = rng.normal(size=(90, 3)), np.arange(90) % 3
+    loglik[np.arange(90), label] += 1.0
+    many = MulticlassScaleCalibrator().fit(loglik, label)
+    found, _ = values_of(mapped(source_of(loglik, label, rng, classes=("a", "b", "c")), many, "calibrated"))
+    np.testing.assert_array_equal(np.sort(found, axis=0), np.sort(many.transform(loglik), axis=0))
+
+
+def test_a_trial_that_the_model_refuses_is_named_by_piece_and_number():
+    rng = np.random.default_rng(3)
+    scores, truth = rng.normal(size=(40, 2)), rng.random(40) < 0.5
+    fusion = LinearFusion(ridge=0.1).fit(scores + np.where(truth, 0.3, -0.3)[:, None], truth)
+    fusion.weights_ = np.array([1.0, 1.0])
+    scores[3] = np.inf, -np.inf
+    source = mapped(source_of(scores.T, truth, rng, n_pieces=1, systems=("A", "B")), fusion, "fusion")
+    with pytest.raises(InputError, match=r"contradict each other .*, the first is trial \d+ of piece"):
+        values_of(source)
