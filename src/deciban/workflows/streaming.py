@@ -170,8 +170,7 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             asked["by_unit"] = None if resampling is None else (units.of_system(at), resampling)
             found.append(evaluate_system(source, engine, memory, **asked))
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
-    said = [Message("note", source.name, words)]
-    if source.has_weights:
-        said.append(Message("weights", source.name, f"column {options.reading.weights!r}"))
+    said = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
+    said += [*units.messages, Message("note", source.name, words)]
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
-    return Results(tuple(found), report, (*source.messages, *said, *units.messages))
+    return Results(tuple(found), report, (*source.messages, *said))
