@@ -1,5 +1,6 @@
 """Passes on a real cluster of two processes, one of which is killed in the middle of them."""
 
+import contextlib
 import json
 import logging
 import os
@@ -26,6 +27,7 @@ from deciban.evaluation.two_class import evaluation_of
 from deciban.steps import heard_by
 from support.pieces import held, some_trials
 
+dask = pytest.importorskip("dask", reason="needs dask and distributed")
 distributed = pytest.importorskip("distributed", reason="needs dask and distributed")
 
 MEMORY = 1 << 28
@@ -35,8 +37,11 @@ MEMORY = 1 << 28
 def cluster():
     """Two processes that are started again when they end."""
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
-    with distributed.LocalCluster(n_workers=2, memory_limit="1GB", **quiet) as made:
+    made = distributed.LocalCluster(n_workers=2, memory_limit="1GB", **quiet)
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}):  # a busy machine starts some slowly
         yield made
+    with contextlib.suppress(KeyError):  # of a worker that was lost before the cluster had heard of it
+        made.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +51,9 @@ def connected(cluster):
 
 
 @pytest.fixture
-def client(connected):
+def client(cluster, connected):
     """Of two workers, also after a test that ended some."""
+    cluster.scale(2)
     connected.wait_for_workers(2, timeout=60)
     return connected
 

@@ -78,6 +78,16 @@ def test_objects_are_evaluated_like_files(folder):
     assert found.n_tar == pytest.approx(whole.n_tar, rel=1e-12)
 
 
+def test_matched_are_those_that_were_evaluated(folder, tmp_path):
+    table = trials(np.random.default_rng(1), n=120)
+    scores = write(table.select(["enroll", "test", "score"]), tmp_path / "scores", np.random.default_rng(3))
+    for given, key, by_order in ((folder, None, False), (scores, folder, True)):
+        said = {"where": {"gender": "f"}, "by_order": by_order, "intervals": False}
+        whole = evaluate_files(given, key, **said)
+        found = evaluate_files(ds.dataset(given), key, **said)
+        assert found.join.to_dict() == whole.join.to_dict()
+
+
 def test_speakers_on_the_command_line(tmp_path, run):
     rng = np.random.default_rng(5)
     speakers = rng.integers(0, 6, (2, 30))

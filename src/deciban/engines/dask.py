@@ -12,7 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import deciban
@@ -42,6 +42,8 @@ _PATIENCE = 30
 
 _ANY_PORT = "127.0.0.1:0"
 """Of the page that shows what goes on, so that several commands may run at once."""
+
+_KEPT_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 23}
 
 _LOCAL = re.compile(r"local:\s*(\d+)")
 
@@ -110,13 +112,14 @@ class DaskEngine(Engine):
         if n_workers < 1:
             raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
         distributed = _distributed()
-        with _deaf_to_interrupts():
+        with _deaf_to_interrupts(), _own_memory():
             cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=_ANY_PORT)
         client = distributed.Client(cluster, set_as_default=False)
 
         def close() -> None:
             client.close()
-            cluster.close()
+            with suppress(KeyError):  # of a worker that was lost before the cluster had heard of it; all are ended
+                cluster.close()
 
         return cls._owned(client, close)
 
@@ -326,6 +329,16 @@ def _deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _own_memory() -> Iterator[None]:
+    """Begin processes that keep small blocks of memory: Dask makes them give all back, and ask for it anew."""
+    import dask
+
+    name = "distributed.nanny.pre-spawn-environ"
+    with dask.config.set({name: {**dask.config.get(name, {}), **_KEPT_BLOCKS}}):
+        yield
 
 
 def _require_workers(client: Any) -> None:

@@ -91,7 +91,7 @@ class CellTally(Locked, Work):
                 self._wait(c, self.cells.of_class(some, self._level(c, some)))
 
     def _level(self, c: int, scores: ScoreArray) -> int:
-        """Bits of which there will be room for no more: of some trials, where nothing is known yet, as all need fewer."""
+        """Bits of which there will be room for no more: of some trials where nothing is known yet."""
         if self.levels[c] == self.cells.level and len(scores) > _FEW * self.cells.room:
             some = merged_cells([self.cells.of_class(scores[:: max(len(scores) // (2 * self.cells.room), 1)])])
             with self.lock:

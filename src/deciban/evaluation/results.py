@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
@@ -230,6 +231,8 @@ class Evaluation(OneSystem):
     @property
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
+        if math.isinf(self.cllr):
+            return self.cllr  # whatever the minimum is, which may be known within bounds alone
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
 
     @property

@@ -129,7 +129,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     drawing.equalize(height / width)
     for system in drawing.systems:
         curves = system.curves
-        note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
+        note = "" if _eer(system.evaluation) > 0 else "no errors: outside the frame"
         ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
         ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
         if bands:

@@ -169,8 +169,13 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             asked: Any = {"system": at, "figures": figures, "approximate": scale.approximate}
             asked["by_unit"] = None if resampling is None else (units.of_system(at), resampling)
             found.append(evaluate_system(source, engine, memory, **asked))
-    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read more than once: they do not fit in memory"
+    often = "once" if scale.approximate else "more than once: they do not fit in memory"
+    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
     said = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
     said += [*units.messages, Message("note", source.name, words)]
-    report = source.report or JoinReport(source.n_rows, 0, 0, 0)
+    # Weights hide how many trials there are.
+    n_trials = source.n_rows if source.has_weights else int(found[0].n_tar + found[0].n_non)
+    chosen = options.reading.where and not options.reading.by_order
+    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
+    report = source.report or JoinReport(n_trials, 0, extra, 0)
     return Results(tuple(found), report, (*source.messages, *said))

@@ -23,8 +23,9 @@ from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
-_LANES = 16384
-"""Trials per step: every temporary stays in cache."""
+_LANES = 15360
+"""Trials per step: every temporary stays in cache, and below the 128 KiB from which some processes ask the system for
+memory anew every time."""
 
 _FEW = 256
 """Trials whose costs Python adds up exactly before lanes of numpy are ready."""

@@ -157,7 +157,7 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
     if how.by_order:
         rows = beside([*(one.table for one in scores), truth.table], columns)
         double = any(name in one.table.is_double for one in scores for name in one.scores)
-        return Together(rows, renamed, double, JoinReport(truth.table.n_rows, 0, 0, 0), None)
+        return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
     return Together(made.rows, replace(renamed, where={}), double, made.report, made.kept)

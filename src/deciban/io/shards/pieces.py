@@ -140,7 +140,7 @@ class ShardSource:
     log10 : bool
         Whether scores were written as common logarithms; pieces give natural ones.
     report : JoinReport, optional
-        How trials met, where they had to be joined.
+        How trials met, where they had to be joined by name.
     """
 
     name: str
