@@ -13,15 +13,9 @@ from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.io.shards.pieces import ShardSource
-from deciban.messages import Message
 from deciban.models.class_calibration import calibration_in_pieces
 from deciban.types import AnyArray
 from deciban.workflows.options import Options
-
-_NO_UNITS = (
-    "none, and no intervals: those of many classes need all segments in memory. Allow more of it (--memory), or ask "
-    "for none (--no-intervals)"
-)
 
 
 def evaluate_class_pieces(
@@ -32,7 +26,7 @@ def evaluate_class_pieces(
     system: int,
     name: str,
     require: Callable[[AnyArray, Sequence[str]], None],
-) -> tuple[ClassEvaluation, tuple[Message, ...]]:
+) -> ClassEvaluation:
     """Evaluate one system of a source of many classes.
 
     Parameters
@@ -50,9 +44,7 @@ def evaluate_class_pieces(
 
     Returns
     -------
-    evaluation : ClassEvaluation
-    messages : tuple of Message
-        What must be said besides.
+    ClassEvaluation
 
     Raises
     ------
@@ -61,7 +53,7 @@ def evaluate_class_pieces(
     InputError
         If something is asked for that needs all segments in memory, or a class has none.
     """
-    figures, how_sure = ClassFigures(**options.figures.given()), options.how_sure
+    figures = ClassFigures(**options.figures.given())
     _refuse(options, figures)
     sums = survey_classes(source, engine, system=system, figures=figures)
     require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
@@ -69,8 +61,7 @@ def evaluate_class_pieces(
     calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
     memory = engine.bounded(options.scale.n_bytes)
     summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
-    messages = (Message("units", "", _NO_UNITS),) if how_sure.intervals else ()
-    return class_evaluation_of(summary, name=name), messages
+    return class_evaluation_of(summary, name=name)
 
 
 def _refuse(options: Options, figures: ClassFigures) -> None:

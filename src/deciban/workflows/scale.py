@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from deciban.engines.work import Engine
@@ -63,6 +63,25 @@ class Scale:
     def is_asked(self) -> bool:
         """Whether something was said that only work in pieces can do."""
         return self.approximate or self.dask is not None or self.speakers is not None
+
+    def refuse(self, what: str) -> None:
+        """Refuse that something is said of trials that do not fit, where all are read at once.
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> Scale(memory="2GB").refuse("a plan")
+        Traceback (most recent call last):
+        deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
+        """
+        said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
+        if said:
+            raise InputError(
+                f"{', '.join(said)}: {what} needs all trials in memory, and reads nothing in pieces. Leave it out."
+            )
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:

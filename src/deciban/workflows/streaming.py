@@ -125,20 +125,23 @@ def evaluate_in_pieces(
     FormatError, InputError, OSError
         As reading does; or if something is asked for that needs all trials in memory.
     """
-    say, found, messages = progress or (lambda _words: None), list[Any](), list[Message]()
+    from deciban.workflows.units_in_pieces import units_of_source
+
+    say, found = progress or (lambda _words: None), list[Any]()
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:
-        source = kind.with_units(source, engine, options)
+        units = units_of_source(source, engine, options.how_sure, kind)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
-            own = options if each is None else replace(options, figures=each[at])
-            one, said = kind.evaluate_pieces(source, engine, own, system=at, name=name)
-            found.append(one)
-            messages += [message for message in said if message not in messages]
+            figures = kind.on_axis_of([source], options.figures if each is None else each[at])
+            own = replace(options, figures=figures)
+            found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
     often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
     words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
-    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])
+    weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
+    messages = [*weights, *units.messages, Message("note", source.name, words)]
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    return Results(tuple(found), report, (*source.messages, *messages, Message("note", source.name, words)))
+    return Results(tuple(found), report, (*source.messages, *messages))

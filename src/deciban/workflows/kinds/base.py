@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,11 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
 from deciban.workflows.options import Figures, KindName, Options, Reading
+
+if TYPE_CHECKING:
+    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.work import Engine
+    from deciban.workflows.units_in_pieces import UnitsOfSource
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -138,6 +143,14 @@ class Kind(ABC, Generic[S, K, A]):
         """
 
     @abstractmethod
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
+        """The same of trials in pieces."""
+
+    @abstractmethod
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
+        """What messages call trials of each class, and the number that is their truth."""
+
+    @abstractmethod
     def evaluate(
         self,
         trials: Scored,
@@ -153,15 +166,11 @@ class Kind(ABC, Generic[S, K, A]):
     def n_evaluated(self, found: Any) -> int:
         """How many trials, which all count alike, an evaluation is of."""
 
-    def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:  # noqa: ARG002
-        """Trials in pieces with the units that nobody named, where they are wanted and can be found."""
-        return source
-
     @abstractmethod
     def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
-    ) -> tuple[Any, tuple[Message, ...]]:
-        """Evaluate one system of trials in pieces, and tell what must be said besides; ``system`` is its position."""
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+    ) -> Any:
+        """Evaluate one system of trials in pieces; ``system`` is its position."""
 
     @abstractmethod
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:

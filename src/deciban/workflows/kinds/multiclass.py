@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,11 @@ from deciban.workflows.kinds.class_units import (
     unit_messages,
 )
 from deciban.workflows.options import Figures, Options, Reading
+
+if TYPE_CHECKING:
+    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.work import Engine
+    from deciban.workflows.units_in_pieces import UnitsOfSource
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -181,6 +186,20 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         words = "each a unit by itself, as no others are named (--units)"
         return units_of_trials(trials, counting, noun=self.noun, source=words), ()
 
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
+        """None: intervals of many classes need all segments in memory."""
+        from deciban.engines.unit_survey import UnitsFound
+
+        words = (
+            "none, and no intervals: those of many classes need all segments in memory. Allow more of it (--memory), "
+            "or ask for none (--no-intervals)"
+        )
+        return UnitsFound(None, None, (Message("units", "", words),))
+
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
+        """Classes are numbered in their order."""
+        return [(f"{self.noun}s of {name}", at) for at, name in enumerate(classes)]
+
     def evaluate(
         self,
         trials: Scored,
@@ -200,8 +219,15 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         return int(found.counts.sum())
 
     def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
-    ) -> tuple[ClassEvaluation, tuple[Message, ...]]:
+        self,
+        source: ShardSource,
+        engine: Engine,
+        options: Options,
+        *,
+        system: int,
+        name: str,
+        units: UnitsOfSource,  # noqa: ARG002  # of which `units_unasked_in_pieces` finds none
+    ) -> ClassEvaluation:
         """Evaluate log-likelihoods of one system of segments in pieces.
 
         Raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.two_class import evaluate_labelled, evaluation_of
+from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
@@ -38,12 +38,23 @@ from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
 from deciban.workflows.options import Figures, Options, Reading
 
+if TYPE_CHECKING:
+    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.work import Engine
+    from deciban.workflows.units_in_pieces import UnitsOfSource
+
 _DELIMITED = {",": "table", "\t": "tsv"}
 
-_NO_UNITS = (
-    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
-    "--units trials takes every trial for one"
+_NO_SPEAKERS = (
+    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units"
 )
+_NO_UNITS = f"{_NO_SPEAKERS}, --units trials takes every trial for one"
+
+
+def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
+    """What was assumed to find speakers from target trials, and what speaks against it."""
+    words = notes_on_speakers(apart=apart, n_contradictions=n_contradictions)
+    return tuple(Message("note", "", one) for one in words)
 
 
 class TwoClass(Kind[Scores, Key, Aligned]):
@@ -123,8 +134,20 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if trials.sides[:2] != PAIR:
             return None, (Message("units", "", _NO_UNITS),)
         found = speakers_of(trials, truth, counting)
-        words = notes_on_speakers(apart=found.apart, n_contradictions=found.n_contradictions)
-        return found.units, tuple(Message("note", "", one) for one in words)
+        return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
+
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
+        """Speakers, found from target trials as of trials in memory."""
+        from deciban.engines.unit_survey import UnitsFound, speakers_in_pieces
+
+        if source.sides[:2] != PAIR:
+            return UnitsFound(None, None, (Message("units", "", _NO_SPEAKERS),))
+        facts, by_name = speakers_in_pieces(source, engine)
+        return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
+
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:  # noqa: ARG002
+        """Targets are those whose truth is 1."""
+        return [("targets", 1), ("non-targets", 0)]
 
     def evaluate(
         self,
@@ -143,36 +166,17 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Targets and non-targets."""
         return int(found.n_tar + found.n_non)
 
-    def with_units(self, source: ShardSource, engine: Engine, options: Options) -> ShardSource:
-        """Speakers, found from target trials, where nobody named units."""
-        from deciban.engines.speakers import with_speakers
-
-        return with_speakers(source, engine) if options.how_sure.intervals else source
-
     def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str
-    ) -> tuple[Evaluation, tuple[Message, ...]]:
-        """Evaluate the scores of one system of trials in pieces.
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+    ) -> Evaluation:
+        """Evaluate the scores of one system of trials in pieces."""
+        from deciban.engines.evaluating import evaluate_system
 
-        Raises
-        ------
-        InputError
-            If trials have weights.
-        """
-        from deciban.engines.counting import summarize_shards
-        from deciban.engines.units import UnitsInPieces
-
-        if source.has_weights:
-            raise InputError(
-                f"weights: trials that are read in pieces ({source.name}) all count alike. Allow more memory (memory=, "
-                "--memory), so that everything is read at once."
-            )
-        scale, how_sure = options.scale, options.how_sure
-        asked: Any = {"figures": checked_figures(options.figures), "approximate": scale.approximate}
-        summary = summarize_shards(source, engine, engine.bounded(scale.n_bytes), system=system, **asked)
-        units = UnitsInPieces.of(source, engine, system) if how_sure.intervals else None
-        resampling = how_sure.resampling(None if units is None else units.about)
-        return evaluation_of(replace(summary, units=units), name=name, resampling=resampling), ()
+        resampling = options.how_sure.resampling(units.units)
+        asked: Any = {"figures": checked_figures(options.figures), "approximate": options.scale.approximate}
+        asked["by_unit"] = None if resampling is None else (units.of_system(system), resampling)
+        memory = engine.bounded(options.scale.n_bytes)
+        return evaluate_system(source, engine, memory, system=system, name=name, **asked)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
