@@ -27,7 +27,6 @@ def evaluate_system(
     memory: int,
     *,
     system: int = 0,
-    name: str | None = None,
     figures: TwoClassFigures | None = None,
     approximate: bool = False,
     by_unit: tuple[TrialsByUnit | None, Resampling] | None = None,
@@ -46,8 +45,6 @@ def evaluate_system(
         Bytes that may be taken.
     system : int
         Position of the system.
-    name : str, optional
-        What it is called; left out, as in the source.
     figures : TwoClassFigures, optional
         What is asked for.
     approximate : bool
@@ -71,7 +68,7 @@ def evaluate_system(
     for _ in range(_MOST_ROUNDS):
         how = {"system": system, "figures": figures, "approximate": approximate, "also": also}
         summary = summarize_shards(source, engine, memory, **how)  # type: ignore[arg-type]
-        found = evaluation_of(replace(summary, units=units), name=name or source.systems[system], resampling=resampling)
+        found = evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)
         unknown = unknown_thresholds(summary)
         if approximate or not len(unknown):
             return found

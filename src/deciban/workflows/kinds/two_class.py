@@ -176,7 +176,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         asked: Any = {"figures": checked_figures(options.figures), "approximate": options.scale.approximate}
         asked["by_unit"] = None if resampling is None else (units.of_system(system), resampling)
         memory = engine.bounded(options.scale.n_bytes)
-        return evaluate_system(source, engine, memory, system=system, name=name, **asked)
+        return replace(evaluate_system(source, engine, memory, system=system, **asked), name=name)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
