@@ -72,7 +72,7 @@ def memory_of(scores: Sequence[Any], key: Any = None) -> int:
     for path in paths:
         for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
             parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
-            found += sum(_times(part) * part.stat().st_size for part in parts if part.exists())
+            found += sum(_times(part) * part.stat().st_size for part in parts if part.is_file())
     return found
 
 
