@@ -27,6 +27,15 @@ def test_commands_of_the_page_run(line, tmp_path, deciban):
     score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
     (tmp_path / "trials").mkdir()
     pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "trials" / "part.parquet")
+    spoken = rng.integers(0, 3, 300)
+    rows = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[spoken]
+    (tmp_path / "languages").mkdir()
+    columns = {
+        "class": np.array(["eng", "fra", "deu"])[spoken],
+        **dict(zip(("eng", "fra", "deu"), rows.T, strict=True)),
+    }
+    table = pa.table({"trial": [f"s{k}" for k in range(300)], **columns})
+    pq.write_table(table, tmp_path / "languages" / "part.parquet")
     with h5py.File(tmp_path / "scores.h5", "w") as file:
         file["ID/row_ids"], file["ID/column_ids"] = [f"m{k}" for k in range(20)], [f"t{k}" for k in range(30)]
         file["scores"] = rng.normal(size=(20, 30)).astype(np.float32)
