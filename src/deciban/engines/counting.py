@@ -214,6 +214,8 @@ def rehearsed(survey: Survey) -> FloatArray:
     """
     from deciban.evaluation.two_class import evaluation_of
 
+    if survey.finite[0] > survey.finite[1]:  # both infinities are cuts anyway
+        return np.zeros(0)
     tar, non = (unknown_class(n, *survey.finite, survey.kind) for n in (survey.n[1], survey.n[0]))
     evaluation_of(survey.summary(tar, non))
     return np.concatenate([np.zeros(0), *tar.missed, *non.missed])
