@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.pruning import are_open, told_apart
-from deciban.engines.counting import summarize_shards
 from deciban.engines import pruning
+from deciban.engines.counting import summarize_shards
 from deciban.engines.pruning import CellTally, bounded_summary, refined, rows_to_keep, summarize_by_cells, tally_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
