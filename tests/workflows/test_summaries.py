@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deciban
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 
 N = 3000
 
@@ -133,6 +133,14 @@ def test_what_only_trials_can_tell_is_refused(shards, said):
         InputError, match=f"{next(iter(said))}: (a summary of shards does not|says how trials are read)"
     ):
         deciban.evaluate_files("a", **said)
+
+
+def test_trials_of_one_class_are_not_evaluated(shards):
+    summarized(shards[1], "a")
+    for said in ({}, {"approximate": True}, {"scores": "a"}):
+        scores = said.pop("scores", shards[1])
+        with pytest.raises(KeyMismatchError, match=f"^{scores}: no target trial among 3,000"):
+            deciban.evaluate_files(scores, **said)
 
 
 def test_a_summary_is_no_table_of_trials(shards):

@@ -37,6 +37,7 @@ from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
+from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 _BYTES_PER_CELL = 1600
@@ -244,6 +245,7 @@ def summarize_by_cells(
     tally = tally_of(system, figures, kind, room)
     tally.rows_per_batch = _rows(memory)
     tally = engine.run(tally, source.pieces)
+    require_two_classes(tally.survey.n, source.name)
     cells, survey = told_apart(tally.merged()), tally.survey
     if approximate:
         return bounded_summary(cells, survey)
