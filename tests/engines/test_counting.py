@@ -73,6 +73,15 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
     assert differing(found, whole) <= ROUNDED
 
 
+@given(SEEDS)
+def test_conventions_of_the_eer_are_those_of_memory(seed):
+    rng, scores, truth = trials(seed)
+    asked = TwoClassFigures(eer_conventions=True)
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 10**8, figures=asked))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
+    assert found.requested.eer_conventions == whole.requested.eer_conventions
+
+
 def test_sums_of_huge_scores_overflow_quietly():
     rng = np.random.default_rng(8)
     truth = rng.random(20_000) < 0.01

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.pruning import are_open, told_apart
-from deciban.engines import pruning
 from deciban.engines.counting import summarize_shards
-from deciban.engines.pruning import CellTally, bounded_summary, refined, rows_to_keep, summarize_by_cells, tally_of
+from deciban.engines.pruning import bounded_summary, refined, rows_to_keep, summarize_by_cells, tally_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation.summary import TwoClassFigures, summarize
@@ -163,31 +162,6 @@ def test_what_has_no_bounds_is_refused():
     with pytest.raises(InputError, match="one pass knows no bounds of what fnmr_at and posteriors_at"):
         asked = TwoClassFigures(fnmr_at=[0.1], posteriors_at=[0.5])
         summarize_by_cells(source, Threads(1), 10**8, system=0, figures=asked, approximate=True)
-
-
-def test_finer_cells_take_no_more_room_and_every_pass_makes_some(monkeypatch):
-    rng = np.random.default_rng(9)
-    truth = rng.random(20_000) < 0.5
-    scores = rng.normal(size=len(truth)) + truth
-    monkeypatch.setattr(pruning, "FEWEST_CELLS", 1024)
-    cells, survey, source = tallied(scores, truth, rng, 1024, _PLAIN)
-    passes = []
-
-    class Watched(Threads):
-        def run(self, work, pieces):
-            found = super().run(work, pieces)
-            if isinstance(found, CellTally):
-                passes.append((found.cells.room, found.merged()))
-            return found
-
-    memory = 200 * pruning._BYTES_PER_SCORE
-    found = evaluation_of(refined(cells, survey, source, Watched(2), memory))
-    expected = evaluation_of(summarize(scores[truth], scores[~truth], figures=_PLAIN))
-    assert_same(found, expected, but=("auc", "n_tied", "notes", "bounds", "curves"))
-    assert len(passes) > 3
-    assert {room for room, _ in passes} == {1024}
-    assert max(cells.n_cells for _, cells in passes) <= 1024
-    assert len({(one.level, int(one.counts.sum())) for _, one in passes}) == len(passes)
 
 
 def test_memory_decides_which_way_is_taken():

@@ -188,7 +188,8 @@ def summarize_shards(
     most = max(memory // bytes_per_cut(np.dtype(kind).itemsize), 1)
     share = _share_of_targets(source.pieces)
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
-    if approximate or of_rarer > most:
+    # Conventions of the EER look at single trials of both classes where the errors cross: only cells keep these.
+    if approximate or asked.eer_conventions or of_rarer > most:
         return summarize_by_cells(source, engine, memory, system=system, figures=asked, approximate=approximate)
     survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
     if survey.kept is None:  # the first trials are not like the others

@@ -263,16 +263,17 @@ def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
 
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
-    room, most = max(cells.room, FEWEST_CELLS), max(memory // _BYTES_PER_SCORE, 1)
+    room, most = cells.room, max(memory // _BYTES_PER_SCORE, 1)
     while True:
         kept = rows_to_keep(cells, survey)
         if int(cells.counts[:, kept].sum()) <= most:
             break
-        some = _next_ones(cells, kept, room)
-        finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows_of(cells, some))
+        windows, level = windows_of(cells, kept), cells.level
+        finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows)
         finer.rows_per_batch = _rows(memory)
         finer = engine.run(finer, source.pieces)
-        cells = _replaced(cells, some, told_apart(finer.merged()))
+        cells = _replaced(cells, kept, told_apart(finer.merged()))
+        room *= 4 if cells.level <= level else 1  # there was no room for finer ones
     keep = Keep(survey.system, windows_of(cells, kept), survey.kind)
     keep.rows_per_batch = _rows(memory)
     found = engine.run(keep, source.pieces)
@@ -315,17 +316,6 @@ def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     if figures.eer_conventions:
         found[crossing_rows(cells)] = True
     found &= cells.low.min(axis=0) < cells.high.max(axis=0)
-    return found
-
-
-def _next_ones(cells: ScoreCells, kept: BoolArray, room: int) -> BoolArray:
-    """Of which cells one pass counts finer ones: of those with most trials, if there is no room for halves of all."""
-    at = np.flatnonzero(kept)
-    if 2 * len(at) <= room:
-        return kept
-    order = np.argsort(-cells.counts[:, at].sum(axis=0), kind="stable")
-    found = np.zeros_like(kept)
-    found[at[order[: room // 4]]] = True
     return found
 
 
