@@ -63,6 +63,40 @@ def test_figures_and_curves_are_those_of_memory(seed):
         assert one.brier.total == pytest.approx(other.brier.total, rel=1e-14)
 
 
+@pytest.mark.parametrize("memory", [10, 10**8])
+def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
+    rng = np.random.default_rng(7)
+    truth = rng.random(100) < 0.3
+    scores = np.where(rng.random(100) < 0.5, np.inf, -np.inf)
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), memory, figures=FIGURES))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    assert differing(found, whole) <= ROUNDED
+
+
+@given(SEEDS)
+def test_conventions_of_the_eer_are_those_of_memory(seed):
+    rng, scores, truth = trials(seed)
+    asked = TwoClassFigures(eer_conventions=True)
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 10**8, figures=asked))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
+    assert found.requested.eer_conventions == whole.requested.eer_conventions
+
+
+def test_sums_of_huge_scores_overflow_quietly():
+    rng = np.random.default_rng(8)
+    truth = rng.random(20_000) < 0.01
+    scores = rng.normal(size=len(truth)) * 1e307
+    survey = Survey(0, True, FIGURES, np.float64, 10**6)
+    cuts = CutCounts(scores[truth])
+    for some in np.array_split(np.arange(len(truth)), 2):
+        survey.add(scores[some], truth[some])
+        cuts.add(np.sort(scores[some]))
+    found = (cuts + cuts.empty()).without(scores[truth]).as_class()
+    assert survey.costs[0].value == survey.costs[1].value == np.inf
+    assert found.total == np.count_nonzero(~truth)
+    assert (np.diff(found.scores) >= 0).all()
+
+
 @given(SEEDS)
 def test_passes_over_parts_add_up_to_the_pass_over_all(seed):
     rng, scores, truth = trials(seed)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deciban
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 
 N = 3000
 
@@ -108,8 +108,54 @@ def test_other_questions_are_refused(shards):
     with pytest.raises(InputError, match="was made for another question: operating_points"):
         deciban.evaluate_files("a", operating_points=[0.3])
     assert deciban.evaluate_files("a", operating_points=[0.1]).systems[0].name.endswith("good")
-    with pytest.raises(InputError, match="units: a summary of shards does not know them"):
-        deciban.evaluate_files("a", units="trials")
+    with pytest.raises(InputError, match="a: was made for another question: operating_points"):
+        deciban.summarize_files(shards[0], "c", refine="a", operating_points=[0.3])
+    assert not Path("c").exists()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"units": "trials"},
+        {"bootstrap": 200},
+        {"where": {"gender": "f"}},
+        {"labels": {"target": "f"}},
+        {"log10": True},
+        {"names": ["x", "y"]},
+        {"weights": "w"},
+        {"by_order": True},
+        {"speakers": "utt2spk"},
+    ],
+)
+def test_what_only_trials_can_tell_is_refused(shards, said):
+    summarized(shards[0], "a")
+    with pytest.raises(
+        InputError, match=f"{next(iter(said))}: (a summary of shards does not|says how trials are read)"
+    ):
+        deciban.evaluate_files("a", **said)
+
+
+def test_trials_of_one_class_are_not_evaluated(shards):
+    summarized(shards[1], "a")
+    for said in ({}, {"approximate": True}, {"scores": "a"}):
+        scores = said.pop("scores", shards[1])
+        with pytest.raises(KeyMismatchError, match=f"^{scores}: no target trial among 3,000"):
+            deciban.evaluate_files(scores, **said)
+
+
+def test_a_summary_is_no_table_of_trials(shards):
+    summarized(shards[0], "a")
+    for call in (
+        lambda: deciban.evaluate_files("a", shards[0]),
+        lambda: deciban.evaluate_files(["a", shards[0]]),
+        lambda: deciban.evaluate_files(["a", shards[0]], approximate=True),
+        lambda: deciban.summarize_files("a", "b"),
+        lambda: deciban.calibrate_files("a"),
+    ):
+        with pytest.raises(FormatError, match="^a: is a summary of shards, and holds no trials"):
+            call()
+    with pytest.raises(InputError, match="threshold_from: needs trials, and a is a summary of shards"):
+        deciban.evaluate_files("a", threshold_from=shards[0])
 
 
 @pytest.mark.usefixtures("few_cells")

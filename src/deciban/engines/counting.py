@@ -23,6 +23,7 @@ from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
+from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 
@@ -192,8 +193,8 @@ def summarize_shards(
 
     Raises
     ------
-    FormatError, OSError
-        As reading does.
+    KeyMismatchError, FormatError, OSError
+        If all trials are of one class; or as reading does.
     InputError
         If trials have weights and one pass should be enough, or neither class fits in memory.
     """
@@ -214,6 +215,7 @@ def summarize_shards(
     survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
     if survey.kept is None:  # the first trials are not like the others
         return summarize_by_cells(source, engine, memory, **how)
+    require_two_classes(survey.n, source.name)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
     survey.kept = None  # there need not be two
     counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(kind))))

@@ -37,13 +37,14 @@ from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
+from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 _BYTES_PER_CELL = 1600
 """What a cell takes, with those that wait to be merged and what merging needs."""
 
-_BYTES_PER_SCORE = 96
-"""What a score takes that is kept, with what is made of it."""
+_BYTES_PER_SCORE = 192
+"""What a score takes that is kept, with what is made of it; half of the memory is not free again after counting."""
 
 _FEW = 4
 """So many scores for each cell that there is room for are worth a look at some of them first."""
@@ -248,6 +249,7 @@ def summarize_by_cells(
     tally = tally_of(system, figures, kind, room, also)
     tally.rows_per_batch = _rows(memory)
     tally = engine.run(tally, source.pieces)
+    require_two_classes(tally.survey.n, source.name)
     cells, survey = told_apart(tally.merged()), tally.survey
     if approximate:
         return bounded_summary(cells, survey)

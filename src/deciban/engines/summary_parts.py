@@ -20,6 +20,7 @@ from deciban.io.source import PathLike
 from deciban.io.summary_parts import SummaryPart
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.messages import shortened
+from deciban.trials.joining.join import require_two_classes
 
 ROOM = 1 << 18
 """Cells of a summary in a file: the same for all jobs."""
@@ -106,12 +107,15 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
 
     Raises
     ------
+    KeyMismatchError
+        If all trials are of one class.
     InputError
         If the second pass has not seen all shards, or figures were asked for that have no bounds after the first.
     FormatError
         If scores are missing that must be there.
     """
     cells, survey = told_apart(part.cells[system]), survey_of(part, system)
+    require_two_classes(survey.n, name)
     if not part.refined:
         require_bounded(part.question.figures)
         return bounded_summary(cells, survey)

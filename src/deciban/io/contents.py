@@ -347,7 +347,10 @@ def scores_of(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
     if column.null_count:
         raise RowError("a score is missing", int(np.argmax(to_numpy(column.is_null()))))
     kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
-    score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
+    try:
+        score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
+    except pa.ArrowInvalid as error:  # whole numbers from 2**53 on
+        raise RowError(f"a score is not to be had as float64 ({error}). Write scores as floats", None) from error
     if len(score) and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
         raise RowError(

@@ -44,6 +44,28 @@ def is_summary_file(path: PathLike) -> bool:
         return False
 
 
+def refuse_summary(metadata: Mapping[bytes, bytes] | None, name: str) -> None:
+    """Refuse a summary where trials are read.
+
+    Parameters
+    ----------
+    metadata : mapping of bytes to bytes, or None
+        Of a Parquet file.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    FormatError
+        If it is one.
+    """
+    if _METADATA in (metadata or {}):
+        raise FormatError(
+            f"{name}: is a summary of shards, and holds no trials. It is evaluated, reported and plotted with other "
+            "summaries alone, without a key; for all else name the shards."
+        )
+
+
 def write_summary(part: SummaryPart, path: PathLike) -> None:
     """Write a summary, whole or not at all; the same summary always gives the same bytes.
 

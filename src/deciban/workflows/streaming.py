@@ -81,6 +81,8 @@ def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
     """
     if isinstance(files, ScoreFiles):
         return files
+    if isinstance(files, OpenedSummary):
+        raise InputError(f"{what}: needs trials, and {files.name} is a summary of shards. Name the shards themselves.")
     raise InputError(
         f"{what}: needs all trials in memory, and {files.name} is read in pieces. Allow more memory (memory=, "
         "--memory), or leave it out."

@@ -21,8 +21,14 @@ from deciban.workflows.scale import Scale
 _NAME = "score"
 """What a system is called of which the shards say no name."""
 
-_MEANING = ("log10", "labels", "columns", "probabilities", "where", "names", "format", "ids")
+_MEANING = ("log10", "labels", "columns", "key_columns", "probabilities", "where", "names", "format", "ids")
 """Attributes of `Reading` that change what a score or a label is."""
+
+_READING = (
+    *("labels", "where", "names", "log10", "probabilities", "weights", "columns", "key_columns", "format"),
+    *("key_format", "ids", "by_order", "classes", "posterior_prior", "detection_llr", "from_classes"),
+)
+"""Attributes of `Reading` that say something of trials, if anything is said."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +76,7 @@ def summarize_files(
     progress : function, optional
         Called with a few words at every step.
     **options
-        As for `deciban.evaluate_files`; with ``refine`` figures are those of the first pass.
+        As for `deciban.evaluate_files`; with ``refine`` figures are those of the first pass, and other ones refused.
 
     Returns
     -------
@@ -104,6 +110,8 @@ def summarize_files(
         raise InputError(
             f"refine: {display_name(refine or '')} was refined already. Name the merged counts of one pass."
         )
+    if whole is not None:
+        _require_asked(whole, chosen, display_name(refine or ""), "count the shards anew with them")
     parts, names, messages = list[SummaryPart](), list[str](), list[Message]()
     with chosen.scale.engine() as engine:
         for path in _shard_files(shards):
@@ -201,22 +209,39 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
         If other figures are asked for, or the second pass has not seen all shards.
     """
     from deciban.engines.summary_parts import summary_of
-    from deciban.evaluation.summary import TwoClassFigures
     from deciban.evaluation.two_class import evaluation_of
 
-    part, given = found.part, options.figures.given()
-    if given:
-        asked = replace_figures(part.question.figures, given)
-        if differences := replace(part.question, figures=TwoClassFigures(**asked)).differences(part.question):
-            raise InputError(
-                f"{found.name}: was made for another question: {'; '.join(differences)}. Leave the figures out, or "
-                "summarize the shards with them."
-            )
-    if options.how_sure.units is not None:
-        raise InputError("units: a summary of shards does not know them. Evaluate the shards themselves.")
+    part = found.part
+    _require_asked(part, options, found.name, "summarize the shards with them")
+    if options.how_sure.units is not None or options.how_sure.bootstrap:
+        name = "bootstrap" if options.how_sure.units is None else "units"
+        raise InputError(f"{name}: a summary of shards does not know units. Evaluate the shards themselves.")
+    said = [name for name in _READING if options.reading.says(name)]
+    if said := [*said, *(["speakers"] if options.scale.speakers is not None else [])]:
+        raise InputError(
+            f"{said[0]}: says how trials are read, and {found.name} holds none, only their counts. Leave it out, or "
+            "summarize the shards with it."
+        )
     systems = part.question.systems
     made = [evaluation_of(summary_of(part, k, found.name), name=name) for k, name in enumerate(systems)]
     return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), messages_of(found))
+
+
+def _require_asked(part: SummaryPart, options: Options, name: str, way: str) -> None:
+    """Refuse figures that a summary was not asked for.
+
+    Raises
+    ------
+    InputError
+    """
+    from deciban.evaluation.summary import TwoClassFigures
+
+    if given := options.figures.given():
+        asked = TwoClassFigures(**replace_figures(part.question.figures, given))
+        if differences := replace(part.question, figures=asked).differences(part.question):
+            raise InputError(
+                f"{name}: was made for another question: {'; '.join(differences)}. Leave the figures out, or {way}."
+            )
 
 
 def replace_figures(figures: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -75,3 +75,15 @@ def test_what_is_wrong_is_said_and_nothing_written(run, shards):  # noqa: ARG001
         assert (code, out) == (2, ""), line
         assert words in err
         assert not Path("new").exists()
+
+
+def test_what_would_be_overlooked_is_refused(run, shards):  # noqa: ARG001
+    for more, words in (
+        ("--tar 1.parquet --non 2.parquet", "there are score files, and others of targets and non-targets"),
+        ("--prior flat", "--prior is for many classes"),
+        ("--preset lre17", "--preset lre17 is for many classes"),
+    ):
+        code, _, err = run(f"summarize 0.parquet -o 0.summary {more}")
+        assert code
+        assert words in err
+        assert not Path("0.summary").exists()

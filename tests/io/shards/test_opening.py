@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
@@ -47,6 +48,24 @@ def test_units_are_those_of_memory(tmp_path_factory, seed, units):
     parts = () if units == "product" else tuple(units.split(","))
     found = gathered(open_shards(cut, units=parts, units_apart=units == "product"), units=True)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_sides_are_named_as_in_memory(tmp_path):
+    folder = write(trials(np.random.default_rng(3)), tmp_path / "cut", np.random.default_rng(3))
+    whole, pieces = (
+        evaluate_files(folder, units="product", **said).systems[0].uncertainty.source
+        for said in ({}, {"approximate": True})
+    )
+    assert pieces == whole
+
+
+def test_whole_numbers_that_no_float_holds_are_refused(tmp_path):
+    table = pa.table({"score": [1, 2, 2**60 + 1], "label": [True, False, True]})
+    cut = write(table, tmp_path / "cut", np.random.default_rng(0))
+    with pytest.raises(
+        FormatError, match=r"row group \d+: a score is not to be had as float64 .* Write scores as floats"
+    ):
+        gathered(open_shards(cut))
 
 
 def test_arrow_files_are_pieces_too(tmp_path):

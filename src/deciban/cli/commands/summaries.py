@@ -45,6 +45,8 @@ def summarize_command(
 
     require_writable(output)
     refuse_overwriting([output], [*shards, *filter(None, (key, refine))])
+    asked.require_kind("two-class")
+    asked.inputs(shards, key)
     arguments = {name: value for name, value in asked.options.arguments.items() if value is not None}
     with working() as say:
         messages = summarize_files(list(shards), output, key, refine=refine, progress=say, **arguments)

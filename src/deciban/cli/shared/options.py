@@ -227,13 +227,22 @@ class Asked:
         from deciban.workflows.streaming import kind_of_opened
 
         kind = kind_of_opened(files, self.options)
-        refuse_options(kind)
-        if self.preset is not None and self.preset.kind != kind:
-            _refuse_preset(self.preset, kind)
+        self.require_kind(kind)
         figures = self.options.figures
         if kind == "classes":
             figures = replace(figures, operating_points=None)
         return replace(self.options, kind=kind, figures=figures)
+
+    def require_kind(self, kind: KindName) -> None:
+        """Refuse options and presets that mean nothing for scores of this kind.
+
+        Raises
+        ------
+        click.UsageError
+        """
+        refuse_options(kind)
+        if self.preset is not None and self.preset.kind != kind:
+            _refuse_preset(self.preset, kind)
 
 
 def _refuse_preset(given: Preset, kind: KindName) -> None:

@@ -94,7 +94,8 @@ class CutCounts:
                 step *= 4
             near = scores[begun : min(end, begun + _MOST_TRIALS)]
             if len(near):
-                (self._add_sparse if _SPARSE * len(near) < len(cuts) else self._add_dense)(first, cuts, near)
+                with np.errstate(over="ignore", invalid="ignore"):  # sums of huge scores; see `_entries`
+                    (self._add_sparse if _SPARSE * len(near) < len(cuts) else self._add_dense)(first, cuts, near)
             begun += len(near)
             first += step if begun == end else 0
 
@@ -147,7 +148,8 @@ class CutCounts:
         found = self.empty()
         found.at, found.between = self.at + other.at, self.between + other.between
         found.low, found.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        found.sums = self.sums + other.sums
+        with np.errstate(over="ignore", invalid="ignore"):
+            found.sums = self.sums + other.sums
         return found
 
     def without(self, some: ScoreArray) -> CutCounts:
@@ -178,7 +180,7 @@ class CutCounts:
         part = slice(first, first + _CUTS_PER_BLOCK)
         n, low, high, at = self.between[part], self.low[part], self.high[part], self.at[part]
         inner = n > 2
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             middle = (self.sums[part] - low - high) / (n - 2)
         # A mean that overflowed is any score in between; rounding must not carry it beyond them.
         middle = np.clip(np.where(np.isfinite(middle), middle, low), low, high).astype(low.dtype)

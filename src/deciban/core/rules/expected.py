@@ -71,7 +71,7 @@ class MeanCost:
                 n = len(values)
                 high[:n], error = two_sum(high[:n], values)
                 low[:n] += error
-        return cls(*_total(high, low), weight)
+            return cls(*_total(high, low), weight)
 
     def __add__(self, other: MeanCost) -> MeanCost:
         """Merge with the sum over other trials."""

@@ -72,13 +72,16 @@ def opened_file(source: Source, text: Sequence[str]) -> Any:
     Raises
     ------
     FormatError
-        If its parts do not add up to it, or it promises more than it can hold.
+        If its parts do not add up to it, it promises more than it can hold, or is a summary of shards.
     """
     import pyarrow.parquet as pq
+
+    from deciban.io.summary_files import refuse_summary
 
     opened = source.seekable()
     file = pq.ParquetFile(os.fspath(opened) if isinstance(opened, Path) else opened, read_dictionary=list(text))
     meta, size = file.metadata, source.size
+    refuse_summary(meta.metadata, source.name)
     groups = [meta.row_group(at) for at in range(meta.num_row_groups)]
     n_rows = sum(group.num_rows for group in groups)
     if n_rows != meta.num_rows or any(group.num_rows < 0 for group in groups):

@@ -78,8 +78,8 @@ class UnitsOf:
             column = sides.get(column, column) if column not in names else column
             if column in names:
                 side = of_column.get(column)
-                words = f"the names of {side if parts else ' and '.join(sides)}"
-                found.append((column, None, f"column {column!r}" if side is None else words))
+                of_side = f"the names of {side if parts else ' and '.join(sides)}"
+                found.append((column, None, f"column {column!r}" if side is None else of_side))
                 continue
             units, called = _map(part, name, names)
             own = [*sides.values()][at : at + 1] if len(parts) > 1 else [*sides.values()]

@@ -261,7 +261,25 @@ def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinR
                 f"score (missing='drop', --missing drop), and no {lacking} is among the {len(is_target):,} that are "
                 "left. Leave out the system that lacks most, or find its scores."
             )
-        raise KeyMismatchError(
-            f"{key.trials.origin.name}: no {lacking} trial among {len(is_target):,}. Evaluation needs at least one of "
-            "each class; check the label words."
-        )
+    require_two_classes((len(is_target) - n_tar, n_tar), key.trials.origin.name)
+
+
+def require_two_classes(n: Sequence[int], name: str) -> None:
+    """Refuse trials that are all of one class.
+
+    Parameters
+    ----------
+    n : (n_non, n_tar)
+    name : str
+        What messages call the trials.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    for number, lacking in zip(reversed(n), ("target", "non-target"), strict=True):
+        if not number:
+            raise KeyMismatchError(
+                f"{name}: no {lacking} trial among {sum(n):,}. Evaluation needs at least one of each class; "
+                "check the label words."
+            )
