@@ -125,7 +125,7 @@ def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[Fi
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
     own = source.name
     return schema, [
-        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text)
+        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text=text)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]

@@ -264,7 +264,8 @@ def _rows_taken(trials: Trials) -> AnyArray:
 def _trials(table: pa.Table, roles: Roles) -> Trials:
     names = {side: plain(table.column(name)).combine_chunks() for side, name in roles.sides.items()}
     names = {side: pc.cast(one, pa.string()) if pa.types.is_integer(one.type) else one for side, one in names.items()}
-    return Trials.of(names, origin=Origin(roles.table.name).taken(to_numpy(table.column(ROW))))
+    origin = Origin(roles.table.name, place=roles.table.where)
+    return Trials.of(names, origin=origin.taken(to_numpy(table.column(ROW))))
 
 
 @contextmanager
@@ -273,8 +274,8 @@ def _placed(roles: Roles, table: pa.Table) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        name = roles.table.name
-        place = name if error.row is None else f"{name}, row {table.column(ROW)[error.row].as_py()}"
+        whole = roles.table
+        place = whole.name if error.row is None else whole.where(table.column(ROW)[error.row].as_py())
         raise FormatError(f"{place}: {error}.") from error
 
 

@@ -62,6 +62,10 @@ class MatrixRows(Rows):
                 found["score"] = of_numpy(own)
             return pa.table([found[name] for name in columns], list(columns))
 
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`."""
+        return Rows.where(self, None, columns) + ("" if row is None else f", trial {row}")
+
     def _refuse_nan(self, values: AnyArray, rows: AnyArray, places: AnyArray) -> None:
         bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
         if bad.any():
