@@ -22,6 +22,7 @@ from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
+from deciban.trials.joining.join import require_both_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 
@@ -180,6 +181,8 @@ def summarize_shards(
     ------
     FormatError, OSError
         As reading does.
+    KeyMismatchError
+        If all trials are of one class.
     """
     from deciban.engines.pruning import summarize_by_cells
 
@@ -192,6 +195,7 @@ def summarize_shards(
     survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
     if survey.kept is None:  # the first trials are not like the others
         return summarize_by_cells(source, engine, memory, system=system, figures=asked)
+    require_both_classes(survey.n[1], sum(survey.n), source.name)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
     survey.kept = None  # there need not be two
     counts = CutCounts(np.concatenate((kept, rehearsed(survey).astype(kind))))

@@ -93,6 +93,12 @@ def test_copies_are_refused(folder):
         open_shards(folder)
 
 
+def test_links_to_nowhere_are_not_overlooked(folder):
+    (folder / "part-9.parquet").symlink_to(folder / "lost.parquet")
+    with pytest.raises(FormatError, match=r"part-9\.parquet: a link that leads nowhere"):
+        open_shards(folder)
+
+
 @pytest.mark.parametrize("how", ["touched", "written", "gone"])
 def test_changes_between_passes(folder, how):
     source = open_shards(folder)

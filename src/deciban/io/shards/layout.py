@@ -13,7 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import DecibanError, FormatError, InputError
+from deciban.errors import DecibanError, InputError
 from deciban.io.contents import RowError, scores_of
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.io.shards.quality import QualityOf
@@ -179,7 +179,7 @@ def placed(rows: Rows, columns: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        raise FormatError(f"{rows.where(error.row, columns)}: {error}.") from error
+        raise error.kind(f"{rows.where(error.row, columns)}: {error}.") from error
     except DecibanError as error:
         raise type(error)(f"{rows.where(None, columns)}: {error}") from error
 

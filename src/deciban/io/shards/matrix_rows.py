@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from deciban._arrow import of_numpy
 from deciban.errors import InputError
-from deciban.io.contents import RowError
 from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.types import AnyArray
 
@@ -46,7 +45,7 @@ class MatrixRows(Rows):
             values = matrix.cells.rows(self.start, self.stop, self.name)
             chosen = mask_of(matrix, self.start, self.stop, self.name)
             if matrix.is_mask:
-                chosen = only(values, (1, 0, -1), self.name) != 0
+                chosen = only(values, (1, 0, -1), matrix.name, self.start) != 0
             cells = np.flatnonzero(np.ones(values.size, np.bool_) if chosen is None else chosen.ravel())
             rows, places = np.divmod(cells, matrix.shape[1])
             found: dict[str, pa.Array] = {}
@@ -58,20 +57,13 @@ class MatrixRows(Rows):
             if "label" in columns:
                 found["label"] = of_numpy(own == 1)
             if "score" in columns:
-                self._refuse_nan(own, rows, places)
+                refuse_nan(values, chosen, matrix.name, self.start)
                 found["score"] = of_numpy(own)
             return pa.table([found[name] for name in columns], list(columns))
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`."""
         return Rows.where(self, None, columns) + ("" if row is None else f", trial {row}")
-
-    def _refuse_nan(self, values: AnyArray, rows: AnyArray, places: AnyArray) -> None:
-        bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
-        if bad.any():
-            at = int(np.argmax(bad))
-            words = f"the score in row {self.start + rows[at]}, column {places[at]} is NaN. Infinite scores are allowed"
-            raise RowError(words, None)
 
 
 def _named(codes: AnyArray, names: pa.Array) -> pa.DictionaryArray:

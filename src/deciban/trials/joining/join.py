@@ -261,7 +261,19 @@ def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinR
                 f"score (missing='drop', --missing drop), and no {lacking} is among the {len(is_target):,} that are "
                 "left. Leave out the system that lacks most, or find its scores."
             )
+        require_both_classes(n_tar, len(is_target), key.trials.origin.name)
+
+
+def require_both_classes(n_tar: int, n_trials: int, name: str) -> None:
+    """Refuse trials of one class.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if n_tar in (0, n_trials):
+        lacking = "target" if n_tar == 0 else "non-target"
         raise KeyMismatchError(
-            f"{key.trials.origin.name}: no {lacking} trial among {len(is_target):,}. Evaluation needs at least one of "
-            "each class; check the label words."
+            f"{name}: no {lacking} trial among {n_trials:,}. Evaluation needs at least one of each class; check the "
+            "label words."
         )
