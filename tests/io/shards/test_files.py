@@ -59,6 +59,14 @@ def test_other_columns(folder):
     assert open_shards(folder).is_double
 
 
+def test_two_columns_of_one_name(folder):
+    for path in folder.iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.append_column("score", table["score"]), path)
+    with pytest.raises(FormatError, match=r"part-0\.parquet: two columns are called 'score'"):
+        open_shards(folder)
+
+
 def test_nan_is_found_in_its_row(folder):
     table = trials(np.random.default_rng(8), n=90)
     values = table["score"].to_numpy().copy()

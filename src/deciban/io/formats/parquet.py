@@ -30,7 +30,7 @@ from deciban.io.columns.columnar import SAMPLED, check_size, contents_of, kinds_
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source
+from deciban.io.source import Source, display_name
 from deciban.trials import Origin
 from deciban.trials.frames.columns import is_text_or_bytes
 from deciban.trials.frames.to_frames import METADATA, description
