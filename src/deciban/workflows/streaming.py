@@ -11,7 +11,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles, files_of, is_open_file
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
@@ -174,7 +174,7 @@ def evaluate_in_pieces(source: ShardSource, options: Options, progress: Progress
             resampling = how_sure.resampling(None if units is None else units.about)
             found.append(evaluation_of(replace(summary, units=units), name=name, resampling=resampling))
     often = "once" if scale.approximate else "more than once: they do not fit in memory"
-    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
+    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     n_trials, chosen = int(found[0].n_tar + found[0].n_non), options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)

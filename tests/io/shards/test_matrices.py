@@ -151,6 +151,8 @@ def test_what_does_not_fit_is_refused(tmp_path):
         gathered(open_shards(path, other))
     with pytest.raises(InputError, match="say who is who"):
         open_shards(path)
+    with pytest.raises(InputError, match=r"two columns, one for each class.*Allow more memory"):
+        open_shards(scores[:, :2], mask[:, 0], kind="two-class")
     with pytest.raises(InputError, match="where: is about columns"):
         open_shards(path, key, where={"gender": "f"})
     scores[7, 3] = np.nan

@@ -244,6 +244,11 @@ def _truth(
     if key.is_mask is False:
         raise InputError(f"{key.name}: holds scores, expected a key.")
     expected = first.shape[:1] if is_classes else first.shape
+    if not is_classes and first.shape == (*key.shape, 2):
+        raise InputError(
+            f"{first.name}: two columns, one for each class, become one score only where all trials are in memory. "
+            "Allow more memory (memory=, --memory), or save the difference of the two."
+        )
     if key.shape != expected or not _same_names(key, first):
         raise KeyMismatchError(
             f"{key.name} is {_size(key)}, {first.name} {_size(first)}, or their rows and columns have other names. A "
