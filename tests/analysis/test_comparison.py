@@ -126,7 +126,9 @@ def test_points_are_told_apart():
     assert "mean minDCF" in words
     assert found.difference("act_dcf@2") == found.difference(("act_dcf", 1))
     assert found.difference("act_dcf") == found.difference(("act_dcf", 0)) != found.difference(("act_dcf", 1))
-    for wrong in ("act_dcf@3", "act_dcf@0", "nothing", "eer@2"):
+    with pytest.raises(InputError, match="'act_dcf@3' asks for more than 2 operating points"):
+        found.difference("act_dcf@3")
+    for wrong in ("act_dcf@0", "nothing", "eer@2"):
         with pytest.raises(InputError, match="no figure of A"):
             found.difference(wrong)
 

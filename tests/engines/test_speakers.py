@@ -10,61 +10,97 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import evaluate_files
-from deciban.engines.speakers import Contradictions, Links, Who, with_speakers
+from deciban.engines.speakers import SpeakersByName, TargetPairs, joining_links
 from deciban.engines.threads import Threads
+from deciban.engines.unit_survey import speakers_in_pieces
 from deciban.io.shards.opening import open_shards
+from deciban.io.shards.pieces import Wanted
 from deciban.trials import Key
-from deciban.trials.units import speakers_of
-from support.sources import gathered, write
+from deciban.trials.units import connected, speakers_of
+from support.sources import write
 
 
-def table_of(rng, n_names, n, *, shared, odd=0.0):
+def table_of(rng, n_names, n, *, shared, odd=0.0, channels=False):
     """Trials of speakers with several names each, the same on both sides if ``shared``; some labels are wrong."""
     pairs = rng.permutation(n_names * n_names)[:n]
     enroll, test = np.divmod(pairs, n_names)
-    target = (enroll % 7 == test % 7) ^ (rng.random(n) < odd)
+    target = (enroll % 7 == test % 7) ^ (rng.random(len(pairs)) < odd)
     other = "" if shared else "t"
     names = {"enroll": [f"{one}" for one in enroll], "test": [f"{other}{one}" for one in test]}
-    return pa.table(names | {"score": rng.normal(size=n), "label": target})
+    if channels:
+        names["side"] = [str(one) for one in rng.choice(["a", "b"], len(pairs))]
+    weight = rng.integers(0, 3, len(pairs))
+    weight[0] = 1
+    return pa.table(names | {"score": rng.normal(size=len(pairs)), "label": target, "weight": weight})
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 9, 30]), st.booleans(), st.sampled_from([0.0, 0.05]))
-@settings(max_examples=40)
-def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, shared, odd):
+def in_pieces(source, by_name):
+    """Score, truth and keys of the speakers of every trial that counts, in an order that is that of their values."""
+    found = []
+    for piece in source.pieces:
+        chunk = piece.read(Wanted((0,), truth=True, weight=True, names=True))
+        some = np.ones(len(chunk.truth), np.bool_) if chunk.weight is None else chunk.weight > 0
+        sides = [
+            by_name.keys[codes[np.searchsorted(own, names[some])]]
+            for codes, own, names in zip(by_name.codes, by_name.names, chunk.names, strict=True)
+        ]
+        found.append(np.column_stack([chunk.scores[0][some], chunk.truth[some], *(s.astype(float) for s in sides)]))
+    rows = np.concatenate(found)
+    return rows[np.lexsort(rows.T)]
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([2, 9, 30]),
+    st.sampled_from(["shared", "apart", "channels"]),
+    st.sampled_from([0.0, 0.05]),
+    st.booleans(),
+)
+@settings(max_examples=60)
+def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, how, odd, weighted):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("speakers")
-    table = table_of(rng, n_names, min(60, n_names**2), shared=shared, odd=odd)
-    source = open_shards(write(table, path / "cut", rng), find_speakers=True)
-    assert source.finds_speakers
-    assert not source.has_units
-    key = Key.of({side: table[side] for side in ("enroll", "test")}, table["label"].to_numpy())
-    expected = speakers_of(key.trials, key.is_target)
-    found = with_speakers(source, Threads(2))
-    units = expected.units
-    keys = [units.keys[side].astype(np.float64) for side in units.codes]
-    rows = np.column_stack([table["score"].to_numpy(), key.is_target.astype(np.float64), *keys])
-    np.testing.assert_array_equal(gathered(found, units=True), rows[np.lexsort(rows.T)])
-    assert any("taken for others" in one.text for one in found.messages) == expected.apart
-    told = any("one speaker on both sides" in one.text for one in found.messages)
-    assert told == bool(expected.n_contradictions)
+    table = table_of(rng, n_names, 60, shared=how == "shared", odd=odd, channels=how == "channels")
+    source = open_shards(write(table, path / "cut", rng), weights="weight" if weighted else None, find_speakers=True)
+    sides = [name for name in ("enroll", "test", "side") if name in table.schema.names]
+    assert list(source.sides) == sides
+    key = Key.of({side: table[side] for side in sides}, table["label"].to_numpy())
+    counting = table["weight"].to_numpy() > 0 if weighted else np.ones(len(table), np.bool_)
+    expected = speakers_of(key.trials, key.is_target, counting)
+    facts, by_name = speakers_in_pieces(source, Threads(2))
+    keys = [expected.units.keys[side].astype(np.float64)[counting] for side in expected.units.codes]
+    rows = np.column_stack([table["score"].to_numpy()[counting], key.is_target[counting], *keys])
+    np.testing.assert_array_equal(in_pieces(source, by_name), rows[np.lexsort(rows.T)])
+    np.testing.assert_array_equal(facts.keys, expected.units.keys)
+    assert by_name.apart == expected.apart
+    assert facts.n_contradictions == expected.n_contradictions
 
 
 def test_passes_add_up(tmp_path):
     rng = np.random.default_rng(4)
     source = open_shards(write(table_of(rng, 12, 120, shared=True, odd=0.1), tmp_path / "cut", rng), find_speakers=True)
     cut = len(source.pieces) // 2
-    parts = [pickle.loads(pickle.dumps(Links())) for _ in range(2)]  # noqa: S301  # our own
-    whole = Links()
+    parts = [pickle.loads(pickle.dumps(TargetPairs())) for _ in range(2)]  # noqa: S301  # our own
+    whole = TargetPairs()
     whole.take(source.pieces)
     parts[0].take(source.pieces[cut:])
     parts[1].take(source.pieces[:cut])
     for apart in (False, True):
-        one, other = Who.of(whole, apart=apart), Who.of(parts[0] + parts[1], apart=apart)
+        one, other = (
+            SpeakersByName.of(pairs, apart=apart, has_channels=False) for pairs in (whole, parts[0] + parts[1])
+        )
+        np.testing.assert_array_equal(one.keys, other.keys)
         for side in (0, 1):
-            np.testing.assert_array_equal(one.speakers[side], other.speakers[side])
-    counts = [Contradictions([one]) for _ in range(3)]
-    for count, pieces in zip(counts, (source.pieces, source.pieces[cut:], source.pieces[:cut]), strict=True):
-        count.take(pieces)
-    assert counts[0].n == (counts[1] + counts[2]).n
+            np.testing.assert_array_equal(one.codes[side], other.codes[side])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_few_links_join_what_all_join(seed):
+    rng = np.random.default_rng(seed)
+    links = tuple(rng.integers(0, 15, 40).astype(np.uint64) for _ in range(2))
+    few = joining_links(links)
+    parts = [connected(one.astype(np.int64), other.astype(np.int64) + 15, 30) for one, other in (links, few)]
+    np.testing.assert_array_equal(parts[0][:, None] == parts[0], parts[1][:, None] == parts[1])
+    assert len(few[0]) < 30
 
 
 def test_intervals_need_no_units(tmp_path):

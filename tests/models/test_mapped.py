@@ -7,7 +7,7 @@ from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.io.shards.pieces import Wanted
-from deciban.models.mapped import mapped
+from deciban.models.mapped import mapped, ordered
 from support.shards import source_of
 
 
@@ -51,3 +51,24 @@ def test_a_trial_that_the_model_refuses_is_named_by_piece_and_number():
     source = mapped(source_of(scores.T, truth, rng, n_pieces=1, systems=("A", "B")), fusion, "fusion")
     with pytest.raises(InputError, match=r"contradict each other .*, the first is trial \d+ of piece"):
         values_of(source)
+
+
+def test_systems_and_classes_in_another_order():
+    rng = np.random.default_rng(4)
+    scores, truth = rng.normal(size=(3, 60)), np.arange(60) % 2 == 0
+    source = source_of(scores, truth, rng, systems=("A", "B", "C"))
+    found = ordered(source, systems=[2, 0])
+    assert found.systems == ("C", "A")
+    for one, other in zip(found.pieces, source.pieces, strict=True):
+        np.testing.assert_array_equal(one.read(Wanted((1,))).scores[0], other.read(Wanted((0,))).scores[0])
+    assert ordered(source, systems=[0, 1, 2]) is source
+    loglik, label = rng.normal(size=(50, 3)), np.arange(50) % 3
+    many = source_of(loglik, label, rng, classes=("a", "b", "c"))
+    turned = ordered(many, classes=("c", "a", "b"))
+    assert turned.classes == ("c", "a", "b")
+    for one, other in zip(turned.pieces, many.pieces, strict=True):
+        new, old = one.read(Wanted((0,), truth=True)), other.read(Wanted((0,), truth=True))
+        np.testing.assert_array_equal(new.scores[0], old.scores[0][:, [2, 0, 1]])
+        assert ["cab"[k] for k in new.truth] == ["abc"[k] for k in old.truth]
+    back = ordered(turned, classes=("a", "b", "c"))
+    np.testing.assert_array_equal(values_of(back)[0], values_of(many)[0])

@@ -44,10 +44,11 @@ class ArrayPiece(Piece):
         )
 
 
-def source_of(scores, truth, rng, *, n_pieces=5, units=None, systems=("system",), classes=()):
+def source_of(scores, truth, rng, *, n_pieces=5, units=None, weights=None, systems=("system",), classes=()):
     """The trials in random pieces in random order, some of them empty.
 
-    ``scores`` is an array, or one of each system; ``units`` names or numbers, (n,) or (n, 2).
+    ``scores`` is an array, or one of each system; ``units`` names or numbers, (n,) or (n, 2);
+    ``weights`` (n,).
     """
     scores = [np.asarray(scores)] if len(systems) == 1 else [np.asarray(one) for one in scores]
     truth = np.asarray(truth)
@@ -56,7 +57,9 @@ def source_of(scores, truth, rng, *, n_pieces=5, units=None, systems=("system",)
     pieces = []
     for at, rows in enumerate(np.split(order, cuts)):
         own = None if known is None else replace(known.take(rows)).only_used()
-        pieces.append(ArrayPiece(f"piece {at}", len(rows), [one[rows] for one in scores], truth[rows], own))
+        weight = None if weights is None else np.asarray(weights)[rows]
+        pieces.append(ArrayPiece(f"piece {at}", len(rows), [one[rows] for one in scores], truth[rows], own, weight))
     is_double = any(one.dtype != np.float32 for one in scores)
     about = {"classes": classes, "is_double": is_double, "has_units": units is not None}
+    about["has_weights"] = weights is not None
     return ShardSource("arrays", tuple(pieces), tuple(systems), **about)

@@ -3,8 +3,8 @@
 import pytest
 
 from deciban.errors import InputError
+from deciban.io.memory import free_memory
 from deciban.workflows import Scale
-from deciban.workflows.scale import free_memory
 
 
 @pytest.mark.parametrize(

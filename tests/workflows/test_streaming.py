@@ -6,9 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import evaluate_files
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import KeyMismatchError
+from deciban.io.memory import memory_of
 from deciban.workflows.options import Options
-from deciban.workflows.streaming import memory_of, source_in_pieces
+from deciban.workflows.streaming import source_in_pieces
 
 
 @pytest.fixture
@@ -60,8 +61,3 @@ def test_what_fits_is_read_as_a_whole(folder):
     assert source_in_pieces([folder], None, options) is None
     assert memory_of([folder], None) > 64 * 10**6
     assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "64MB"})).n_rows == 3_000_000
-
-
-def test_thresholds_of_other_trials_need_memory(folder):
-    with pytest.raises(InputError, match=r"threshold_from: needs all trials in memory"):
-        evaluate_files(folder, memory="64MB", threshold_from=folder)

@@ -14,9 +14,10 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.gaps import CutCounts, unknown_class
+from deciban.core.ranks.gaps import CutCounts, GapClass, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
+from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -73,7 +74,7 @@ class Survey(Locked, Work):
         sign = -1 if self.keep_tar else 1
         own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
         posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
-        low, high = _finite_range(scores)
+        low, high = finite_range(scores)
         with self.lock:
             if self.kept is not None:
                 self.kept.append(some)
@@ -84,12 +85,22 @@ class Survey(Locked, Work):
                 self.costs[at] = self.costs[at] + costs[k]
             if self.kept is not None and self.n[int(self.keep_tar)] > self.most:
                 self.kept = None
-            self.posteriors = _added(self.posteriors, posteriors)
+            self.posteriors = sum_of_posteriors(self.posteriors, posteriors)
             self.finite = min(self.finite[0], low), max(self.finite[1], high)
 
     @staticmethod
     def _classes(scores: ScoreArray, truth: BoolArray) -> ScoredTrials:
         return ScoredTrials((scores[truth], None), (scores[~truth], None))
+
+    def unknown_classes(self) -> tuple[GapClass, GapClass]:
+        """Targets and non-targets, of which nothing is known but how many there are, and within which scores."""
+        non, tar = (unknown_class(n, *self.range, self.kind) for n in self.n)
+        return tar, non
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest finite score; (0, 0) if there is none."""
+        return self.finite if self.finite[0] <= self.finite[1] else (0.0, 0.0)
 
     def summary(self, tar: SortedClass, non: SortedClass) -> Summary:
         """With the ranks that a second pass finds."""
@@ -102,7 +113,7 @@ class Survey(Locked, Work):
         found.kept = None if self.kept is None or other.kept is None else [*self.kept, *other.kept]
         found.n = [a + b for a, b in zip(self.n, other.n, strict=True)]
         found.costs = [a + b for a, b in zip(self.costs, other.costs, strict=True)]
-        found.posteriors = _added(self.posteriors, other.posteriors)
+        found.posteriors = sum_of_posteriors(self.posteriors, other.posteriors)
         found.finite = min(self.finite[0], other.finite[0]), max(self.finite[1], other.finite[1])
         return found
 
@@ -154,6 +165,7 @@ def summarize_shards(
     system: int = 0,
     figures: TwoClassFigures | None = None,
     approximate: bool = False,
+    also: FloatArray | None = None,
 ) -> Summary:
     """Summarize the trials of one system of a source of two classes, whatever their number.
 
@@ -170,6 +182,8 @@ def summarize_shards(
         What is asked for.
     approximate : bool
         Whether one pass is enough: then figures of ranks are known within bounds.
+    also : array, optional
+        More thresholds at which trials are counted, besides those at which an evaluation asks.
 
     Returns
     -------
@@ -181,29 +195,46 @@ def summarize_shards(
     ------
     FormatError, OSError
         As reading does.
+    InputError
+        If trials have weights and one pass should be enough, or neither class fits in memory.
     KeyMismatchError
         If all trials are of one class.
     """
+    from deciban.engines.crossing import with_crossing
     from deciban.engines.pruning import summarize_by_cells
+    from deciban.engines.weighted import summarize_weighted
 
     asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
     most = max(memory // bytes_per_cut(np.dtype(kind).itemsize), 1)
     share = _share_of_targets(source.pieces)
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
+    how: Any = {"system": system, "figures": asked, "also": also}
+    if source.has_weights and not approximate:
+        return summarize_weighted(source, engine, memory, keep_tar=keep_tar, **how)
     if approximate or of_rarer > most:
-        return summarize_by_cells(source, engine, memory, system=system, figures=asked, approximate=approximate)
+        _refuse_weights(source)
+        return summarize_by_cells(source, engine, memory, approximate=approximate, **how)
     survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
     if survey.kept is None:  # the first trials are not like the others
-        return summarize_by_cells(source, engine, memory, system=system, figures=asked)
+        return summarize_by_cells(source, engine, memory, **how)
     require_both_classes(survey.n[1], sum(survey.n), source.name)
     kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
     survey.kept = None  # there need not be two
-    counts = CutCounts(np.concatenate((kept, rehearsed(survey).astype(kind))))
+    counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(kind))))
     rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
     around = Around(system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
-    return survey.summary(own, others) if keep_tar else survey.summary(others, own)
+    found = survey.summary(own, others) if keep_tar else survey.summary(others, own)
+    return with_crossing(found, source, engine, memory, system) if asked.eer_conventions else found
+
+
+def _refuse_weights(source: ShardSource) -> None:
+    if source.has_weights:
+        raise InputError(
+            f"weights, approximate: {source.name} has weights, and one pass knows no bounds of what is weighted. Let "
+            "all passes run (without approximate, --approximate), or leave weights out."
+        )
 
 
 def bytes_per_cut(itemsize: int) -> int:
@@ -211,16 +242,16 @@ def bytes_per_cut(itemsize: int) -> int:
     return 104 + 9 * itemsize
 
 
-def rehearsed(survey: Survey) -> FloatArray:
-    """All thresholds at which an evaluation of that many trials in this range asks how many are below.
+def rehearsed(survey: Survey, also: FloatArray | None = None) -> FloatArray:
+    """All thresholds at which an evaluation of that many trials in this range asks how many are below, and some more.
 
     It is made of two classes of which nothing is known but this, and they tell where they were asked and did not know.
     """
     from deciban.evaluation.two_class import evaluation_of
 
-    tar, non = (unknown_class(n, *survey.finite, survey.kind) for n in (survey.n[1], survey.n[0]))
+    tar, non = survey.unknown_classes()
     evaluation_of(survey.summary(tar, non))
-    return np.concatenate([np.zeros(0), *tar.missed, *non.missed])
+    return np.concatenate([np.zeros(0) if also is None else also, *tar.missed, *non.missed])
 
 
 def _share_of_targets(pieces: Sequence[Piece]) -> float:
@@ -232,15 +263,17 @@ def _share_of_targets(pieces: Sequence[Piece]) -> float:
     return 0.0
 
 
-def _finite_range(scores: ScoreArray) -> tuple[float, float]:
+def finite_range(scores: ScoreArray) -> tuple[float, float]:
+    """Lowest and highest finite score; the ends of an empty range if there is none."""
     if not len(scores):
         return math.inf, -math.inf
     low, high = float(scores.min()), float(scores.max())
     if math.isinf(low) or math.isinf(high):
         finite = scores[np.isfinite(scores)]
-        return _finite_range(finite)
+        return finite_range(finite)
     return low, high
 
 
-def _added(one: list[PosteriorCosts], other: list[PosteriorCosts]) -> list[PosteriorCosts]:
+def sum_of_posteriors(one: list[PosteriorCosts], other: list[PosteriorCosts]) -> list[PosteriorCosts]:
+    """Costs of two sets of trials at the same priors; an empty list is that of no trial."""
     return [a + b for a, b in zip(one, other, strict=True)] if one and other else one or other

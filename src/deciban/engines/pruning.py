@@ -209,10 +209,11 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     return np.unique(_asked(survey))
 
 
-def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int) -> CellTally:
-    """The first pass, empty."""
+def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None) -> CellTally:
+    """The first pass, empty; ``also`` are more thresholds at which counts are exact."""
     survey = Survey(system, keep_tar=True, figures=figures, kind=kind, most=0)
-    return CellTally(survey, ScoreCells.empty(room, fixed_thresholds(figures)))
+    cuts = np.concatenate((fixed_thresholds(figures), np.zeros(0) if also is None else also))
+    return CellTally(survey, ScoreCells.empty(room, cuts))
 
 
 def summarize_by_cells(
@@ -223,6 +224,7 @@ def summarize_by_cells(
     system: int,
     figures: TwoClassFigures,
     approximate: bool = False,
+    also: FloatArray | None = None,
 ) -> Summary:
     """Summarize the trials of one system, of which neither class fits in memory; see `summarize_shards`.
 
@@ -236,12 +238,14 @@ def summarize_by_cells(
     figures : TwoClassFigures
     approximate : bool
         Whether one pass is enough, so that figures of ranks are known within bounds.
+    also : array, optional
+        More thresholds at which counts are exact, besides those at which an evaluation asks.
     """
     if approximate:
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
     room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
-    tally = tally_of(system, figures, kind, room)
+    tally = tally_of(system, figures, kind, room, also)
     tally.rows_per_batch = _rows(memory)
     tally = engine.run(tally, source.pieces)
     cells, survey = told_apart(tally.merged()), tally.survey

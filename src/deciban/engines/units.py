@@ -11,6 +11,7 @@ import numpy as np
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsByUnit
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -62,27 +63,32 @@ class UnitTally(Locked, Work):
     cells : Cells
     keys : (n_units,) uint64 array
         Of all units, ascending.
+    by_name : SpeakersByName, optional
+        The units of names, where pieces do not say those of trials.
     """
 
     words = "counting by unit"
 
-    def __init__(self, system: int, cells: Cells, keys: Keys) -> None:
+    def __init__(self, system: int, cells: Cells, keys: Keys, by_name: SpeakersByName | None = None) -> None:
         super().__init__()
-        self.system, self.cells, self.keys = system, cells, keys
+        self.system, self.cells, self.keys, self.by_name = system, cells, keys, by_name
         self.group: IntArray = groups_of_units(keys, N_GROUPS)
         self.counts: tuple[UnitCounts, UnitCounts] | None = None
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(self.system, self.cells, self.keys)
+        return type(self)(self.system, self.cells, self.keys, self.by_name)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
+        named = self.by_name is not None
+        wanted = Wanted((self.system,), truth=True, units=not named, weight=True, names=named)
         for piece in pieces:
-            chunk = piece.read(Wanted((self.system,), truth=True, units=True))
-            assert chunk.units is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
-            place = np.searchsorted(self.keys, chunk.units.keys)
-            units = replace(chunk.units, codes=tuple(place[side] for side in chunk.units.codes), keys=self.keys)
+            chunk = counting(piece.read(wanted))
+            own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+            assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+            place = np.searchsorted(self.keys, own.keys)
+            units = replace(own, codes=tuple(place[side] for side in own.codes), keys=self.keys)
             found = []
             for some in (chunk.truth, ~chunk.truth):
                 weight = None if chunk.weight is None else chunk.weight[some]
@@ -112,12 +118,15 @@ class UnitsInPieces(TrialsByUnit):
     system : int
     units : TrialUnits
         All units, of no trial.
+    by_name : SpeakersByName, optional
+        The units of names, where pieces do not say those of trials.
     """
 
     source: ShardSource
     engine: Engine
     system: int
     units: TrialUnits
+    by_name: SpeakersByName | None = None
 
     @classmethod
     def of(cls, source: ShardSource, engine: Engine, system: int) -> UnitsInPieces | None:
@@ -138,6 +147,7 @@ class UnitsInPieces(TrialsByUnit):
         in_cells: tuple[CountArray, CountArray],  # noqa: ARG002  # where gaps hide scores these are no exact numbers
     ) -> tuple[UnitCounts, UnitCounts]:
         """See `TrialsByUnit.counts`."""
-        found = self.engine.run(UnitTally(self.system, cells, self.units.keys), self.source.pieces).counts
+        work = UnitTally(self.system, cells, self.units.keys, self.by_name)
+        found = self.engine.run(work, self.source.pieces).counts
         assert found is not None  # noqa: S101  # there are pieces
         return found

@@ -29,7 +29,7 @@ _EVEN = 0.5
 EDGES = np.linspace(0.0, 1.0, _BINS + 1)
 """Of the bins of posteriors: for the histogram alone."""
 
-_PLACES = logit(EDGES[1:-1])
+PLACES = logit(EDGES[1:-1])
 """The same as posterior log odds, without both ends."""
 
 
@@ -89,17 +89,43 @@ class PosteriorOdds:
         return PosteriorOdds(*merged)
 
 
-def reliability_of_classes(found: Sequence[PosteriorOdds], prior: FloatArray) -> Reliability:
-    """Of the posterior of the recognized class; each class weighs as the prior says."""
-    weights = [p / (one.right.total + one.wrong.total) for p, one in zip(prior.tolist(), found, strict=True)]
-    right = _together([one.right for one in found], weights)
-    wrong = _together([one.wrong for one in found], weights)
-    table = CountTable.of(right, wrong)
-    starts = pool(table.n_tar, table.n_non)
-    n_right, n_wrong = (np.add.reduceat(counts, starts) for counts in (table.n_tar, table.n_non))
-    low, high = table.edges(starts)
-    shares = (_in_bins(right), _in_bins(wrong))
-    return Reliability(tuple(prior.tolist()), expit(low), expit(high), n_right / (n_right + n_wrong), EDGES, *shares)
+@dataclass(frozen=True, slots=True, eq=False)
+class PooledOdds:
+    """The same of the trials of all classes, each with the weight of its class, in PAV blocks and in bins.
+
+    Attributes
+    ----------
+    n_right, n_wrong : (n_blocks,) arrays
+        Weight of the trials that were recognized, and of the others.
+    low, high : (n_blocks,) arrays
+        Lowest and highest posterior log odds.
+    happened, failed : (b,) arrays
+        The same weights in each bin of posteriors.
+    """
+
+    n_right: FloatArray
+    n_wrong: FloatArray
+    low: FloatArray
+    high: FloatArray
+    happened: FloatArray
+    failed: FloatArray
+
+    @classmethod
+    def of(cls, found: Sequence[PosteriorOdds], prior: FloatArray) -> PooledOdds:
+        """From those of each class, which weighs as the prior says."""
+        weights = [p / (one.right.total + one.wrong.total) for p, one in zip(prior.tolist(), found, strict=True)]
+        right = _together([one.right for one in found], weights)
+        wrong = _together([one.wrong for one in found], weights)
+        table = CountTable.of(right, wrong)
+        starts = pool(table.n_tar, table.n_non)
+        n_right, n_wrong = (np.add.reduceat(counts, starts) for counts in (table.n_tar, table.n_non))
+        return cls(n_right, n_wrong, *table.edges(starts), _in_bins(right), _in_bins(wrong))
+
+
+def reliability_of_classes(found: PooledOdds, prior: FloatArray) -> Reliability:
+    """Of the posterior of the recognized class, by all trials."""
+    observed, shares = found.n_right / (found.n_right + found.n_wrong), (found.happened, found.failed)
+    return Reliability(tuple(prior.tolist()), expit(found.low), expit(found.high), observed, EDGES, *shares)
 
 
 def _together(parts: Sequence[SortedClass], weights: Sequence[float]) -> SortedClass:
@@ -111,5 +137,5 @@ def _together(parts: Sequence[SortedClass], weights: Sequence[float]) -> SortedC
 
 def _in_bins(trials: SortedClass, shift: float = 0.0) -> FloatArray:
     """Number (or weight) of trials in each bin of posteriors; those at 1 are in the last one."""
-    inner = trials.below(_PLACES - shift)
+    inner = trials.below(PLACES - shift)
     return np.diff(np.concatenate(([0], inner, [trials.total]))).astype(np.float64)

@@ -19,7 +19,7 @@ from typing import IO
 
 from deciban.io.source import require_file_name
 
-_UNFINISHED: set[Path] = set()
+UNFINISHED: set[Path] = set()
 """Files and folders of this process that are to go, for whoever ends it without waiting."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -65,12 +65,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = _resolved(target)
     _remove_abandoned(target)
     aside = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.part"
-    _UNFINISHED.add(aside)
+    UNFINISHED.add(aside)
     try:
         with _named(target):
             handle = _created(aside, target)
         with _named(target), os.fdopen(handle, "w+b") as stream:
-            _lock(stream.fileno())
+            lock(stream.fileno())
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -79,13 +79,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         aside.unlink(missing_ok=True)
         raise
     finally:
-        _UNFINISHED.discard(aside)
-    _sync_folder(target.parent)
+        UNFINISHED.discard(aside)
+    sync_folder(target.parent)
 
 
 def remove_unfinished() -> None:
     """Remove what this process has not written to its end: it is about to stop, in the middle of whatever it does."""
-    for aside in list(_UNFINISHED):
+    for aside in list(UNFINISHED):
         with contextlib.suppress(OSError):
             if aside.is_dir():
                 shutil.rmtree(aside, ignore_errors=True)
@@ -113,7 +113,7 @@ class ScratchFolder:
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="deciban-"))
-        _UNFINISHED.add(self.path)
+        UNFINISHED.add(self.path)
         self._gone = weakref.finalize(self, _remove, self.path)
 
     def remove(self) -> None:
@@ -135,7 +135,7 @@ class ScratchFolder:
 
 def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    _UNFINISHED.discard(folder)
+    UNFINISHED.discard(folder)
 
 
 def _prefix(target: Path) -> str:
@@ -143,7 +143,7 @@ def _prefix(target: Path) -> str:
     return f".deciban-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}-"
 
 
-def _lock(handle: int) -> bool:
+def lock(handle: int) -> bool:
     """Claim a file as long as it is open; False if another process has it, or this cannot be known."""
     try:
         fcntl = importlib.import_module("fcntl")  # there is none on Windows
@@ -160,11 +160,11 @@ def _remove_abandoned(target: Path) -> None:
             if time.time() - aside.stat().st_mtime < _ABANDONED:
                 continue
             with aside.open("rb") as stream:
-                if _lock(stream.fileno()):
+                if lock(stream.fileno()):
                     aside.unlink()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the new name to the disk, where the system can do that."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -155,11 +155,22 @@ class Contents:
         """How many targets and non-targets there are, and by which words."""
         if self.key is None:
             return "no labels"
-        by_side = {side: sorted(word for word, means in self.words.items() if means == side) for side in (True, False)}
-        if not self.words or by_side == {True: ["target"], False: ["nontarget"]}:
-            return f"{self.key.n_tar:,} target · {self.key.n_non:,} non-target"
-        target, nontarget = (" (" + ", ".join(by_side[side]) + ")" for side in (True, False))
-        return f"{self.key.n_tar:,} target{target} · {self.key.n_non:,} non-target{nontarget}".replace(" ()", "")
+        return labels_in_words(self.words, self.key.n_tar, self.key.n_non)
+
+
+def labels_in_words(words: Mapping[str, bool], n_tar: int, n_non: int) -> str:
+    """How many targets and non-targets there are, and by which words.
+
+    Examples
+    --------
+    >>> labels_in_words({"same": True, "other": False}, 2, 1000)
+    '2 target (same) · 1,000 non-target (other)'
+    """
+    by_side = {side: sorted(word for word, means in words.items() if means == side) for side in (True, False)}
+    if not words or by_side == {True: ["target"], False: ["nontarget"]}:
+        return f"{n_tar:,} target · {n_non:,} non-target"
+    target, nontarget = (" (" + ", ".join(by_side[side]) + ")" for side in (True, False))
+    return f"{n_tar:,} target{target} · {n_non:,} non-target{nontarget}".replace(" ()", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +255,7 @@ def assemble(
     origin: Origin,
     system: str,
     options: Options,
+    classes: Sequence[str] | None = None,
 ) -> Contents:
     """Make tables of trials out of columns.
 
@@ -259,6 +271,8 @@ def assemble(
     system : str
         What to call a single system.
     options : Options
+    classes : sequence of str, optional
+        All classes, where these rows may not be of all; by their names in a column of classes.
 
     Raises
     ------
@@ -294,7 +308,8 @@ def assemble(
         key = Key(trials, is_target)
     class_key = None
     if "class" in by_role and trials.sides in (SINGLE, ROW):
-        class_key = ClassKey.of(trials, _digits(by_role["class"]))
+        label = by_role["class"]
+        class_key = ClassKey.of(trials, _digits(label) if classes is None else label, classes=classes)
     class_scores = None
     if options.need == "class-scores" and len(systems) > 1:
         matrix = np.column_stack([one.score for one in systems])

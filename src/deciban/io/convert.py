@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format, formats
+from deciban.io.memory import allowed_memory, memory_of
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
@@ -38,6 +40,7 @@ def convert(
     write_as: str = "loglik",
     key_format: str | None = None,
     key_columns: Columns | None = None,
+    memory: str | int | None = None,
 ) -> tuple[Message, ...]:
     """Read a file of any known format and write it in another one.
 
@@ -65,6 +68,9 @@ def convert(
         ratios of each class against the others, by a flat prior.
     key_format, key_columns : optional
         The same for the key.
+    memory : str or int, optional
+        Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
+        would take more become Parquet piece by piece.
 
     Returns
     -------
@@ -88,9 +94,17 @@ def convert(
     require_class_units(write_as)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
+    if memory_of([source]) > allowed_memory(memory):
+        from deciban.io.convert_in_pieces import Converted, convert_in_pieces  # most files fit
+
+        how = Converted(what, probabilities, detection_llr, write_as)
+        given: Any = {"to": to, "key": key, "format": format, "columns": columns, "labels": labels, "log10": log10}
+        told = convert_in_pieces(source, target, how, must=memory is not None, **given)
+        if told is not None:
+            return told
     contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
-    own, contents = contents.key, contents if what is None else _only(contents, what)
-    messages = [_read("read", contents, _counts(contents)), *_notes(contents)]
+    own, contents = contents.key, contents if what is None else only(contents, what)
+    messages = [read_message("read", contents, _counts(contents)), *_notes(contents)]
     # A format that has detection llrs makes them itself.
     unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     contents, changed = in_other_units(contents, probabilities, detection_llr=detection_llr, write_as=unit)
@@ -99,14 +113,15 @@ def convert(
     if key is not None:
         truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
         contents, met = _with_key(contents, own, truth.key)
-        messages += [_read("key", truth, truth.label_counts), *_notes(truth), met]
+        messages += [read_message("key", truth, truth.label_counts), *_notes(truth), met]
         needed.append("key")
     told = put_and_tell(contents, target, to, needed)
     is_known = is_submission(contents.origin) and not changed  # written as it was
     return (*messages, *told, *([] if is_known else notes_on_submissions(told, write_as)))
 
 
-def _read(kind: str, contents: Contents, counts: str) -> Message:
+def read_message(kind: str, contents: Contents, counts: str) -> Message:
+    """Say how something was read."""
     return Message(kind, contents.origin.name, f"{contents.origin.reading}   {counts}")
 
 
@@ -131,7 +146,7 @@ def put_and_tell(
     tuple of Message
     """
     chosen, written = put(contents, target, to, needed, columns)
-    messages = [Message("left out", "", one) for one in _left_out(contents, chosen, written)]
+    messages = [Message("left out", "", one) for one in left_out(contents, chosen, written)]
     if written.reordered:
         order = f"{chosen.name} lists trials row by row of a matrix: their order is not that of the input"
         messages.insert(0, Message("note", "", order))
@@ -139,7 +154,7 @@ def put_and_tell(
     return (*messages, Message("wrote", target_name(target), f"as {chosen.name}{unit}"))
 
 
-def _only(contents: Contents, what: ContentKind) -> Contents:
+def only(contents: Contents, what: ContentKind) -> Contents:
     """Only one of the things that an input holds, with the trials that it belongs to."""
     empty = Contents(origin=contents.origin, index=contents.index, notes=contents.notes)
     if what == "index":
@@ -185,7 +200,7 @@ def _counts(contents: Contents) -> str:
     return ", ".join(parts) or ", ".join(contents.kinds)
 
 
-def _left_out(contents: Contents, chosen: Format, written: Written) -> list[str]:
+def left_out(contents: Contents, chosen: Format, written: Written) -> list[str]:
     """What of the contents was not written, and why."""
     main = next((kind for kind in contents.kinds if kind in written.kinds), "these")
     reasons = [

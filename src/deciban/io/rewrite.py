@@ -14,6 +14,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
+from deciban.io.contents import Contents
 from deciban.io.convert import put_and_tell
 from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
 from deciban.io.llr_intervals import Bounds, columns_of_intervals, left_out, with_intervals, without_intervals
@@ -70,23 +71,63 @@ def write_rescored(
         written = replace(llr, score=llr.score / LOG_10, log10=True)
         unit = f"log-likelihood ratios are written as common logarithms (log10), as {chosen.name} has them"
         messages.append(Message("note", "", unit))
-    elif any(system.log10 for system in found.contents.systems):
-        unit = "log-likelihood ratios are written as natural logarithms, though the scores are common ones"
-        messages.append(Message("note", "", unit))
+    else:
+        messages += natural_logarithms(found.contents)
     layout, source = found.layout, found.source
     plain = layout is not None and not layout.quoted and layout.roles.index("score") <= MOST_FIELDS
+    contents, more = rescored(found.contents, written, interval=interval, chosen=chosen)
     if interval is not None:
         name = None if chosen is None else chosen.name
-        contents, replaced = with_intervals(replace(found.contents, systems=(written,)), interval, chosen)
-        return (*messages, *replaced, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
-    contents, former = without_intervals(replace(found.contents, systems=(written,)))
-    if unchanged and layout is not None and source is not None and plain and not former:
+        return (*messages, *more, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
+    if unchanged and layout is not None and source is not None and plain and not more:
         with opened(target) as stream:
             rewrite(source, layout, written.score, stream)
         how = f"with the lines of {source.name} but for the score"
         return (*messages, Message("wrote", target_name(target), how))
     name = None if chosen is None else chosen.name
-    return (*messages, *left_out(former), *put_and_tell(contents, target, name, ["scores"]))
+    return (*messages, *more, *put_and_tell(contents, target, name, ["scores"]))
+
+
+def natural_logarithms(contents: Contents) -> list[Message]:
+    """Say that llrs are written in another unit than that of the scores, if so."""
+    words = "log-likelihood ratios are written as natural logarithms, though the scores are common ones"
+    return [Message("note", "", words)] if any(system.log10 for system in contents.systems) else []
+
+
+def rescored(
+    contents: Contents, llr: Scores, *, interval: Bounds | None = None, chosen: Format | None = None
+) -> tuple[Contents, list[Message]]:
+    """Contents with other scores in place of those of their systems, and with the bounds of these or without bounds.
+
+    Parameters
+    ----------
+    contents : Contents
+    llr : Scores
+        On its trials.
+    interval : pair of (n_trials,) arrays, optional
+        In nats.
+    chosen : Format, optional
+        Which is to be written: it says what the bounds are called.
+
+    Returns
+    -------
+    Contents
+    list of Message
+        Which former bounds were replaced or left out.
+    """
+    changed = replace(contents, systems=(llr,))
+    if interval is not None:
+        return with_intervals(changed, interval, chosen)
+    kept, former = without_intervals(changed)
+    return kept, left_out(former)
+
+
+def rescored_classes(
+    contents: Contents, scores: ClassScores, *, write_as: str = "loglik"
+) -> tuple[Contents, list[Message]]:
+    """Contents with other class scores, as log-likelihoods or as detection llrs; see `write_rescored_classes`."""
+    made, messages = written_as(scores, write_as)
+    return replace(contents, class_scores=made, systems=(), key=None), messages
 
 
 def write_rescored_classes(
@@ -119,8 +160,8 @@ def write_rescored_classes(
     """
     chosen, _ = _chosen(found, target, to)
     # A format that has detection llrs makes them itself.
-    made, messages = written_as(scores, "loglik" if chosen is not None and chosen.detection_llr else write_as)
-    contents = replace(found.contents, class_scores=made, systems=(), key=None)
+    unit = "loglik" if chosen is not None and chosen.detection_llr else write_as
+    contents, messages = rescored_classes(found.contents, scores, write_as=unit)
     told = put_and_tell(contents, target, None if chosen is None else chosen.name, ["class-scores"])
     return (*messages, *told, *notes_on_submissions(told, write_as))
 

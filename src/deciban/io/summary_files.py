@@ -33,6 +33,8 @@ def is_summary_file(path: PathLike) -> bool:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if not Path(path).is_file():  # a pipe can be read only once
+        return False
     try:
         with Path(path).open("rb") as stream:
             if stream.read(len(_PARQUET)) != _PARQUET:

@@ -156,10 +156,14 @@ def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: 
     for one in systems:
         infinite = np.isinf(one.score)
         n = int(np.count_nonzero(infinite.any(axis=1) if infinite.ndim > 1 else infinite))
-        if n:
-            words = f"{counted(n, noun)} with a probability of exactly 0 or 1, which is an infinite logarithm"
-            found.append(Message("note", one.trials.origin.name, words))
+        found += certain(n, noun, one.trials.origin.name)
     return found
+
+
+def certain(n: int, noun: str, name: str) -> list[Message]:
+    """Say how many probabilities of a file were certain, if some were."""
+    words = f"{counted(n, noun)} with a probability of exactly 0 or 1, which is an infinite logarithm"
+    return [Message("note", name, words)] if n else []
 
 
 def prior_above_zero(prior: Prior, classes: Sequence[str], name: str) -> FloatArray:

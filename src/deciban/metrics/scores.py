@@ -158,6 +158,14 @@ class SortedScores(CountedScores):
         tar, n_tar, non, n_non = self.pav.as_trials()
         return ScoredTrials((tar, n_tar), (non, n_non))
 
+    def cllr(self) -> float:
+        """Cllr of the scores taken as log-likelihood ratios, in bits; see `deciban.metrics.cllr`."""
+        return self.trials.cllr()
+
+    def min_cllr(self) -> float:
+        """What the best monotone recalibration leaves of it; see `deciban.metrics.min_cllr`."""
+        return self.recalibrated.cllr()
+
     def roc(self) -> Roc:
         """Steppy ROC; see `deciban.metrics.roc`."""
         n_fa, n_miss = corners(self.table.n_tar, self.table.n_non)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,3 +62,45 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
     n = len(source.systems)
     pieces = tuple(MappedPiece(one, model, n, one.name, one.n_rows) for one in source.pieces)
     return replace(source, pieces=pieces, systems=(name,), is_double=True)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedPiece(Piece):
+    """The trials of a piece with some of the systems, or with the classes in another order."""
+
+    piece: Piece
+    systems: tuple[int, ...]
+    classes: tuple[int, ...]
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`."""
+        chunk = self.piece.read(replace(wanted, systems=tuple(self.systems[at] for at in wanted.systems)))
+        if not self.classes:
+            return chunk
+        order = list(self.classes)
+        truth = None if chunk.truth is None else np.argsort(order)[chunk.truth]
+        return replace(chunk, scores=tuple(one[:, order] for one in chunk.scores), truth=truth)
+
+
+def ordered(
+    source: ShardSource, *, systems: Sequence[int] | None = None, classes: Sequence[str] | None = None
+) -> ShardSource:
+    """The trials of a source with some of its systems, or with its classes in another order.
+
+    Parameters
+    ----------
+    source : ShardSource
+    systems : sequence of int, optional
+        Their positions, in the order that is wanted.
+    classes : sequence of str, optional
+        All of them, in the order that is wanted.
+    """
+    chosen = tuple(range(len(source.systems)) if systems is None else systems)
+    names = source.classes if classes is None else tuple(classes)
+    places = () if names == source.classes else tuple(source.classes.index(name) for name in names)
+    if not places and chosen == tuple(range(len(source.systems))):
+        return source
+    pieces = tuple(OrderedPiece(one, chosen, places, one.name, one.n_rows) for one in source.pieces)
+    return replace(source, pieces=pieces, systems=tuple(source.systems[at] for at in chosen), classes=names)

@@ -15,10 +15,10 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Class
 from deciban.core.by_value import ByValue
-from deciban.core.classes.subsets import subset_costs
+from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
+from deciban.multiclass.tables import AnyDetectors, Detectors, Pairs, ScoredClasses
 from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 
@@ -176,7 +176,11 @@ def detection_analysis(
 
 
 def detection_analysis_of(
-    detectors: Detectors, p_target: ArrayLike, log_odds: FloatArray, prior: FloatArray, classes: tuple[str, ...] | None
+    detectors: AnyDetectors,
+    p_target: ArrayLike,
+    log_odds: FloatArray,
+    prior: FloatArray,
+    classes: tuple[str, ...] | None,
 ) -> DetectionAnalysis:
     """`detection_analysis` of detectors, at checked priors of the target and of all classes."""
     target = np.flatnonzero(prior > 0)
@@ -186,7 +190,7 @@ def detection_analysis_of(
         errors = scores.error_counts(-log_odds)
         cost[at] = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=False)
         min_cost[at] = detection_cost(*scores.rocch.best_rates(log_odds), log_odds, 1.0, 1.0, normalize=False)
-        eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.trials.cllr(), scores.recalibrated.cllr()
+        eer[at], cllr[at], min_cllr[at] = scores.rocch.eer(), scores.cllr(), scores.min_cllr()
     names = None if classes is None else tuple(classes[k] for k in target)
     prior_of_target = np.array(p_target, np.float64) if log_odds.ndim else float(np.asarray(p_target))
     return DetectionAnalysis(target, names, prior_of_target, cost, min_cost, eer, cllr, min_cllr)
@@ -353,11 +357,20 @@ def subset_c_avg_of(trials: ScoredClasses, p_target: float) -> SubsetCosts:
             f"{MOST_CLASSES} classes. Leave columns and their trials out."
         )
     trials.require()
+    return subset_costs_of(subset_counts_of(trials, p_target), trials.classes)
+
+
+def subset_counts_of(trials: ScoredClasses, p_target: float) -> SubsetCounts:
+    """Decisions about checked trials without weights in all subsets, which add up; a part may lack classes."""
     log_odds = _validate.single_log_odds(p_target, largest=300.0)
-    everything = subset_costs(trials.loglik, [trials.rows(k) for k in range(n_classes)], float(np.exp(log_odds)))
-    mask = _masks(n_classes)
+    return SubsetCounts.of(trials.loglik, [trials.rows(k) for k in range(trials.n_classes)], float(np.exp(log_odds)))
+
+
+def subset_costs_of(counts: SubsetCounts, classes: tuple[str, ...] | None) -> SubsetCosts:
+    """What these decisions about all trials cost."""
+    mask = _masks(len(counts.totals))
     size = np.bitwise_count(mask).astype(np.int64)
-    return SubsetCosts(everything[mask], mask, size, trials.classes)
+    return SubsetCosts(counts.costs()[mask], mask, size, classes)
 
 
 def _masks(n_classes: int) -> IntArray:

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.classes.counts import Passes, accepted, accepted_open_set, chosen, non_target_priors
+from deciban.core.classes.counts import accepted, accepted_open_set, chosen, non_target_priors
 from deciban.core.classes.counts import confusion as _confusion
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
-from deciban.multiclass.tables import Detectors, ScoredClasses
+from deciban.multiclass.tables import AnyDetectors, ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Names, Priors, Weights
 
 
@@ -265,16 +265,13 @@ def out_of_set_prior(value: float) -> float:
     return _validate.in_range(value, "p_out_of_set", 1e-12, float(np.nextafter(1.0, 0.0)), "It is above 0 and below 1")
 
 
-def c_avg_of(detectors: Detectors, log_odds: FloatArray) -> FloatArray:
+def c_avg_of(detectors: AnyDetectors, log_odds: FloatArray) -> FloatArray:
     """`c_avg` of detectors of a closed set at a flat prior, for every prior of a target; not normalized."""
-    llrs, n_classes = detectors.llrs, len(detectors.prior)
-    order, label, totals = np.argsort(-log_odds), llrs.label, llrs.totals
+    n_classes, order, totals = len(detectors.prior), np.argsort(-log_odds), detectors.totals
     others = (1.0 - np.eye(n_classes)) / (n_classes - 1)
     p_miss, p_fa = np.empty((2, len(log_odds), n_classes))
     for k in range(n_classes):
-        passes = Passes(1, n_classes, len(log_odds), llrs.weights)
-        passes.add([np.searchsorted(-log_odds[order], llrs.values[k], side="right")], label, slice(None))
-        rates = error_rates(passes.accepted(), totals, others[k], np.array([k]))
+        rates = error_rates(detectors.accepted_by(k, -log_odds[order]), totals, others[k], np.array([k]))
         p_miss[order, k : k + 1], p_fa[order, k : k + 1] = rates
     return mean_cost(p_miss, p_fa, log_odds)
 

@@ -50,6 +50,17 @@ class Best:
     offset: FloatArray
 
 
+def given_up(total: float, prior: FloatArray, *, scale: bool) -> Best:
+    """What a map has that changes nothing or, if it may, throws everything away; ``total`` is the cost as it is."""
+    nothing = np.zeros(len(prior))
+    return Best(entropy(prior), 0.0, nothing) if scale else Best(total, 1.0, nothing)
+
+
+def no_worse(found: Best, without: Best) -> Best:
+    """The map that was found, unless one costs no more that was `given_up`."""
+    return without if found.cost >= without.cost * (1.0 - _ROUNDING) else found
+
+
 @dataclass(frozen=True, eq=False)
 class CalibrationLimits:
     """What calibration of trials can reach.
@@ -108,20 +119,18 @@ class CalibrationLimits:
         nothing = np.zeros(self.n_classes)
         if self.total == 0.0:
             return Best(0.0, 1.0, nothing)
-        given_up = Best(entropy(self.prior), 0.0, nothing) if scale else Best(self.total, 1.0, nothing)
+        without = replace(given_up(self.total, self.prior, scale=scale), offset=nothing)
         if self.is_wrong:
-            return given_up
+            return without
         if not np.any(self._leads > -np.inf):  # infinite log-likelihoods decide everything
             found = Best(self.total, 1.0, np.zeros(len(self.prior)))
         elif (escape := Escape.of(self._leads, scale=scale, offset=offset)) is not None:
             found = self._along(escape, scale=scale, offset=offset)
         else:
             found = self._optimum(self.trials, scale=scale, offset=offset)
-        if found.cost >= given_up.cost * (1.0 - _ROUNDING):
-            return given_up
         offsets = nothing.copy()
         offsets[self.place] = found.offset - found.offset.mean()
-        return Best(found.cost, found.scale, offsets)
+        return no_worse(Best(found.cost, found.scale, offsets), without)
 
     @cached_property
     def _survey(self) -> Survey:

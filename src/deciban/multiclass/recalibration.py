@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from deciban.core.by_value import ByValue
 from deciban.multiclass.costs import entropy, expected_surprise
-from deciban.multiclass.infimum import CalibrationLimits
+from deciban.multiclass.infimum import Best, CalibrationLimits
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, Names, Priors, Weights
 
@@ -43,6 +43,19 @@ class ClassCalibration(ByValue):
     reference: float
     scale: float
     offset: FloatArray
+
+    @classmethod
+    def of(cls, total: float, both: Best, scaled: Best, shifted: Best, prior: FloatArray) -> ClassCalibration:
+        """From cross-entropies in nats: as they are, with scale and offsets, and with one of these."""
+        return cls(
+            total=total / math.log(2),
+            minimum=both.cost / math.log(2),
+            after_offset_only=shifted.cost / math.log(2),
+            after_scale_only=scaled.cost / math.log(2),
+            reference=entropy(prior) / math.log(2),
+            scale=both.scale,
+            offset=both.offset,
+        )
 
     @property
     def loss(self) -> float:
@@ -157,13 +170,4 @@ def calibration_analysis(
 def calibration_analysis_of(trials: ScoredClasses, prior: FloatArray, total: float) -> ClassCalibration:
     """`calibration_analysis` of checked trials, with their cross-entropy in nats."""
     limits = CalibrationLimits.of(trials, prior, total)
-    both, scaled, shifted = limits.least(), limits.least(offset=False), limits.least(scale=False)
-    return ClassCalibration(
-        total=total / math.log(2),
-        minimum=both.cost / math.log(2),
-        after_offset_only=shifted.cost / math.log(2),
-        after_scale_only=scaled.cost / math.log(2),
-        reference=entropy(prior) / math.log(2),
-        scale=both.scale,
-        offset=both.offset,
-    )
+    return ClassCalibration.of(total, limits.least(), limits.least(offset=False), limits.least(scale=False), prior)

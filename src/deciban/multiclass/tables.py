@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.probabilities import tell_of_many
 from deciban.core.classes import loglik as kernels
-from deciban.core.classes.counts import Problems, cllrs, min_cllrs, ordered_by_class, tally
+from deciban.core.classes.counts import Passes, Problems, cllrs, min_cllrs, ordered_by_class, tally
 from deciban.core.ranks.counts import SortedClass
 from deciban.metrics import SortedScores
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, Names, ScoreArray, Weights
@@ -162,6 +163,24 @@ class ByClass:
         return cls(values, np.bincount(label, minlength=n_classes), weights)
 
 
+class AnyDetectors(Protocol):
+    """Each target against the rest, as scores or counted already."""
+
+    @property
+    def prior(self) -> FloatArray:
+        """Of the targets."""
+
+    @property
+    def totals(self) -> CountArray:
+        """Trials of each class, or their weight."""
+
+    def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
+        """Trials of each class that a target accepts at ascending thresholds, (n_thresholds, 1, n_classes)."""
+
+    def __iter__(self) -> Iterator[SortedScores]:
+        """Scores of each detector; non-target classes weigh as the prior says, whatever their numbers of trials."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Detectors:
     """Each target against the rest.
@@ -203,6 +222,17 @@ class Detectors:
                 SortedClass.of(llrs[at, tar], self.llrs.weights_of(tar)),
                 SortedClass.of(np.delete(llrs[at], tar), non_weights),
             )
+
+    @property
+    def totals(self) -> CountArray:
+        """Trials of each class, or their weight."""
+        return self.llrs.totals
+
+    def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
+        """Trials of each class that a target accepts at ascending thresholds, (n_thresholds, 1, n_classes)."""
+        passes = Passes(1, len(self.prior), len(thresholds), self.llrs.weights)
+        passes.add([np.searchsorted(thresholds, self.llrs.values[target], side="right")], self.llrs.label, slice(None))
+        return passes.accepted()
 
     @classmethod
     def merged(cls, parts: Sequence[Detectors]) -> Detectors:
@@ -271,7 +301,7 @@ class Pairs:
         tar = SortedClass.of(self.leads.values[j, own], self.leads.weights_of(own))
         non = SortedClass.of(-self.leads.values[i, theirs], self.leads.weights_of(theirs))
         scores = SortedScores.of_sorted(tar, non)
-        return scores.trials.cllr(), scores.recalibrated.cllr()
+        return scores.cllr(), scores.min_cllr()
 
     @classmethod
     def merged(cls, parts: Sequence[Pairs]) -> Pairs:

@@ -217,6 +217,11 @@ def _fusion_figures(
     from deciban.workflows.training_rows import TrainingSets, rows_of_model  # all of training
 
     every = train.trials
+    if every is None or test.trials is None:
+        raise InputError(
+            "train: what each system is worth to a fusion needs all trials in memory, and some are read in pieces. "
+            "Allow more memory (memory=, --memory), or leave it out."
+        )
     sets = TrainingSets(every, test.trials, tuple(range(len(every.systems))))
     figures = rows_of_model(model, sets, options.figures)
     if held is None:

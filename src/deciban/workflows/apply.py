@@ -14,6 +14,7 @@ from deciban.analysis.data import SystemsData
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.io.formats import by_name
+from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.units import require_class_units
@@ -23,16 +24,17 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
+from deciban.workflows.applied import given_systems, result_of
+from deciban.workflows.applied_pieces import ToApply
+from deciban.workflows.apply_in_pieces import apply_in_pieces, is_for_pieces
 from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.meeting import on_shared_trials
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,
-    order_of_training,
     path_of_model,
     refuse_twice,
     require_kind,
@@ -48,7 +50,6 @@ from deciban.workflows.quality import (
     quality_paths,
     read_measures,
 )
-from deciban.workflows.system_names import known_by, renamed
 from deciban.workflows.system_trials import naming_scores
 
 
@@ -80,7 +81,10 @@ def apply_files(
     out : path
         The file to write; ``-`` is standard output. For several inputs of a calibrator: a folder that gets a file of
         the same name for each; a name that ends in ``/`` is a folder that may be made. What a fusion makes of several
-        inputs has the form, the trials and the order of the first, unless ``missing`` says more.
+        inputs has the form, the trials and the order of the first, unless ``missing`` says more. A folder of Parquet
+        whose output is no file becomes a folder of Parquet, and so does what does not fit in memory: files of the same
+        names, a row group at a time. It must not be there yet; if a run is interrupted, its finished files stay beside
+        it, and the same call goes on from there.
     quality : path, or mapping of side to path, optional
         Quality measures for a fusion that was trained with some; see `deciban.train_files`.
     to : str, optional
@@ -103,9 +107,10 @@ def apply_files(
         How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``probabilities``, ``classes``,
         ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
         asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and ``ids``; see
-        `deciban.workflows.Reading`. A fusion that was trained with ``missing="subset"`` fuses what there is: every
-        trial that at least one of its systems scored, those of the first file in its order, then those that only the
-        second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
+        `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs of a fusion have
+        the same trials in the same order. A fusion that was trained with ``missing="subset"`` fuses what there is:
+        every trial that at least one of its systems scored, those of the first file in its order, then those that only
+        the second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
         columns are those of the first file, and labels stay if all have them.
 
     Returns
@@ -151,6 +156,12 @@ def apply_files(
         by_name(to)  # before anything is read
     read = [*single_files(paths), *quality_paths(quality), model_path, *id_map]
     refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
+    if known is None and is_for_pieces(paths, out, chosen.scale, memory_of(paths)):
+        measured = None if quality is None else read_measures(quality)
+        asked = checked_level(level) if interval else None
+        what = ToApply(loaded, chosen.reading, measured, quality_paths(quality), asked, write_as)
+        told = apply_in_pieces(what, single_files(paths), out, chosen, to=to, say=say)
+        return (*model_message(model_path, loaded), *told)
     reading = chosen.reading.with_ids_read()
     chosen = replace(chosen, reading=reading)
     kind.refuse_reading(reading)
@@ -255,32 +266,20 @@ def _applied(
     list of Message
     """
     kind = kind_called(model.scores_kind)
-    given = [system for one in inputs for system in kind.systems_of(one.contents, reading)]
-    systems, renaming = renamed(named_apart(given), reading.names)
-    systems = kind.as_logarithms(systems, reading)
-    if not model.is_fusion and len(systems) > 1:
-        _ = inputs[0].contents.scores  # which says how to choose one of several
+    given = given_systems(model, kind, inputs, reading)
+    systems = given.systems
     messages = [kind.read_message(system) for system in systems]
     messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
-    order, notes = list(range(len(systems))), list[Message]()
-    if model.is_fusion:
-        trained = () if model.training_ is None else model.training_.systems
-        order, notes = order_of_training(
-            known_by([system.name for system in systems], renaming, trained), trained, model.n_systems_
-        )
-    shared = on_shared_trials(model, kind, inputs, systems, order, reading)
-    columns = list[Any]()
-    kind.require_model(model, reading, kind.classes_of(shared.systems[0]))
-    for system in shared.systems:
-        ordered, more = kind.matched(model, kind.in_nats(system, reading))
-        columns.append(ordered)
-        notes += [message for message in more if message not in notes]
-    values, bounds, more = _transformed(model, kind, columns, measured, level)
-    classes, trained_classes = kind.classes_of(shared.first), kind.classes_of(columns[0])
-    if classes != trained_classes and set(classes) == set(trained_classes):
-        values = values[:, [trained_classes.index(name) for name in classes]]
-    result = kind.with_values(shared.first, values, "fusion" if model.is_fusion else shared.first.name)
-    messages += [*notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
+    shared = on_shared_trials(model, kind, inputs, systems, given.order, reading)
+    more = list[Message]()
+
+    def transform(columns: Sequence[Any]) -> tuple[AnyArray, Bounds | None]:
+        values, bounds, told = _transformed(model, kind, columns, measured, level)
+        more.extend(told)
+        return values, bounds
+
+    result, bounds, notes = result_of(model, kind, shared.systems, shared.first, reading, transform)
+    messages += [*given.notes, *notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
     messages += kind.messages_of_application(systems)
     return shared.written, result, bounds, [*messages, *combination_messages(model, measured)]
 

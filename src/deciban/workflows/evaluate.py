@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban.errors import InputError, naming_trials
@@ -16,11 +16,12 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
+from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
-from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, opened
+from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed
-from deciban.workflows.thresholds import Chosen, choose_thresholds, thresholds_for
+from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
 
 
@@ -120,7 +121,8 @@ def evaluate_files(
     if threshold_key is not None and threshold_from is None:
         raise InputError("threshold_key: is the key of threshold_from, and there is none. Name it, or leave this out.")
     if threshold_from is not None:
-        places: Any = {"threshold_from": threshold_from, "threshold_key": threshold_key}
+        others = paths_of(threshold_from, name="threshold_from")
+        places: Any = {"threshold_from": others, "threshold_key": threshold_key}
         return evaluate_opened(opened(named, key, chosen), chosen, progress, **places)
     how: Any = {"quality": quality, "of_training": of_training, "progress": progress}
     return evaluate_model(loaded, named, key, chosen, **how).results
@@ -137,8 +139,15 @@ def evaluate_opened(
     """Evaluate the systems of files that were opened, in pieces or as a whole; see `evaluate_files`."""
     if not threshold_from:
         return evaluate_model(None, files, None, options, progress=progress).results
+    how: Any = {"progress": progress}
+    if isinstance(files, ShardSource):
+        systems = Systems(kind_called(kind_of_opened(files, options)), files.systems)
+        places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
+        found = evaluate_in_pieces(files, options, progress, each=thresholds_for(options.figures, places))
+        return replace(found, messages=found.messages + places.messages)
     joined = read_joined(in_memory(files, "threshold_from"), None, options, progress=progress)
-    places = choose_thresholds(joined, threshold_from, threshold_key, options, progress=progress)
+    systems = Systems(joined.kind, joined.names, joined.renamed)
+    places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
     return evaluate_joined(joined, options, progress, chosen=places)
 
 
@@ -215,8 +224,15 @@ def evaluate_model(
 
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
+    files = opened(scores, key, options)
+    if isinstance(files, ShardSource) and quality is None:
+        from deciban.workflows.model_in_pieces import evaluate_model_in_pieces
+
+        return ModelEvaluation(
+            evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
+        )
     measured = None if quality is None else read_measures(quality)
-    files = in_memory(opened(scores, key, options), "a model")
+    files = in_memory(files, "a model" if quality is None else "quality")
     chosen = require_kind(model, files.scores[0], files.key, options)
     read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
     trials = SystemTrials.read(files, chosen, **read)
@@ -264,10 +280,12 @@ def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: 
         return []
     with naming_trials(trials.name_of):
         ways = model.subsets_of(scores)
-    return [
-        Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
-        for subset, n in ways
-    ]
+    return [ways_message(n, subset, systems) for subset, n in ways]
+
+
+def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
+    """Say how many trials were fused by the fusion of some systems."""
+    return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
 
 
 evaluate_class_files = evaluate_files

@@ -212,6 +212,7 @@ def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
 
     about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
     options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
+    options.scale.refuse("an evaluation of arrays and frames")
     return evaluate_joined(read_joined(files, None, options), options)
 
 

@@ -44,11 +44,30 @@ def seen_before(model: ScoreModel, data: LabelledData, *, of_training: bool) -> 
     of_training : bool
         Whether these should be the trials of training.
     """
-    training, same = model.training_, is_of_training(model, data)
-    if training is None or same is None or same == of_training:
+    same = is_of_training(model, data)
+    if same is None:
+        return []
+    return seen_message(model, same=same, is_weighted=data.weight is not None, of_training=of_training)
+
+
+def seen_message(model: ScoreModel, *, same: bool, is_weighted: bool, of_training: bool) -> list[Message]:
+    """The same where it is known whether they are.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    same : bool
+        Whether these are the trials of training.
+    is_weighted : bool
+        Whether these trials have weights.
+    of_training : bool
+        Whether they should be.
+    """
+    training = model.training_
+    if training is None or same == of_training:
         return []
     column = training.results.get("weights_from")
-    if column is not None and data.weight is None:
+    if column is not None and not is_weighted:
         words = (
             f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
         )

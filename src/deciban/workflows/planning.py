@@ -100,6 +100,7 @@ def plan_chosen(
     progress: Progress | None = None,
 ) -> Plan:
     """Plan by options that were sorted already; see `plan_files`."""
+    options.scale.refuse("a plan")
     _refuse_other_options(options.how_sure)
     joined = read_joined(scores, key, options, progress=progress)
     if len(joined.names) > 2:

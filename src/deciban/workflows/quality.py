@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ from deciban.io.source import PathLike, Source, display_name, numbered_lines, re
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality, Trials
-from deciban.types import FloatArray
+from deciban.types import BoolArray, FloatArray
 
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
 """One file for all sides, or one for each."""
@@ -99,8 +99,29 @@ def measures_of(
     >>> measures_of(quality, Trials.of({"enroll": ["m", "m"], "test": ["x", "y"]}))[0]
     {'test_quality': array([[0.5], [nan]])}
     """
+    found, lacking = measures_of_piece(measured, trials, sides=sides)
+    messages = quality_messages(measured, trials, sides, found, int(np.count_nonzero(lacking)), len(trials))
+    return found, messages
+
+
+def measures_of_piece(
+    measured: Measured, trials: Trials, *, sides: tuple[str, ...] | None = None
+) -> tuple[dict[str, FloatArray], BoolArray]:
+    """Quality measures of some of the trials, of which none may have any.
+
+    Parameters
+    ----------
+    measured, trials, sides
+        As in `measures_of`.
+
+    Returns
+    -------
+    dict of (n_trials, n_measures) arrays
+        Those of sides that some trial has measures of.
+    (n_trials,) bool array
+        Which trials lack some.
+    """
     found: dict[str, FloatArray] = {}
-    messages = list[Message]()
     lacking = np.zeros(len(trials), np.bool_)
     wanted = [side for side in QUALITY_SIDES if sides is None or f"{side}_quality" in sides]
     for side in (one for one in wanted if one in measured and one in trials.sides):
@@ -110,20 +131,48 @@ def measures_of(
         values[~known] = np.nan
         lacking |= ~known
         found[f"{side}_quality"] = values
-        names = ", ".join(measured[side].measures)
-        messages.append(
-            Message("qual", measured[side].origin.name, f"{side}: {names}   {counted(len(measured[side]), 'name')}")
+    return found, lacking
+
+
+def quality_messages(
+    measured: Measured, trials: Trials, sides: tuple[str, ...] | None, found: Container[str], n_lacking: int, n: int
+) -> list[Message]:
+    """Say which measures were found, and for how many trials nothing.
+
+    Parameters
+    ----------
+    measured, sides
+        As in `measures_of`.
+    trials : Trials
+        Some of them, for messages.
+    found : collection of str
+        Arguments that there are measures for.
+    n_lacking, n : int
+        How many trials lack measures, of how many.
+
+    Raises
+    ------
+    InputError
+        If there are none, or none of a side that is needed.
+    """
+    messages = [
+        Message(
+            "qual",
+            measured[side].origin.name,
+            f"{side}: {', '.join(measured[side].measures)}   {counted(len(measured[side]), 'name')}",
         )
+        for side in QUALITY_SIDES
+        if f"{side}_quality" in found
+    ]
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
-    if missing or not found:
+    if missing or not messages:
         raise InputError(_nothing_about(missing or [*measured], measured, trials))
-    n_lacking = int(np.count_nonzero(lacking))
     if n_lacking:
-        words = f"{n_lacking:,} of {counted(len(trials), 'trial')} without quality measures are fused by scores alone"
+        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
         messages.append(Message("note", "", words))
-    return found, messages
+    return messages
 
 
 def _nothing_about(sides: Sequence[QualitySide], measured: Measured, trials: Trials) -> str:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import Any
 
 from deciban.engines.work import Engine
 from deciban.errors import InputError
+from deciban.io.memory import allowed_memory
 from deciban.io.source import PathLike
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-_MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
-_LEAST = 64 * 10**6
-"""Bytes below which nothing of use can be done in pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,19 +50,38 @@ class Scale:
     def __post_init__(self) -> None:
         """Check the size."""
         if self.memory is not None:
-            _size(self.memory)
+            allowed_memory(self.memory)
         if not isinstance(self.approximate, bool):
             raise InputError(f"approximate: got {self.approximate!r}. It is True or False.")
 
     @property
     def n_bytes(self) -> int:
         """Bytes that may be taken."""
-        return _size(self.memory) if self.memory is not None else max(free_memory() // 2, _LEAST)
+        return allowed_memory(self.memory)
 
     @property
     def is_asked(self) -> bool:
         """Whether something was said that only work in pieces can do."""
         return self.approximate or self.dask is not None or self.speakers is not None
+
+    def refuse(self, what: str) -> None:
+        """Refuse that something is said of trials that do not fit, where all are read at once.
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> Scale(memory="2GB").refuse("a plan")
+        Traceback (most recent call last):
+        deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
+        """
+        said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
+        if said:
+            raise InputError(
+                f"{', '.join(said)}: {what} needs all trials in memory, and reads nothing in pieces. Leave it out."
+            )
 
     @property
     def speaker_files(self) -> tuple[Any, ...]:
@@ -100,36 +113,3 @@ class Scale:
         from deciban.engines.dask import DaskEngine
 
         return DaskEngine.of(self.dask)
-
-
-def _size(memory: Any) -> int:
-    """Bytes of what a user writes.
-
-    Raises
-    ------
-    InputError
-        If it is no size, or below 64 MB.
-    """
-    found = None
-    if isinstance(memory, int) and not isinstance(memory, bool):
-        found = memory
-    elif isinstance(memory, str) and (match := _MEMORY.fullmatch(memory)) is not None:
-        found = round(float(match[1]) * _UNITS[(match[2] or "").lower()])
-    if found is None:
-        raise InputError(f"memory: got {memory!r}. Write a size, such as 2GB, 500MB or a number of bytes.")
-    if found < _LEAST:
-        raise InputError(f"memory: got {memory!r}. The least that work in pieces needs is {_LEAST // 10**6} MB.")
-    return found
-
-
-def free_memory() -> int:
-    """Bytes that are free on this machine, or in the group of processes that this one may not leave."""
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    known = Path("/proc/meminfo")
-    if known.exists():
-        match = re.search(r"MemAvailable:\s*(\d+) kB", known.read_text())
-        found += [int(match[1]) * 1024] if match else []
-    limit, used = (Path("/sys/fs/cgroup") / name for name in ("memory.max", "memory.current"))
-    if limit.exists() and used.exists() and limit.read_text().strip().isdigit():
-        found.append(int(limit.read_text()) - int(used.read_text()))
-    return max(min(found), 0)

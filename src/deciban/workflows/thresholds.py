@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.types import Progress
-from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
+from deciban.workflows.how_sure import HowSure
+from deciban.workflows.inputs import Paths, paths_of, read_joined
+from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Figures, Options
+from deciban.workflows.streaming import evaluate_in_pieces, in_memory, opened
+from deciban.workflows.system_names import Renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +35,32 @@ class Chosen:
     messages: tuple[Message, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """The systems that are evaluated.
+
+    Attributes
+    ----------
+    kind : Kind
+    names : tuple of str
+    renamed : Renamed, optional
+        What they were called before they were given names.
+    """
+
+    kind: AnyKind
+    names: tuple[str, ...]
+    renamed: Renamed | None = None
+
+
 def choose_thresholds(
-    joined: JoinedScores, scores: Paths, key: PathLike | None, options: Options, *, progress: Progress | None = None
+    systems: Systems, scores: Paths, key: PathLike | None, options: Options, *, progress: Progress | None = None
 ) -> Chosen:
     """Read scores of the same systems on other trials, and find the thresholds that are best there.
 
     Parameters
     ----------
-    joined : JoinedScores
-        The systems that are evaluated.
+    systems : Systems
+        Those that are evaluated.
     scores : sequence of paths, or one path
         One file for each system, in the same order.
     key : path or None
@@ -54,32 +76,46 @@ def choose_thresholds(
     FormatError, KeyMismatchError
         As in `read_joined`.
     """
-    if not joined.kind.has_thresholds:
+    if not systems.kind.has_thresholds:
         raise InputError(
-            f"threshold_from: the scores are of {joined.kind.about}, which no single threshold decides. Leave it out."
+            f"threshold_from: the scores are of {systems.kind.about}, which no single threshold decides. Leave it out."
         )
     reading = replace(options.reading, where=None, weights_required=False)
-    other = replace(options, reading=reading, kind=joined.kind.name).of_systems(joined.renamed)
-    dev = read_joined(paths_of(scores, name="threshold_from"), key, other, progress=progress)
-    if len(dev.aligned) != len(joined.aligned):
+    scale = replace(options.scale, approximate=False, speakers=options.scale.speakers if key is None else None)
+    figures = Figures(operating_points=options.figures.operating_points)
+    other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
+    files = opened(paths_of(scores, name="threshold_from"), key, other)
+    if isinstance(files, ShardSource):
+        _require_same(files.systems, systems)
+        quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
+        results = evaluate_in_pieces(files, quick, progress)
+        found = list(results.systems)
+        messages = tuple(one for one in results.messages if isinstance(one, Message))
+    else:
+        dev = read_joined(in_memory(files, "threshold_from"), None, other, progress=progress)
+        _require_same(dev.names, systems)
+        found = [
+            dev.kind.evaluate((one.score, dev.truth, dev.weight), name=one.name, figures=figures, classes=())
+            for one in dev.aligned
+        ]
+        messages = dev.all_messages()
+    said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
+    return Chosen(tuple(map(_best, found)), (said, *messages))
+
+
+def _require_same(names: Sequence[str], systems: Systems) -> None:
+    """Refuse other systems than those that are evaluated, or the same in another order."""
+    if len(names) != len(systems.names):
         raise InputError(
-            f"threshold_from: scores of {len(dev.aligned)} systems ({', '.join(dev.names)}) for the "
-            f"{len(joined.aligned)} that are evaluated ({', '.join(joined.names)}). Name one file for each system, in "
-            "the same order."
+            f"threshold_from: scores of {len(names)} systems ({', '.join(names)}) for the {len(systems.names)} that "
+            f"are evaluated ({', '.join(systems.names)}). Name one file for each system, in the same order."
         )
-    for k, name in enumerate(dev.names):
-        if name in joined.names and joined.names[k] != name:
+    for k, name in enumerate(names):
+        if name in systems.names and systems.names[k] != name:
             raise InputError(
-                f"threshold_from: {name} is system {k + 1} there, and system {joined.names.index(name) + 1} of those "
+                f"threshold_from: {name} is system {k + 1} there, and system {systems.names.index(name) + 1} of those "
                 "that are evaluated. Name one file for each system, in the same order."
             )
-    figures = Figures(operating_points=options.figures.operating_points)
-    found = [
-        dev.kind.evaluate((one.score, dev.truth, dev.weight), name=one.name, figures=figures, classes=())
-        for one in dev.aligned
-    ]
-    said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
-    return Chosen(tuple(map(_best, found)), (said, *dev.all_messages()))
 
 
 def _best(found: Evaluation) -> dict[str, float]:

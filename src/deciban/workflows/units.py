@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,20 +81,46 @@ def units_of(
             units, said = None, (Message("units", "", f"none of these {kind.noun}s, which have no intervals: {error}"),)
     if units is None:
         return None, said
-    if units.n_units < 2:
-        words = f"{units_in_words(units)}: one alone says nothing of others, and there are no intervals"
-        return None, (Message("units", "", words), *said)
 
     def masks() -> Iterator[tuple[str, BoolArray]]:
         found = kind.trials_of_classes(truth, classes)
         return ((name, mask if counting is None else mask & counting) for name, mask in found)
 
-    if all(are_alike(units, mask) for _, mask in masks()):
-        words = f"{units_in_words(units)}: all trials of a class share theirs, and there are no intervals"
+    all_alike = units.n_units < 2 or all(are_alike(units, mask) for _, mask in masks())
+    return units_and_messages(units, said, all_alike=all_alike, shared=lambda: dominated_in_words(units, masks()))
+
+
+def units_and_messages(
+    units: TrialUnits, said: Sequence[Message], *, all_alike: bool, shared: Callable[[], str]
+) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+    """What is made of units that were found, and what has to be said of them.
+
+    Parameters
+    ----------
+    units : TrialUnits
+    said : sequence of Message
+        What was assumed to find them.
+    all_alike : bool
+        Whether no class has trials of different units.
+    shared : function
+        What classes share, in words.
+
+    Returns
+    -------
+    units : TrialUnits or None
+        None where nothing can be said of how others would differ.
+    messages : tuple of Message
+    """
+    words = units_in_words(units)
+    if units.n_units < 2:
+        words += ": one alone says nothing of others, and there are no intervals"
         return None, (Message("units", "", words), *said)
-    shared = dominated_in_words(units, masks())
-    notes = (Message("note", "", shared),) if shared else ()
-    return units, (Message("units", "", units_in_words(units)), *said, *notes)
+    if all_alike:
+        words += ": all trials of a class share theirs, and there are no intervals"
+        return None, (Message("units", "", words), *said)
+    common = shared()
+    notes = (Message("note", "", common),) if common else ()
+    return units, (Message("units", "", words), *said, *notes)
 
 
 def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:

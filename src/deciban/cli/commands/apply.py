@@ -17,7 +17,7 @@ from deciban.cli.shared.progress import working
 @click.argument("model", metavar="MODEL.json", shell_complete=files)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading")
-@options("probabilities", "quiet", "interval", "llrs", "json")
+@options("probabilities", "memory", "quiet", "interval", "llrs", "json")
 def apply_command(
     model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any
 ) -> None:
@@ -28,13 +28,15 @@ def apply_command(
     under the names that they had in training, or in the same order. OUT has the form and the trials of the first one. A
     fusion that was trained with --missing subset fuses every trial that one of its systems scored: OUT has those of the
     first file, then those that only the second has, and so on. A model of many classes puts log-likelihoods in place of
-    class scores.
+    class scores. A folder of Parquet becomes a folder of Parquet, and so does what does not fit in memory: it is there
+    when all of it is written, and a run that was interrupted goes on where it was.
 
     \b
     deciban apply model.json eval.txt -o eval_llr.txt
     deciban apply model.json dev.csv eval.csv -o llrs/
     deciban apply fusion.json sysA.txt sysB.txt -o fused.txt
     deciban apply model.json eval.csv -o eval_llr.csv --interval
+    deciban apply model.json trials -o llrs --memory 2GB
     cat eval.txt | deciban apply model.json - -o - | gzip > eval_llr.txt.gz
     """
     from deciban.models.score_model import ScoreModel
@@ -57,6 +59,7 @@ def apply_command(
     if as_json:
         own = loaded.model
         found = {"kind": getattr(own, "scores_kind", None), "model": {"kind": own.kind}}
-        outputs = [Path(output) / Path(one).name for one in scores] if Path(output).is_dir() else [output]
+        made = [Path(output) / Path(one).name for one in scores]
+        outputs = made if all(one.is_file() for one in made) else [Path(output)]
         files = {"model": [model], "scores": scores, "quality": quality_paths(given["quality"]), "output": outputs}
         print_json(found, files=files, messages=messages)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("convert", cls=SectionedCommand)
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="OUT", shell_complete=files)
-@options("convert", "reading", "probabilities", "detection", "llrs", "quiet", "json")
+@options("convert", "reading", "probabilities", "detection", "llrs", "memory", "quiet", "json")
 def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **given: Any) -> None:
     """Convert IN, in any format that is known, to OUT. Every bit that OUT has room for is kept.
 
@@ -41,7 +41,7 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
 
 @click.command("validate", cls=SectionedCommand)
 @click.argument("submission", metavar="SUBMISSION", shell_complete=files)
-@options("validate", "reading", "quiet", "json")
+@options("validate", "reading", "memory", "quiet", "json")
 @click.pass_context
 def validate_command(
     ctx: click.Context,

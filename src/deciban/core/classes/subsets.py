@@ -8,6 +8,7 @@ but these sums is a comparison of whole arrays: trials in one direction, subsets
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,45 +31,69 @@ _ROUNDING = 1e-14
 """Sums of likelihoods are this precise, relative to their value; a class within it of the threshold is accepted."""
 
 
-def subset_costs(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> FloatArray:
-    """Average detection cost for every subset, in the order of bit masks; class ``k`` is bit ``k``.
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsetCounts:
+    """Decisions in every subset, counted; ``a + b`` counts those about the trials of both.
 
-    Parameters
+    Attributes
     ----------
-    loglik : (n_trials, n_classes) array
-    rows_of : list of (n,) int arrays
-        Trials of each class.
     odds : float
         Of the target prior.
-
-    Returns
-    -------
-    (2 ** n_classes,) array
-        Fractions; 0 for subsets of less than two classes.
+    totals : (n_classes,) int array
+        Trials of each class.
+    hits, alarms : (n_classes, 2 ** (n_classes - 1)) int arrays
+        Trials of each class that are accepted by it, and by how many others, in the subsets that hold it.
     """
-    n_classes = loglik.shape[1]
-    n_members = np.bitwise_count(np.arange(1 << n_classes)).astype(np.int64)
-    p_target = odds / (1.0 + odds)
-    rivals = np.maximum(n_members - 1, 1)
-    total = np.zeros(1 << n_classes)
-    for own, rows in enumerate(rows_of):
-        subsets = _masks_with(own, n_classes)
-        found = _BySubset(subsets.shape)
-        _count(loglik, rows, own, odds, found)
-        subsets, (hits, alarms) = subsets.ravel(), found.counts.reshape(2, -1)
-        cost = p_target * (len(rows) - hits) + (1.0 - p_target) * alarms / rivals[subsets]
-        total[subsets] += cost / len(rows)
-    total[n_members < 2] = 0.0
-    return total / np.maximum(n_members, 1)
+
+    odds: float
+    totals: IntArray
+    hits: IntArray
+    alarms: IntArray
+
+    @classmethod
+    def of(cls, loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> SubsetCounts:
+        """Count trials; ``rows_of`` are those of each class."""
+        n_classes, counts = loglik.shape[1], list[IntArray]()
+        for own, rows in enumerate(rows_of):
+            found = _BySubset(_masks_with(own, n_classes).shape)
+            _count(loglik, rows, own, odds, found)
+            counts.append(found.counts.reshape(2, -1))
+        hits, alarms = (np.array(some) for some in zip(*counts, strict=True))
+        return cls(odds, np.array([len(rows) for rows in rows_of]), hits, alarms)
+
+    def __add__(self, other: SubsetCounts) -> SubsetCounts:
+        """Decisions about the trials of both."""
+        names = ("totals", "hits", "alarms")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def costs(self) -> FloatArray:
+        """Average detection cost for every subset, in the order of bit masks; class ``k`` is bit ``k``.
+
+        Returns
+        -------
+        (2 ** n_classes,) array
+            Fractions; 0 for subsets of less than two classes.
+        """
+        n_classes = len(self.totals)
+        n_members = np.bitwise_count(np.arange(1 << n_classes)).astype(np.int64)
+        p_target = self.odds / (1.0 + self.odds)
+        rivals = np.maximum(n_members - 1, 1)
+        total = np.zeros(1 << n_classes)
+        for own, n_trials in enumerate(self.totals.tolist()):
+            subsets = _masks_with(own, n_classes).ravel()
+            cost = p_target * (n_trials - self.hits[own]) + (1.0 - p_target) * self.alarms[own] / rivals[subsets]
+            total[subsets] += cost / n_trials
+        total[n_members < 2] = 0.0
+        return np.asarray(total / np.maximum(n_members, 1))
 
 
 def mean_costs_of_trials(loglik: ScoreArray, rows_of: list[IntArray], odds: float) -> FloatArray:
-    """What each trial adds to the mean of its class in the mean of `subset_costs` over all subsets of a size.
+    """What each trial adds to the mean of its class in the mean of `SubsetCounts.costs` over all subsets of a size.
 
     Parameters
     ----------
     loglik, rows_of, odds
-        As in `subset_costs`.
+        As in `SubsetCounts.of`.
 
     Returns
     -------

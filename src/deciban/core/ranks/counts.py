@@ -99,6 +99,11 @@ class SortedClass:
         return scores if self.weights is None else scores * self.weights
 
     @property
+    def certain_scores(self) -> ScoreArray:
+        """Scores of entries at which it is known how many trials lie below: all of them."""
+        return self.scores
+
+    @property
     def infinite(self) -> int | float:
         """Number (or weight) of trials with an infinite score."""
         finite = self.below(_FINITE_FROM_TO)

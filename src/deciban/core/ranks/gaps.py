@@ -209,6 +209,11 @@ class GapClass(SortedClass):
     unsure: BoolArray
     missed: list[FloatArray]
 
+    @property
+    def certain_scores(self) -> ScoreArray:
+        """See `SortedClass.certain_scores`: not those in and at the end of gaps."""
+        return self.scores[~self.unsure]
+
     def positions(self, thresholds: FloatArray) -> IntArray:
         """Number of entries below every threshold."""
         wanted = splitting(self.scores, thresholds)

@@ -36,9 +36,24 @@ class CellClass(GapClass):
     ----------
     totals : (n_entries,) array
         Sum of the scores of the trials of each entry.
+    tied : pair of arrays
+        Lowest and highest scores of the cells of which all trials count as tied, ascending.
     """
 
     totals: FloatArray
+    tied: tuple[FloatArray, FloatArray]
+
+    def positions(self, thresholds: FloatArray) -> IntArray:
+        """Number of entries below every threshold; those that split a cell whose trials count as tied are missed."""
+        found, wanted = GapClass.positions(self, thresholds), np.atleast_1d(splitting(self.scores, thresholds))
+        low, high = self.tied
+        if len(low):
+            at = np.searchsorted(high, wanted)
+            inside = at < len(high)
+            lost = wanted[inside][low[at[inside]] < wanted[inside]]
+            if len(lost):
+                self.missed.append(lost.astype(np.float64))
+        return found
 
     @property
     def score_sums(self) -> FloatArray:
@@ -207,7 +222,8 @@ def _entries(
     own[at], weights[at] = np.clip(sums[at] / inner, low[many], high[many]), inner
     unsure[at] = unsure[ends[many] - 1] = low[many] < high[many]
     cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(weights)))
-    return CellClass(own, weights, cumulated, unsure, [], sums)
+    hidden = tied & (low < high)
+    return CellClass(own, weights, cumulated, unsure, [], sums, (low[hidden], high[hidden]))
 
 
 def _finite(values: FloatArray) -> FloatArray:

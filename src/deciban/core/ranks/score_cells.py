@@ -241,7 +241,7 @@ def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:
     """The most leading bits, up to a level, of which there is room for the cells that begin there."""
     if len(starts) <= cells.room:
         return level
-    shared = _ALL - _bit_lengths(starts[1:] ^ starts[:-1])
+    shared = _ALL - bit_lengths(starts[1:] ^ starts[:-1])
     if len(cells.cuts):
         at = np.searchsorted(keys_of(cells.cuts), starts, side="right")
         shared[at[1:] != at[:-1]] = 0
@@ -251,6 +251,7 @@ def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:
     return max(int(fitting[-1]) + 1 if len(fitting) else _FEWEST, _FEWEST)
 
 
-def _bit_lengths(keys: KeyArray) -> IntArray:
+def bit_lengths(keys: KeyArray) -> IntArray:
+    """How many bits each key has, leading zeros left out."""
     upper, lower = (keys >> np.uint64(32)).astype(np.float64), (keys & np.uint64(2**32 - 1)).astype(np.float64)
     return np.where(upper > 0, np.frexp(upper)[1] + 32, np.frexp(lower)[1]).astype(np.int64)

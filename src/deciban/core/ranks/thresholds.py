@@ -70,7 +70,8 @@ class ErrorsAt:
 def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     """The neighbouring points of the steppy ROC between which misses become as frequent as false alarms.
 
-    All thresholds are looked at, also those within runs of scores of one class; equal scores are not split.
+    All thresholds are looked at, also those within runs of scores of one class; equal scores are not split. Of classes
+    of which only some trials are known one by one, these alone are looked at: the true points lie between the two.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     def has_crossed(score: float) -> bool:
         return ErrorsAt.of(tar, non, thresholds_from(np.array([score]))[0].item()).gap >= 0
 
-    both = [one.scores for one in (tar, non)]
+    both = [one.certain_scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
     found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
     # The lowest score of all accepts everything, and has not crossed: there is always one below.

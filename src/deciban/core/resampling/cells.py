@@ -110,7 +110,8 @@ class Cells:
 def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
     """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
 
-    Where there are few scores, every one has a cell of its own and nothing is rounded.
+    Where there are few scores, every one has a cell of its own and nothing is rounded. Of classes of which only some
+    trials are known one by one, borders stand at these alone.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> C
     room = int(np.clip(_ROOM / max(n_units, 1) ** 1.5, _FEWEST, _MOST))
     distinct = [one.scores for one in (table.tar, table.non)]
     if sum(map(len, distinct)) <= room:
-        borders = np.concatenate([one.astype(np.float64) for one in distinct])
+        borders = np.concatenate([one.certain_scores.astype(np.float64) for one in (table.tar, table.non)])
     else:
         borders = np.concatenate([_quantiles(one, room // 2) for one in (table.tar, table.non)])
     ends = [-_LARGEST, _LARGEST] if any(len(one) and np.isinf(one[[0, -1]]).any() for one in distinct) else []
@@ -137,7 +138,10 @@ def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
     """Scores of a class that are evenly spaced on an axis of a DET plot."""
     lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * trials.total
     at = lines.astype(np.int64) if trials.cumulated is None else np.searchsorted(trials.cumulated[1:], lines)
-    return trials.scores[np.clip(at, 0, len(trials.scores) - 1)].astype(np.float64)
+    found, certain = trials.scores[np.clip(at, 0, len(trials.scores) - 1)], trials.certain_scores
+    if len(certain) < len(trials.scores):
+        found = certain[np.maximum(np.searchsorted(certain, found, side="right") - 1, 0)]
+    return found.astype(np.float64)
 
 
 def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]:

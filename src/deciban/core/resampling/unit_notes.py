@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -40,11 +40,23 @@ def dominated_in_words(units: TrialUnits, classes: Iterable[tuple[str, BoolArray
     """
     if _is_each_its_own(units):
         return ""
-    found = [name for name, chosen in classes if chosen.any() and has_common_unit(units, chosen)]
+    return common_in_words(
+        units.noun, [name for name, chosen in classes if chosen.any() and has_common_unit(units, chosen)]
+    )
+
+
+def common_in_words(noun: str, found: Sequence[str]) -> str:
+    """What has to be said of classes of which all trials have a unit in common; an empty text where none has.
+
+    Examples
+    --------
+    >>> common_in_words("speaker", [])
+    ''
+    """
     if not found:
         return ""
     all_of = ", in all ".join(found)
-    return f"one {units.noun} is in all {all_of}: how other {units.noun}s would differ there, no interval can tell"
+    return f"one {noun} is in all {all_of}: how other {noun}s would differ there, no interval can tell"
 
 
 def has_common_unit(units: TrialUnits, chosen: BoolArray) -> bool:

@@ -93,6 +93,7 @@ class DetectorInfluences:
         everywhere = list(range(len(self.p_target)))
         for first, places in enumerate([[k] for k in everywhere] if self.is_open else [everywhere]):
             detectors = self.summary.problems.detectors(first)
+            assert isinstance(detectors, Detectors)  # noqa: S101  # units are known of trials in memory only
             self._actual(detectors, places)
             for target, scores in enumerate(detectors):
                 if target < self.n_targets:

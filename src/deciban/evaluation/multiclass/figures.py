@@ -138,6 +138,21 @@ class ClassFigures(ByValue):
             return None
         return checked_out_of_set(self.p_out_of_set, np.array(self.p_target), n_classes)
 
+    def rivals(self, n_classes: int) -> tuple[FloatArray, ...]:
+        """Priors of detectors: a flat one for all points, or one for each where a class is out of set.
+
+        Then other non-targets share evenly what the target and that class leave.
+        """
+        share = self.out_of_set(n_classes)
+        if share is None:
+            return (np.full(n_classes, 1.0 / n_classes),)
+        found = []
+        for p_target in self.p_target:
+            prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
+            prior[-1] = share
+            found.append(np.asarray(prior / prior.sum()))
+        return tuple(found)
+
     def why_no_subsets(self, n_classes: int, uneven: str = "") -> str:
         """Return why there are no costs of subsets; nothing if there are.
 

@@ -52,7 +52,7 @@ def pair_squares(
     """
     pairs, classes = summary.problems.pairs(), summary.classes
     values = {what: getattr(found, what) for what in PAIR_FIGURES}
-    assert pairs is not None  # noqa: S101  # they were analysed
+    assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
     for i, others in pairs.portions():
         squares = _squares(pairs, means, i, others)
         shifts = None if left_out is None else _shifts(pairs, left_out, values["min_cllr"][i, others], i, others)

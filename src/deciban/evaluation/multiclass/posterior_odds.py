@@ -9,7 +9,7 @@ from deciban.core.classes.counts import chosen, log_weights
 from deciban.core.ranks.counts import SortedClass
 from deciban.evaluation.reliability import PosteriorOdds
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray
 
 
 def posterior_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[PosteriorOdds, ...]:
@@ -22,15 +22,21 @@ def posterior_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[PosteriorO
     prior : (n_classes,) array
         Positive.
     """
-    decision, sure = chosen(trials.loglik, prior), np.empty(len(trials.label))
-    for rows in kernels.row_blocks(*trials.loglik.shape):
-        sure[rows] = _log_odds(kernels.relative(trials.loglik, rows), log_weights(prior), decision[rows])
-    right, found = decision == trials.label, []
+    sure, right = trial_odds(trials, prior)
+    found = []
     for k in range(trials.n_classes):
         own = trials.rows(k)
         parts = (own[right[own]], own[~right[own]])
         found.append(PosteriorOdds(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
     return tuple(found)
+
+
+def trial_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Of each trial the posterior log odds of the recognized class, and whether it is the true one."""
+    decision, sure = chosen(trials.loglik, prior), np.empty(len(trials.label))
+    for rows in kernels.row_blocks(*trials.loglik.shape):
+        sure[rows] = _log_odds(kernels.relative(trials.loglik, rows), log_weights(prior), decision[rows])
+    return sure, decision == trials.label
 
 
 def _log_odds(block: FloatArray, weights: FloatArray, decision: IntArray) -> FloatArray:

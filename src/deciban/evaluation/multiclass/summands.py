@@ -16,12 +16,13 @@ from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.training.class_trials import ClassTrials
 from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
 from deciban.multiclass.analysis import detection_analysis_of
 from deciban.multiclass.decision_errors import c_avg_of, open_set_cost
-from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
+from deciban.multiclass.tables import AnyDetectors, Detectors, Pairs, ScoredClasses
 from deciban.types import AnyArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Kept:
         return self
 
     @classmethod
-    def merged(cls, parts: Sequence[Problems]) -> Kept:
+    def merged(cls, parts: Sequence[InTurn | Kept]) -> Kept:
         """The problems of the trials of all parts."""
         kept = [part.kept() for part in parts]
         pairs = [part.all_pairs for part in kept if part.all_pairs is not None]
@@ -146,7 +147,7 @@ class Kept:
         return cls(tuple(map(Detectors.merged, every)), Pairs.merged(pairs) if pairs else None)
 
 
-Problems: TypeAlias = InTurn | Kept
+Problems: TypeAlias = InTurn | Kept | CountedProblems
 """How a summary has them."""
 
 
@@ -170,7 +171,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         detector_log_odds=axis,
         act_error=found.cost[:, len(points) :],
         min_error=found.min_cost[:, len(points) :],
-        reliability=reliability_of_classes(summary.posterior_odds, summary.prior),
+        reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
     )
     at_points = tuple(
@@ -196,7 +197,7 @@ def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, 
     return _analysis(summary, detectors, np.append(points, expit(axis))), costs
 
 
-def _analysis(summary: ClassSummary, detectors: Detectors, p_target: FloatArray) -> DetectionAnalysis:
+def _analysis(summary: ClassSummary, detectors: AnyDetectors, p_target: FloatArray) -> DetectionAnalysis:
     """One set of detectors, without that of a class that is out of set."""
     n_classes = len(summary.classes)
     log_odds = np.asarray(logit(p_target))

@@ -17,15 +17,17 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from deciban.core.classes.counts import accepted_open_set
+from deciban.core.classes.shown import Shown
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.posterior_odds import posterior_odds
+from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials, units_of_trials
-from deciban.evaluation.reliability import PosteriorOdds
+from deciban.evaluation.reliability import PooledOdds, PosteriorOdds
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
@@ -83,14 +85,15 @@ class ClassSummary:
         Costs of each class: the logarithmic one at the prior and at the flat prior, in nats, and the quadratic one.
     confusion : (n_classes, n_classes) array
         Decisions at the prior.
-    problems : InTurn or Kept
-        Each class against the rest, and pairs. They are kept only where parts may be merged.
+    problems : InTurn, Kept or CountedProblems
+        Each class against the rest, and pairs. They are kept only where parts may be merged, and counted by passes of
+        their own where trials do not fit in memory.
     accepted : (n_priors, n_targets, n_classes) array or None
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
     checks : ScoreChecks
         What the scores look like.
-    posterior_odds : tuple of PosteriorOdds
-        Of each class, posteriors of the recognized class at the prior.
+    posterior_odds : tuple of PosteriorOdds, or PooledOdds
+        Of each class, posteriors of the recognized class at the prior; of all together where problems are counted.
     is_weighted : bool
     whole : WholeOnly or None
     units : ClassUnitTrials or None
@@ -109,7 +112,7 @@ class ClassSummary:
     problems: Problems
     accepted: CountArray | None
     checks: ScoreChecks
-    posterior_odds: tuple[PosteriorOdds, ...]
+    posterior_odds: tuple[PosteriorOdds, ...] | PooledOdds
     is_weighted: bool
     whole: WholeOnly | None = None
     units: ClassUnitTrials | None = None
@@ -123,8 +126,11 @@ class ClassSummary:
         whole: bool,
         units: TrialUnits | None = None,
         stratum: IntArray | None = None,
+        only_sums: bool = False,
     ) -> ClassSummary:
         """From checked trials; ``whole`` says that these are all there are.
+
+        ``only_sums`` leaves out detectors, pairs and posteriors, which grow with the trials: who does so counts them.
 
         Units are those of the trials; ``stratum`` tells what has a mean of its own within each class, in which it
         ascends: the class, when it is left out.
@@ -133,16 +139,15 @@ class ClassSummary:
         prior, flat = figures.prior_of(classes), np.full(len(classes), 1.0 / len(classes))
         out_of_set, uneven = figures.out_of_set(len(classes)), "" if trials.weights is None else WEIGHTED
         lacking = figures.why_no_subsets(len(classes), uneven)  # refuses subsets that are impossible
-        rivals = [flat] if out_of_set is None else [_rivals(len(classes), p, out_of_set) for p in figures.p_target]
         flat_surprise = surprises(trials, flat)
         all_at_once = None
         if whole:
             all_at_once = WholeOnly(
                 calibration_analysis_of(trials, flat, mixed(flat_surprise, flat)),
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
-                _drawn(trials) if len(classes) == 3 else None,
+                drawn_of(trials) if len(classes) == 3 else None,
             )
-        in_turn = InTurn(trials, tuple(rivals), not figures.why_no_pairs(len(classes)))
+        in_turn = InTurn(trials, figures.rivals(len(classes)), not figures.why_no_pairs(len(classes)))
         with_units = None
         if units is not None:
             best = None if all_at_once is None else all_at_once.calibration
@@ -157,10 +162,10 @@ class ClassSummary:
             flat_surprise=flat_surprise,
             quadratic=quadratic_costs(trials, prior),
             confusion=confusion_of(trials, prior),
-            problems=in_turn if whole else in_turn.kept(),
+            problems=Kept((), None) if only_sums else in_turn if whole else in_turn.kept(),
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
-            posterior_odds=posterior_odds(trials, prior),
+            posterior_odds=() if only_sums else posterior_odds(trials, prior),
             is_weighted=trials.weights is not None,
             whole=all_at_once,
             units=with_units,
@@ -170,6 +175,12 @@ class ClassSummary:
     def places(self) -> FloatArray:
         """Log odds of the priors of a target at which C_avg is drawn."""
         return c_avg_places(self.figures)
+
+    @property
+    def pooled_odds(self) -> PooledOdds:
+        """Posteriors of the recognized class of all trials together."""
+        odds = self.posterior_odds
+        return odds if isinstance(odds, PooledOdds) else PooledOdds.of(odds, self.prior)
 
     def __add__(self, other: object) -> ClassSummary:
         return merged_classes([self, other]) if isinstance(other, ClassSummary) else NotImplemented
@@ -272,14 +283,27 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         flat_surprise=_sums(all_of(lambda part: part.flat_surprise)),
         quadratic=_sums(all_of(lambda part: part.quadratic)),
         confusion=_total(all_of(lambda part: part.confusion)),
-        problems=Kept.merged(all_of(lambda part: part.problems)),
+        problems=Kept.merged(all_of(_mergeable)),
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
         checks=functools.reduce(ScoreChecks.__add__, all_of(lambda part: part.checks)),
-        posterior_odds=_sums(all_of(lambda part: part.posterior_odds)),
+        posterior_odds=_sums(all_of(lambda part: _by_class(part.posterior_odds))),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
         units=ClassUnitTrials.merged(all_of(lambda part: part.units)),
     )
+
+
+def _mergeable(part: ClassSummary) -> InTurn | Kept:
+    if isinstance(part.problems, CountedProblems):
+        raise InputError(
+            "summaries: one is of trials whose detectors were counted, and no longer adds up. Merge first."
+        )
+    return part.problems
+
+
+def _by_class(odds: tuple[PosteriorOdds, ...] | PooledOdds) -> tuple[PosteriorOdds, ...]:
+    assert not isinstance(odds, PooledOdds)  # noqa: S101  # they go with problems that are counted
+    return odds
 
 
 def _total(counts: Sequence[CountArray]) -> CountArray:
@@ -289,13 +313,6 @@ def _total(counts: Sequence[CountArray]) -> CountArray:
 def _sums(parts: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
     """Of each class, what all parts add up to."""
     return tuple(functools.reduce(operator.add, of_class) for of_class in zip(*parts, strict=True))
-
-
-def _rivals(n_classes: int, p_target: float, share: float) -> FloatArray:
-    """A prior by which non-targets share what a target leaves: evenly, but for the class that is out of set."""
-    prior = np.full(n_classes, (1.0 - p_target - share) / (n_classes - 2))
-    prior[-1] = share
-    return np.asarray(prior / prior.sum())
 
 
 def c_avg_places(figures: ClassFigures) -> FloatArray:
@@ -312,12 +329,13 @@ def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float)
     return accepted_open_set(trials.loglik, trials.label, trials.weights, priors, p_out_of_set)
 
 
-def _drawn(trials: ScoredClasses) -> tuple[ScoreArray, IntArray]:
-    """Trials of all kinds that a plot has room for, whatever the order in which they came."""
-    chosen = []
-    for k in range(trials.n_classes):
-        rows = trials.rows(k)
-        rows = rows[np.lexsort(trials.loglik[rows].T)]
-        chosen.append(rows[:: -(-len(rows) // _DRAWN)])
-    rows = np.concatenate(chosen)
-    return trials.loglik[rows], trials.label[rows]
+def shown_of(trials: ScoredClasses) -> Shown:
+    """Trials of all kinds that a plot has room for, whatever the order in which they came; those of parts add up."""
+    rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    return Shown.of(trials.loglik[rows], trials.label[rows], _DRAWN)
+
+
+def drawn_of(trials: ScoredClasses) -> tuple[ScoreArray, IntArray]:
+    """The same as log-likelihoods and classes."""
+    shown = shown_of(trials)
+    return shown.loglik, shown.label

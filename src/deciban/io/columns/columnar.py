@@ -131,9 +131,10 @@ def contents_of(
             [*headers, "label"],
         )
         origin = replace(origin, reading=f"{origin.reading}, target if {' is '.join(map(repr, pair))}")
-    contents = assemble(columns, own_roles, headers, origin=origin, system=options.name or "system", options=options)
-    classes = described.get("classes")
-    if _are_names(classes) and "class" in plain.values() and contents.index is not None:
+    listed = described.get("classes")
+    classes, system = listed if _are_names(listed) else None, options.name or "system"
+    contents = assemble(columns, own_roles, headers, origin=origin, system=system, options=options, classes=classes)
+    if classes is not None and "class" in plain.values() and contents.index is not None:
         label = columns[list(plain.values()).index("class")]
         contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=classes))
     notes = tuple(f"column {column} ({schema.field(column).type}) was not read." for column in skipped)

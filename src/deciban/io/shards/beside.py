@@ -90,14 +90,14 @@ def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> 
             )
     coarsest = min(tables, key=lambda table: len(table.rows))
     stops = list(accumulate(one.n_rows for one in coarsest.rows))
-    ranges = [_cut(table, stops) for table in tables]
+    ranges = [cut(table, stops) for table in tables]
     return tuple(
         RowsBeside(piece.name, piece.n_rows, tuple(own[at] for own in ranges), tuple(columns))
         for at, piece in enumerate(coarsest.rows)
     )
 
 
-def _cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Range, ...]]:
+def cut(table: RowTable, stops: Sequence[int]) -> list[tuple[Range, ...]]:
     """The ranges of a table that end where they should."""
     found: list[tuple[Range, ...]] = []
     at = start = 0

@@ -98,7 +98,8 @@ class Question:
         """What of the key is needed afterwards, besides its names."""
         layout = self.layout
         found = [*layout.truth.columns, *([layout.weights] if layout.weights else [])]
-        return list(dict.fromkeys([*found, *(layout.units.columns if layout.units is not None else ())]))
+        found += [*(layout.units.columns if layout.units is not None else ()), *layout.named.values()]
+        return list(dict.fromkeys(found))
 
     def systems_of(self, at: int) -> list[tuple[str, ...]]:
         """The columns of each system of a table, as they are called afterwards."""

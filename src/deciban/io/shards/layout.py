@@ -15,6 +15,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanError, InputError
 from deciban.io.contents import RowError, scores_of
+from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.io.shards.quality import QualityOf
 from deciban.io.shards.rows import Rows
@@ -55,6 +56,8 @@ class Layout:
         Quality measures of these names.
     converted : function, optional
         Makes natural logarithms of scores; of many classes it is told which these are.
+    named : mapping of str to str
+        The same, with a channel if there is one, where speakers are found from them.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -67,6 +70,7 @@ class Layout:
     converted: Converted | None = None
     sides: Mapping[str, str] = field(default_factory=dict)
     quality: QualityOf | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_units(self) -> bool:
@@ -84,6 +88,7 @@ class Layout:
         found += [*self.where]
         found += [self.weights] if wanted.weight and self.weights is not None else []
         found += self._of_units if wanted.units and self.has_units else ()
+        found += self.named.values() if wanted.names else ()
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
@@ -106,9 +111,10 @@ class Layout:
             weight = self._weights(table) if wanted.weight and self.weights is not None else None
         with placed(rows, self._of_units):
             units = self._units(table) if wanted.units and self.has_units else None
+        names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         if not self.where:
-            return Chunk(scores, truth, units, weight, quality)
+            return Chunk(scores, truth, units, weight, quality, names)
         chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
         return Chunk(
             tuple(one[chosen] for one in scores),
@@ -116,6 +122,7 @@ class Layout:
             None if units is None else units.take(chosen),
             None if weight is None else weight[chosen],
             None if quality is None else {name: values[chosen] for name, values in quality.items()},
+            None if names is None else (names[0][chosen], names[1][chosen]),
         )
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:

@@ -198,6 +198,7 @@ def _source(
         classes=classes,
         is_double=not single or how.converted is not None,
         has_units=who is not None,
+        log10=how.log10 and not classes,
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
     )

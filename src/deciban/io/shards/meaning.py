@@ -187,11 +187,11 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | None:
     InputError, FormatError, OSError
         If there are none.
     """
-    if how.units is None and (not how.find_speakers or tuple(roles.sides) != ("enroll", "test")):
+    if how.units is None:
         return None
     sides = {side: name for side, name in roles.sides.items() if side != "side"}
-    names = roles.table.schema.names
-    return UnitsOf.named(list(how.units or ()), sides, names, roles.table.name, apart=how.units_apart)
+    names = [name for name, role in roles.by_column.items() if name in sides.values() or role.startswith(CONDITION)]
+    return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
 
 
 def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
@@ -287,8 +287,7 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
     if not columns:
         names = ", ".join(scores[0].table.schema.names)
         raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
-    found_later = how.units is None and (bool(classes) or who is not None)
-    units, weights = None if found_later else units_in(key, how), weights_in(key, how)
+    units, weights = units_in(key, how), weights_in(key, how)
     log10 = bool(scores[0].log10) and not classes
     if any(one.log10 != scores[0].log10 for one in scores):
         raise InputError("scores of some systems are common logarithms by their metadata, others not. Write one again.")
@@ -302,4 +301,5 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         log10=log10,
         converted=how.converted,
         sides={side: name for side, name in key.sides.items() if side != "side"},
+        named=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )

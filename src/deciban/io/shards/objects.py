@@ -37,7 +37,9 @@ def matrix_of(given: Any, name: str) -> Matrix | None:
     """
     if not all(hasattr(given, one) for one in ("dtype", "shape", "ndim", "__getitem__")) or hasattr(given, "columns"):
         return None
-    kind = np.dtype(given.dtype)
+    if not isinstance(given.dtype, np.dtype):
+        raise InputError(f"{name}: holds {given.dtype}. Cells of a matrix are numbers.")
+    kind = given.dtype
     if kind.kind not in "biuf" or given.ndim not in (1, 2):
         raise InputError(f"{name}: got {given.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
     if any(map(math.isnan, given.shape)):  # NaN where dask does not know it

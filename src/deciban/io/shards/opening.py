@@ -23,6 +23,12 @@ from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
 
+_COPIES = (
+    "names of trials were not compared with each other: one that is there twice counts twice. Where there are copies, "
+    "--duplicates keep-one joins the table with itself and leaves them out"
+)
+"""What is said of one table: as a whole it would be looked through for copies."""
+
 
 def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options: Any) -> ShardSource:
     """Open trials that are read in pieces; nothing is read yet but footers, headers and what has to be joined.
@@ -106,24 +112,28 @@ def _source_of_tables(
     if key is not None:
         truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))
     layout = layout_of(scores, truth, how, who)
-    if len(scores) == 1 and key is None:
+    is_alone = len(scores) == 1 and key is None and how.duplicates == "error"
+    if is_alone:
         double = any(name in tables[0].is_double for names in layout.scores for name in names)
         made = Together(tables[0].rows, layout, double, None, None)
     else:
         made = _together(scores, truth, layout, how)
-    finds = how.units is None and layout.units is not None
     words = truth.words if who is None else f"target if and only if the speakers agree ({', '.join(who.called)})"
     messages = [Message("read", one.table.name, one.words) for one in scores]
+    messages.append(Message("key", truth.table.name, words))
+    if is_alone and truth.sides:
+        messages.append(Message("note", truth.table.name, _COPIES))
     return ShardSource(
         name=", ".join(dict.fromkeys(one.name for one in tables)),
         pieces=tuple(TrialRows(one, made.layout) for one in made.rows),
         systems=tuple(systems_in(scores, is_classes=is_classes)),
         classes=layout.classes,
         is_double=made.is_double or (how.converted is not None and is_classes),
-        has_units=layout.has_units and not finds,
-        finds_speakers=finds,
+        has_units=layout.has_units,
         has_weights=layout.weights is not None,
-        messages=(*messages, Message("key", truth.table.name, words)),
+        sides=tuple(layout.named),
+        log10=layout.log10,
+        messages=tuple(messages),
         paths=tuple(path for one in tables for path in one.paths),
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
@@ -30,6 +30,8 @@ class Wanted:
     truth, units, weight : bool
     quality : tuple of str
         Arguments of fusions, as in `Chunk`.
+    names : bool
+        Numbers of the names of both sides.
     """
 
     systems: tuple[int, ...] = (0,)
@@ -37,6 +39,7 @@ class Wanted:
     units: bool = False
     weight: bool = False
     quality: tuple[str, ...] = ()
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +57,9 @@ class Chunk:
     quality : mapping of str to (n, n_measures) array, or None
         Quality measures by the arguments of fusions: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where
         there is none.
+    names : pair of (n,) uint64 arrays or None
+        A number for the name of each side of a trial, the same for the same name; see
+        `deciban.core.resampling.units.keys_of`.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -61,6 +67,7 @@ class Chunk:
     units: TrialUnits | None = None
     weight: CountArray | None = None
     quality: Mapping[str, FloatArray] | None = None
+    names: tuple[Keys, Keys] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +127,8 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
-    finds_speakers : bool
-        Whether pieces can say the names of both sides of trials as units, from which speakers are to be found.
+    sides : tuple of str
+        Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
     quality : tuple of str
         Which quality measures there are, as in `Chunk`.
     messages : tuple of Message
@@ -130,6 +137,8 @@ class ShardSource:
         What the user named.
     kept : object
         What has to live as long as the source: a folder of temporary files, which goes with it.
+    log10 : bool
+        Whether scores were written as common logarithms; pieces give natural ones.
     report : JoinReport, optional
         How trials met, where they had to be joined by name.
     """
@@ -141,17 +150,38 @@ class ShardSource:
     is_double: bool = True
     has_units: bool = False
     has_weights: bool = False
-    finds_speakers: bool = False
+    sides: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
     kept: Any = None
+    log10: bool = False
     report: JoinReport | None = None
+
+    def of_system(self, system: int) -> ShardSource:
+        """The trials with the scores of one system alone, by its position."""
+        if len(self.systems) == 1:
+            return self
+        pieces = tuple(_OfSystem(one, system, one.name, one.n_rows) for one in self.pieces)
+        return replace(self, pieces=pieces, systems=(self.systems[system],))
 
     @cached_property
     def n_rows(self) -> int:
         """Rows of all pieces."""
         return sum(one.n_rows for one in self.pieces)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfSystem(Piece):
+    """A piece with the scores of one of its systems."""
+
+    piece: Piece
+    system: int
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        return self.piece.read(replace(wanted, systems=(self.system,) * len(wanted.systems)))
 
 
 def batches(pieces: Sequence[Piece], n_rows: int) -> list[tuple[Piece, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -27,7 +27,7 @@ from deciban.io.shards.files import is_columnar
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.spilling import write_batches
 from deciban.io.source import Source, is_open_file
-from deciban.io.text.reader import Layout, parse_table
+from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.units import of_detection_llrs
 from deciban.trials import Origin
 
@@ -58,7 +58,7 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
         If it cannot be read; the message names the line.
     """
     named = Source(given)
-    with _as_file(given, named, target.with_suffix(".copy")) as path:
+    with as_file(given, named, target.with_suffix(".copy")) as path:
         source = Source(path)
         source.name = named.name
         if path != given and is_columnar(path):
@@ -74,7 +74,7 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
 
 
 @contextmanager
-def _as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
+def as_file(given: Any, source: Source, copy: Path) -> Iterator[Path]:
     """A plain file with the same content; only a part of it is ever in memory."""
     if source.is_plain:
         yield Path(given)
@@ -149,17 +149,69 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
 
 def _tables(found: Opened, layout: Layout, options: Options) -> Iterator[pa.Table]:
     """The table of each block."""
-    source = found.source
     schema: pa.Schema | None = None
+    for _, contents in contents_in_blocks(found, layout, options):
+        table = table_of(contents)
+        schema = schema or table.schema
+        yield table.cast(schema)
+
+
+def contents_in_blocks(found: Opened, layout: Layout, options: Options) -> Iterator[tuple[int, Contents]]:
+    """What each block of lines holds.
+
+    Parameters
+    ----------
+    found : Opened
+        Plain text.
+    layout : Layout
+    options : Options
+
+    Yields
+    ------
+    int
+        How many lines are before it, beside the header.
+    Contents
+    """
+    source = found.source
     with Path(source.path).open("rb") as stream:
         for first_line, block in _blocks(stream, layout, source.name):
             contents = _parsed(block, first_line, layout, source.name, options)
             options = replace(options, vocabulary=_settled(contents, options.vocabulary))
             if layout.format.detection_llr:
                 contents = of_detection_llrs(contents)
-            table = table_of(contents)
-            schema = schema or table.schema
-            yield table.cast(schema)
+            yield first_line, contents
+
+
+def faults_in_blocks(found: Opened, layout: Layout, options: Options) -> Iterator[FormatError]:
+    """Find all lines of a plain text file that cannot be read; see `deciban.io.text.reader.faults`."""
+    name = found.source.name
+    with Path(found.source.path).open("rb") as stream:
+        for first_line, block in _blocks(stream, layout, name):
+            for one in faults(block, layout, options.vocabulary, name):
+                yield _later(one, name, first_line)
+
+
+def lines_of_rows(found: Opened, layout: Layout, n_rows: Sequence[int], rows: Sequence[int]) -> dict[int, int]:
+    """The lines on which some rows of a plain text file stand.
+
+    Parameters
+    ----------
+    found : Opened
+    layout : Layout
+    n_rows : sequence of int
+        Of every block.
+    rows : sequence of int
+    """
+    lines: dict[int, int] = {}
+    first = 0
+    with Path(found.source.path).open("rb") as stream:
+        for n, (first_line, block) in zip(n_rows, _blocks(stream, layout, found.source.name), strict=False):
+            for row in (one for one in rows if first <= one < first + n):
+                line = line_of_row(block, layout, row - first, found.source.name)
+                if line is not None:
+                    lines[row] = line + first_line
+            first += n
+    return lines
 
 
 def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
@@ -174,10 +226,13 @@ def _parsed(block: bytes, first_line: int, layout: Layout, name: str, options: O
     try:
         return parse_table(block, layout, Origin(name, str(layout)), options.name or "system", options)
     except FormatError as error:  # lines of a block are counted from its beginning
-        words = re.sub(
-            rf"^{re.escape(name)}:(\d+)", lambda line: f"{name}:{int(line[1]) + first_line}", str(error), count=1
-        )
-        raise FormatError(words) from error
+        raise _later(error, name, first_line) from error
+
+
+def _later(error: FormatError, name: str, n_lines: int) -> FormatError:
+    """The same error so many lines later."""
+    pattern = rf"^{re.escape(name)}:(\d+)"
+    return FormatError(re.sub(pattern, lambda line: f"{name}:{int(line[1]) + n_lines}", str(error), count=1))
 
 
 def _blocks(stream: IO[bytes], layout: Layout, name: str) -> Iterator[tuple[int, bytes]]:

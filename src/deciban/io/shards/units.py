@@ -61,7 +61,7 @@ class UnitsOf:
         sides : mapping of str to str
             Columns with the names of the sides of trials, by side.
         names : sequence of str
-            All columns.
+            Columns that can name units: those of the sides, and of conditions.
         name : str
             What messages call the table.
         apart : bool
@@ -78,7 +78,8 @@ class UnitsOf:
             column = sides.get(column, column) if column not in names else column
             if column in names:
                 side = of_column.get(column)
-                found.append((column, None, f"column {column!r}" if side is None else f"the names of {side}"))
+                words = f"the names of {side if parts else ' and '.join(sides)}"
+                found.append((column, None, f"column {column!r}" if side is None else words))
                 continue
             units, called = _map(part, name, names)
             own = [*sides.values()][at : at + 1] if len(parts) > 1 else [*sides.values()]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.evaluation.uncertainty import Figure
@@ -18,6 +19,7 @@ from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
@@ -28,7 +30,12 @@ from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinR
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
-from deciban.workflows.options import Figures, KindName, Reading
+from deciban.workflows.options import Figures, KindName, Options, Reading
+
+if TYPE_CHECKING:
+    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.work import Engine
+    from deciban.workflows.units_in_pieces import UnitsOfSource
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -136,6 +143,14 @@ class Kind(ABC, Generic[S, K, A]):
         """
 
     @abstractmethod
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
+        """The same of trials in pieces."""
+
+    @abstractmethod
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
+        """What messages call trials of each class, and the number that is their truth."""
+
+    @abstractmethod
     def evaluate(
         self,
         trials: Scored,
@@ -146,6 +161,16 @@ class Kind(ABC, Generic[S, K, A]):
         resampling: Resampling | None = None,
     ) -> Any:
         """Evaluate scores of labelled trials, those of a system or what a model made of them."""
+
+    @abstractmethod
+    def n_evaluated(self, found: Any) -> int:
+        """How many trials, which all count alike, an evaluation is of."""
+
+    @abstractmethod
+    def evaluate_pieces(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+    ) -> Any:
+        """Evaluate one system of trials in pieces; ``system`` is its position."""
 
     @abstractmethod
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
@@ -190,6 +215,12 @@ class Kind(ABC, Generic[S, K, A]):
     ) -> list[Message]:
         """Write an input again with other scores; of many classes as log-likelihoods or as detection llrs."""
 
+    @abstractmethod
+    def rescored(
+        self, contents: Contents, scores: S, *, write_as: str = "loglik", interval: Bounds | None = None
+    ) -> tuple[Contents, list[Message]]:
+        """Contents with other scores, as they are written to a table whose columns have names; see `written`."""
+
     def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
         """An input with these of its trials, as far as what writes it does not find them itself."""
         return found
@@ -217,12 +248,17 @@ class Kind(ABC, Generic[S, K, A]):
 
     def messages_of_application(self, systems: Sequence[S]) -> list[Message]:
         """Say which scores, to which a model is applied, look like probabilities that nobody spoke of."""
-        found = [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
+        return self.probabilities_messages(
+            [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
+        )
+
+    def probabilities_messages(self, files: Sequence[str]) -> list[Message]:
+        """The same of files that are known to look like that."""
         words = (
             "look like probabilities, and the model takes them as they are: right if it was trained on such. "
             "--probabilities PRIOR in training and here makes logarithms of them"
         )
-        return [Message("note", ", ".join(dict.fromkeys(found)), words)] if found else []
+        return [Message("note", ", ".join(dict.fromkeys(files)), words)] if files else []
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""

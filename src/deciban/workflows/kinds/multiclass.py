@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deciban._validate.classes import Prior
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -20,6 +20,7 @@ from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.reader import Input
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_probabilities
 from deciban.messages import Message, counted
@@ -31,6 +32,7 @@ from deciban.trials.classes import align_class_systems
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
+from deciban.workflows.kinds.class_names import are_counted, are_numbers, named_as, refuse_some_detectors, with_names
 from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
     in_nats,
@@ -39,9 +41,12 @@ from deciban.workflows.kinds.class_units import (
     require_same_posteriors,
     unit_messages,
 )
-from deciban.workflows.options import Figures, Reading
+from deciban.workflows.options import Figures, Options, Reading
 
-_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
+if TYPE_CHECKING:
+    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.work import Engine
+    from deciban.workflows.units_in_pieces import UnitsOfSource
 
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
@@ -69,9 +74,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
         assert scores is not None  # noqa: S101  # they were asked for
-        named = _named(scores, reading.classes)
+        named = with_names(scores, reading.classes)
         if reading.detection_llr:
-            _refuse_some_detectors(scores, named)
+            refuse_some_detectors(scores, named)
         return [named]
 
     def as_logarithms(self, systems: Sequence[ClassScores], reading: Reading) -> list[ClassScores]:
@@ -117,7 +122,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "
                 "file that does (--key FILE)."
             )
-        if not _are_counted(key.classes) or _are_numbers(first.classes) or set(key.classes) <= set(first.classes):
+        if not are_counted(key.classes) or are_numbers(first.classes) or set(key.classes) <= set(first.classes):
             return key
         if classes is None:
             raise KeyMismatchError(
@@ -179,6 +184,20 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         words = "each a unit by itself, as no others are named (--units)"
         return units_of_trials(trials, counting, noun=self.noun, source=words), ()
 
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
+        """None: intervals of many classes need all segments in memory."""
+        from deciban.engines.unit_survey import UnitsFound
+
+        words = (
+            "none, and no intervals: those of many classes need all segments in memory. Allow more of it (--memory), "
+            "or ask for none (--no-intervals)"
+        )
+        return UnitsFound(None, None, (Message("units", "", words),))
+
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
+        """Classes are numbered in their order."""
+        return [(f"{self.noun}s of {name}", at) for at, name in enumerate(classes)]
+
     def evaluate(
         self,
         trials: Scored,
@@ -192,6 +211,32 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         self.refuse_figures(figures)
         scored, wanted = ScoredClasses.of(*trials, tuple(classes)), ClassFigures(**figures.given())
         return evaluate_trials(scored, wanted, name=name, resampling=resampling)
+
+    def n_evaluated(self, found: ClassEvaluation) -> int:
+        """Segments of all classes."""
+        return int(found.counts.sum())
+
+    def evaluate_pieces(
+        self,
+        source: ShardSource,
+        engine: Engine,
+        options: Options,
+        *,
+        system: int,
+        name: str,
+        units: UnitsOfSource,  # noqa: ARG002  # of which `units_unasked_in_pieces` finds none
+    ) -> ClassEvaluation:
+        """Evaluate log-likelihoods of one system of segments in pieces.
+
+        Raises
+        ------
+        InputError
+            If something is asked for that needs all segments in memory, or a class has none.
+        """
+        from deciban.workflows.class_pieces import evaluate_class_pieces
+
+        self.refuse_figures(options.figures)
+        return evaluate_class_pieces(source, engine, options, system=system, name=name, require=self.require_trials)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""
@@ -286,17 +331,28 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores
         assert old is not None  # noqa: S101  # it was asked for
-        messages = list[Message]()
-        if len(old.classes) == len(scores.classes) and set(old.classes) != set(scores.classes):
-            scores = replace(scores, classes=old.classes)  # they were numbered, and named by the user
-        elif len(old.classes) > len(scores.classes):
-            left = [name for name in old.classes if name not in scores.classes]
-            messages.append(Message("note", "", f"not among the classes, and left out: {', '.join(left[:10])}"))
+        scores, messages = named_as(old, scores)
         if len(scores.trials) < len(old.trials):
             found = replace(found, contents=of_trials(found.contents, old.trials, scores.trials))
         from deciban.io.rewrite import write_rescored_classes  # evaluations need none of what writes
 
         return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=write_as)]
+
+    def rescored(
+        self,
+        contents: Contents,
+        scores: ClassScores,
+        *,
+        write_as: str = "loglik",
+        interval: Bounds | None = None,  # noqa: ARG002  # log-likelihoods of classes have none
+    ) -> tuple[Contents, list[Message]]:
+        """Contents with log-likelihoods or detection llrs, under the names that the classes have there."""
+        from deciban.io.rewrite import rescored_classes
+
+        assert contents.class_scores is not None  # noqa: S101  # they were asked for
+        scores, messages = named_as(contents.class_scores, scores)
+        made, more = rescored_classes(contents, scores, write_as=write_as)
+        return made, [*messages, *more]
 
 
 def _prior(reading: Reading) -> Prior:
@@ -314,57 +370,6 @@ def _prior(reading: Reading) -> Prior:
         )
     prior: Prior = given
     return prior
-
-
-def _are_numbers(classes: Sequence[str]) -> bool:
-    """Whether classes are not named, but counted from 0."""
-    return tuple(classes) == tuple(map(str, range(len(classes))))
-
-
-def _are_counted(classes: Sequence[str]) -> bool:
-    """Whether classes are not named, but counted from 0, in whatever order, and perhaps not all there."""
-    return "0" in classes and all(_NUMBER.fullmatch(name) for name in classes)
-
-
-def _named(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
-    """Scores whose classes have the names, and the order, that the user gave.
-
-    Raises
-    ------
-    InputError
-        If the file has no such classes, or numbers more or fewer of them.
-    """
-    given: object = classes
-    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
-        raise InputError(f"classes: got {given!r}. Write their names in order: ['eng', 'fra'].")
-    if classes is None or tuple(classes) == scores.classes:
-        return scores
-    if not _are_numbers(scores.classes) or set(classes) <= set(scores.classes):
-        return scores.of_classes(classes)
-    if len(classes) != len(scores.classes):
-        raise InputError(
-            f"classes: {len(classes)} names, but {scores.trials.origin.name} has {len(scores.classes)} columns. Give "
-            "one name per column, in order."
-        )
-    return ClassScores.of(scores.trials, classes, scores.score, name=scores.name)
-
-
-def _refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
-    """Refuse detection llrs of some classes, which are against all others.
-
-    Raises
-    ------
-    InputError
-    """
-    if len(named.classes) == len(scores.classes):
-        return
-    left_out = ", ".join([name for name in scores.classes if name not in named.classes][:10])
-    raise InputError(
-        f"classes, detection_llr: in {scores.trials.origin.name}, detection llrs are of each class against all others, "
-        f"and {left_out} would be left out. Turn all of them into log-likelihoods first (deciban convert IN OUT "
-        "--detection-llr), and choose classes of these. If a column is no class, name those that are: --columns "
-        f"trial=SEGMENT,score={'|'.join(named.classes[:10])}."
-    )
 
 
 MULTICLASS = Multiclass()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._validate.probabilities import like_probabilities, target_prior
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
@@ -21,6 +22,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
+from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import Message, counted
@@ -34,14 +36,25 @@ from deciban.trials.units import notes_on_speakers, speakers_of
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
-from deciban.workflows.options import Figures, Reading
+from deciban.workflows.options import Figures, Options, Reading
+
+if TYPE_CHECKING:
+    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.work import Engine
+    from deciban.workflows.units_in_pieces import UnitsOfSource
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
-_NO_UNITS = (
-    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
-    "--units trials takes every trial for one"
+_NO_SPEAKERS = (
+    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units"
 )
+_NO_UNITS = f"{_NO_SPEAKERS}, --units trials takes every trial for one"
+
+
+def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
+    """What was assumed to find speakers from target trials, and what speaks against it."""
+    words = notes_on_speakers(apart=apart, n_contradictions=n_contradictions)
+    return tuple(Message("note", "", one) for one in words)
 
 
 class TwoClass(Kind[Scores, Key, Aligned]):
@@ -121,8 +134,20 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if trials.sides[:2] != PAIR:
             return None, (Message("units", "", _NO_UNITS),)
         found = speakers_of(trials, truth, counting)
-        words = notes_on_speakers(apart=found.apart, n_contradictions=found.n_contradictions)
-        return found.units, tuple(Message("note", "", one) for one in words)
+        return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
+
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
+        """Speakers, found from target trials as of trials in memory."""
+        from deciban.engines.unit_survey import UnitsFound, speakers_in_pieces
+
+        if source.sides[:2] != PAIR:
+            return UnitsFound(None, None, (Message("units", "", _NO_SPEAKERS),))
+        facts, by_name = speakers_in_pieces(source, engine)
+        return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
+
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:  # noqa: ARG002
+        """Targets are those whose truth is 1."""
+        return [("targets", 1), ("non-targets", 0)]
 
     def evaluate(
         self,
@@ -136,6 +161,22 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """Evaluate scores of labelled trials."""
         points = checked_figures(figures)
         return evaluate_labelled(*trials, name=name, operating_points=points, resampling=resampling)
+
+    def n_evaluated(self, found: Evaluation) -> int:
+        """Targets and non-targets."""
+        return int(found.n_tar + found.n_non)
+
+    def evaluate_pieces(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+    ) -> Evaluation:
+        """Evaluate the scores of one system of trials in pieces."""
+        from deciban.engines.evaluating import evaluate_system
+
+        resampling = options.how_sure.resampling(units.units)
+        asked: Any = {"figures": checked_figures(options.figures), "approximate": options.scale.approximate}
+        asked["by_unit"] = None if resampling is None else (units.of_system(system), resampling)
+        memory = engine.bounded(options.scale.n_bytes)
+        return replace(evaluate_system(source, engine, memory, system=system, **asked), name=name)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
@@ -225,6 +266,20 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         from deciban.io.rewrite import write_rescored  # evaluations need none of what writes
 
         return list(write_rescored(found, scores, target, to=to, interval=interval))
+
+    def rescored(
+        self,
+        contents: Contents,
+        scores: Scores,
+        *,
+        write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
+        interval: Bounds | None = None,
+    ) -> tuple[Contents, list[Message]]:
+        """Contents with llrs, and maybe their bounds."""
+        from deciban.io.rewrite import natural_logarithms, rescored
+
+        made, messages = rescored(contents, scores, interval=interval)
+        return made, [*natural_logarithms(contents), *messages]
 
 
 def as_table(first: Input, contents: Contents) -> Input:

@@ -1,0 +1,183 @@
+"""Many classes in passes: sums first, then the hulls of detectors and pairs, until nothing of them is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.classes.shown import Shown
+from deciban.core.classes.subsets import SubsetCounts
+from deciban.engines.class_problems import problems_of, solved, trials_of
+from deciban.engines.looking import both
+from deciban.engines.work import Engine, Locked, Work
+from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums
+from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
+from deciban.evaluation.reliability import PooledOdds
+from deciban.io.shards.pieces import Piece, ShardSource
+from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
+from deciban.multiclass.recalibration import ClassCalibration
+from deciban.multiclass.tables import ScoredClasses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSums:
+    """What adds up of trials of many classes; ``a + b`` is what adds up of both.
+
+    Attributes
+    ----------
+    summary : ClassSummary
+        Without detectors, pairs and posteriors.
+    problems : ProblemSums
+    shown : Shown or None
+        Trials to draw, where there are three classes.
+    subsets : SubsetCounts or None
+    """
+
+    summary: ClassSummary
+    problems: ProblemSums
+    shown: Shown | None
+    subsets: SubsetCounts | None
+
+    def __add__(self, other: ClassSums) -> ClassSums:
+        """What adds up of the trials of both."""
+        return ClassSums(
+            self.summary + other.summary,
+            self.problems + other.problems,
+            both(self.shown, other.shown),
+            both(self.subsets, other.subsets),
+        )
+
+
+class ClassSurvey(Locked, Work):
+    """The first pass: all sums.
+
+    Parameters
+    ----------
+    system : int
+    classes : tuple of str
+    figures : ClassFigures
+    has_weights : bool
+    """
+
+    words = "counting"
+
+    def __init__(self, system: int, classes: tuple[str, ...], figures: ClassFigures, has_weights: bool) -> None:  # noqa: FBT001
+        super().__init__()
+        self._given = system, classes, figures, has_weights
+        self.system, self.classes, self.figures, self.has_weights = self._given
+        self.asked = Asked.of(figures, classes, c_avg_places(figures))
+        self.has_subsets = not figures.why_no_subsets(len(classes), WEIGHTED if has_weights else "")
+        self.found: ClassSums | None = None
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self._given)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            for trials in trials_of(piece, self.system, self.classes, weight=self.has_weights):
+                found = self._sums(trials)
+                with self.lock:
+                    self.found = both(self.found, found)
+
+    def _sums(self, trials: ScoredClasses) -> ClassSums:
+        return ClassSums(
+            ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
+            ProblemSums.of(trials, self.asked),
+            shown_of(trials) if len(self.classes) == 3 else None,
+            subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
+        )
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.found = both(self.found, other.found)
+        return found
+
+
+def survey_classes(source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures) -> ClassSums | None:
+    """Add up over all trials of one system of a source of many classes: one pass.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    system : int
+        Position of the system.
+    figures : ClassFigures
+        What is asked for, without groups.
+
+    Returns
+    -------
+    ClassSums or None
+        None if there is no trial.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    InputError
+        If something that is asked for is impossible.
+    """
+    return engine.run(ClassSurvey(system, source.classes, figures, source.has_weights), source.pieces).found
+
+
+def summarize_surveyed(
+    sums: ClassSums,
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    *,
+    system: int,
+    calibration: ClassCalibration | None,
+) -> ClassSummary:
+    """Summarize trials whose sums are known: further passes count detectors, pairs and posteriors.
+
+    Parameters
+    ----------
+    sums : ClassSums
+        Of all trials; every class has some.
+    source : ShardSource
+    engine : Engine
+    memory : int
+        Bytes that may be taken.
+    system : int
+    calibration : ClassCalibration or None
+        The optima of calibration analysis, where they are known.
+
+    Returns
+    -------
+    ClassSummary
+        The one that is made of the same trials in memory: counts to the bit, sums of costs to about 1e-15 of their
+        value. Where shares of classes are fractions, so are counts of detectors, which agree to 1e-12.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    """
+    summary, asked = sums.summary, sums.problems.asked
+    problems = problems_of(asked, summary.counts, source.n_rows)
+    found = solved(problems, source, system, asked, engine, memory)
+    n_targets = range(len(summary.classes))
+    detectors = tuple(tuple(found["detector", at, k].pav for k in n_targets) for at in range(len(asked.rivals)))
+    pairs = {name[1:]: one.pav for name, one in found.items() if name[0] == "pair"}
+    share = asked.prior / summary.counts
+    failed, happened = (np.asarray(share @ counts) for counts in sums.problems.in_bins)
+    whole: Any = None
+    if calibration is not None:
+        subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
+        shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
+        whole = WholeOnly(calibration, subsets, shown)
+    return replace(
+        summary,
+        problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
+        posterior_odds=PooledOdds(*found[("odds",)].blocks, happened, failed),
+        whole=whole,
+    )

@@ -1,0 +1,198 @@
+"""What has to be said of the units of trials in pieces: which there are, and what all trials of a class share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
+from deciban.engines.work import Engine, Locked, Work
+from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.messages import Message
+from deciban.types import AnyArray, BoolArray
+
+
+@dataclass(slots=True)
+class ClassFacts:
+    """What all trials of a class share.
+
+    Attributes
+    ----------
+    n_trials : int
+    common : frozenset of int
+        Numbers of units that every trial has, on either side.
+    first : tuple of int
+        The units of one trial, side by side.
+    are_alike : bool
+        Whether all others have the same.
+    """
+
+    n_trials: int = 0
+    common: frozenset[int] = frozenset()
+    first: tuple[int, ...] = ()
+    are_alike: bool = True
+
+    @classmethod
+    def of(cls, sides: Sequence[Keys]) -> Self:
+        """Of trials whose units have these numbers."""
+        if not len(sides[0]):
+            return cls()
+        first = tuple(int(side[0]) for side in sides)
+        alike = all(bool(np.all(side == side[0])) for side in sides)
+        common = [one for one in {*first} if np.logical_or.reduce([side == np.uint64(one) for side in sides]).all()]
+        return cls(len(sides[0]), frozenset(common), first, alike)
+
+    def __add__(self, other: ClassFacts) -> ClassFacts:
+        """Of both sets of trials."""
+        if not self.n_trials or not other.n_trials:
+            return self if self.n_trials else other
+        alike = self.are_alike and other.are_alike and self.first == other.first
+        return ClassFacts(self.n_trials + other.n_trials, self.common & other.common, self.first, alike)
+
+
+@dataclass(slots=True)
+class UnitFacts:
+    """What one way to name units says of all trials.
+
+    Attributes
+    ----------
+    classes : dict of int to ClassFacts
+        By what the truth of trials is.
+    n_contradictions : int
+        Trials that are no targets, with one unit on both sides.
+    keys : (n_units,) uint64 array
+        Of units that trials have, ascending.
+    about : TrialUnits or None
+        Of no trial: what units are called, and how they were found.
+    """
+
+    classes: dict[int, ClassFacts] = field(default_factory=dict)
+    n_contradictions: int = 0
+    keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
+    about: TrialUnits | None = None
+
+    @classmethod
+    def of(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Of some trials."""
+        sides = [units.keys[side] for side in units.codes]
+        classes = {int(c): ClassFacts.of([side[truth == c] for side in sides]) for c in np.unique(truth)}
+        same: BoolArray = (units.codes[0] == units.codes[-1]) & (truth == 0)
+        n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
+        used = np.unique(np.concatenate([np.unique(side) for side in sides]))
+        about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
+        return cls(classes, n, used, about)
+
+    def __add__(self, other: UnitFacts) -> UnitFacts:
+        """Of both sets of trials."""
+        both = {
+            c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
+            for c in sorted({*self.classes, *other.classes})
+        }
+        keys = np.union1d(self.keys, other.keys)
+        about = self.about or other.about
+        about = None if about is None else replace(about, keys=keys)
+        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, about)
+
+    @property
+    def units(self) -> TrialUnits | None:
+        """All units, of no trial; None if there is none."""
+        return self.about
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that count."""
+        return sum(one.n_trials for one in self.classes.values())
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether no class has trials of different units."""
+        return all(one.are_alike for one in self.classes.values())
+
+    def sharing(self) -> list[int]:
+        """Classes of which all trials have a unit in common; none where every trial has a unit of its own."""
+        if self.about is None or (len(self.about.codes) == 1 and len(self.keys) >= self.n_trials):
+            return []
+        return [c for c, one in self.classes.items() if one.n_trials and one.common]
+
+
+class LookAtUnits(Locked, Work):
+    """One pass: what has to be said of units.
+
+    Parameters
+    ----------
+    ways : sequence of SpeakersByName or None
+        Ways to name the units of trials; None for what pieces say themselves.
+    """
+
+    words = "looking at units"
+
+    def __init__(self, ways: Sequence[SpeakersByName | None] = (None,)) -> None:
+        super().__init__()
+        self.ways = tuple(ways)
+        self.facts = [UnitFacts() for _ in self.ways]
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.ways)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        by_name = any(one is not None for one in self.ways)
+        wanted = Wanted((), truth=True, units=None in self.ways, weight=True, names=by_name)
+        for piece in pieces:
+            chunk = counting(piece.read(wanted))
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            if not len(chunk.truth):
+                continue
+            found: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in self.ways]
+            facts = [UnitFacts.of(one, chunk.truth) for one in found]
+            with self.lock:
+                self.facts = [a + b for a, b in zip(self.facts, facts, strict=True)]
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.facts = [a + b for a, b in zip(self.facts, other.facts, strict=True)]
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitsFound:
+    """Units of a source.
+
+    Attributes
+    ----------
+    facts : UnitFacts or None
+        What is known of them; None if there are none.
+    by_name : SpeakersByName or None
+        The units of names, where pieces do not say those of trials.
+    said : tuple of Message
+        What was assumed to find them.
+    """
+
+    facts: UnitFacts | None
+    by_name: SpeakersByName | None = None
+    said: tuple[Message, ...] = ()
+
+
+def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
+    """Find speakers from target trials, as `deciban.trials.units.speakers_of` does in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+        With names of both sides.
+    engine : Engine
+    """
+    pairs = engine.run(TargetPairs(), source.pieces).gathered()
+    has_channels = len(source.sides) > 2
+    ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
+    if not has_channels and len(np.intersect1d(*pairs.names)):
+        ways.append(SpeakersByName.of(pairs, apart=True, has_channels=False))
+    facts = engine.run(LookAtUnits(ways), source.pieces).facts
+    at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
+    return facts[at], ways[at]

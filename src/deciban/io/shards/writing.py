@@ -1,0 +1,155 @@
+"""Parquet that is written table by table, in row groups that are as large as these."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import IO, Any, Self, TypeVar
+
+import pyarrow as pa
+
+from deciban.errors import FormatError
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class TableWriter:
+    """Writes tables of one schema one after the other.
+
+    Parameters
+    ----------
+    target : path or binary stream
+    name : str
+        What messages call the file that it will be.
+    """
+
+    def __init__(self, target: str | os.PathLike[str] | IO[bytes], name: str) -> None:
+        self._target, self.name = target, name
+        self._writer: Any = None
+        self.schema: pa.Schema | None = None
+
+    def write(self, table: pa.Table, piece: str) -> None:
+        """Write a table as a row group.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+        piece : str
+            What it was made of, for messages.
+
+        Raises
+        ------
+        FormatError
+            If it has other columns than the first one.
+        OSError
+            If there is no room, with the name of the file and the piece.
+        """
+        import pyarrow.parquet as pq
+
+        with _saying(self.name, piece):
+            if self._writer is None:
+                self.schema = table.schema
+                names = [one.name for one in table.schema if pa.types.is_dictionary(one.type)]
+                self._writer = pq.ParquetWriter(
+                    self._target, table.schema, compression="zstd", use_dictionary=names or False
+                )
+            assert self.schema is not None  # noqa: S101  # there was a first table
+            if table.schema.names != self.schema.names:
+                raise FormatError(
+                    f"{piece}: has the columns {', '.join(table.schema.names)}, what was written before "
+                    f"{', '.join(self.schema.names)}. Pieces of one table have the same columns."
+                )
+            self._writer.write_table(table.cast(self.schema), row_group_size=max(len(table), 1))
+
+    def close(self) -> None:
+        """Write what a reader needs to begin with.
+
+        Raises
+        ------
+        OSError
+            If there is no room.
+        """
+        if self._writer is not None:
+            with _saying(self.name, "the end"):
+                self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        elif self._writer is not None:
+            with contextlib.suppress(Exception):  # what is written is removed anyway
+                self._writer.close()
+
+
+_NUMBER = re.compile(r"\[[Ee]rrno (\d+)\]")
+
+
+@contextmanager
+def _saying(name: str, piece: str) -> Iterator[None]:
+    """Let an error such as a full disk say which file it befell, and where."""
+    try:
+        yield
+    except OSError as error:
+        found = _NUMBER.search(str(error))
+        number = error.errno or (int(found[1]) if found else errno.EIO)
+        words = f"{os.strerror(number)} (when {piece} was written)"
+        raise OSError(number, words, name) from error
+
+
+def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iterator[tuple[A, B]]:
+    """What a function makes of each of these, in their order, made in threads that are not far ahead.
+
+    Parameters
+    ----------
+    make : function
+    given : iterable
+    n_threads : int
+
+    Yields
+    ------
+    tuple
+        What was given, and what became of it.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-1, 2, -3], 2))
+    [(-1, 1), (2, 2), (-3, 3)]
+    """
+    waiting: deque[tuple[A, Future[B]]] = deque()
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for one in given:
+            waiting.append((one, pool.submit(make, one)))
+            if len(waiting) > n_threads:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        for first, future in waiting:
+            yield first, future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def threads_for(largest: int, memory: int) -> int:
+    """How many pieces of so many rows may be at work at once.
+
+    Examples
+    --------
+    >>> threads_for(10**9, 10**9)
+    1
+    """
+    fitting = memory // max(3 * _BYTES_PER_ROW * largest, 1)
+    return int(max(1, min(len(os.sched_getaffinity(0)), fitting)))
+
+
+_BYTES_PER_ROW = 150
+"""What a row takes while it is at work, about: names, scores, copies of both."""

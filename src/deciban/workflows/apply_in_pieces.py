@@ -1,0 +1,256 @@
+"""Trained models applied to files that do not fit in memory: piece by piece, to a folder of Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.folders import Unfinished, require_free, whole_folder
+from deciban.io.formats import by_name, for_ending
+from deciban.io.packing import unpacked_name
+from deciban.io.shards.beside import Range, cut
+from deciban.io.shards.contents import ReadAs
+from deciban.io.shards.files import table_files
+from deciban.io.shards.how import HowToRead
+from deciban.io.shards.inputs import opened_input
+from deciban.io.shards.matrix_files import is_zarr
+from deciban.io.shards.rows import RowTable
+from deciban.io.shards.writing import TableWriter, in_order, threads_for
+from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.writing import target_name
+from deciban.messages import Message, counted
+from deciban.steps import teller
+from deciban.types import Progress
+from deciban.workflows.applied_pieces import Applying, Tally, ToApply, digest, said, stamped
+from deciban.workflows.options import Options, Reading
+from deciban.workflows.quality import combination_messages
+from deciban.workflows.scale import Scale
+
+_WHOLE = {"ids": "other names to compare trials by", "probabilities": "probabilities"}
+"""What only tables in memory are asked, in words."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file that is written.
+
+    Attributes
+    ----------
+    name : str
+        In the folder.
+    pieces : tuple of tuple of tuple of Range
+        For every piece, the rows of each input.
+    group : int
+        Of which inputs.
+    made_of : str
+        By what it is known that these are the same rows.
+    """
+
+    name: str
+    pieces: tuple[tuple[tuple[Range, ...], ...], ...]
+    group: int
+    made_of: str
+
+
+def is_for_pieces(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Scale, needed: int) -> bool:
+    """Whether inputs are written piece by piece to a folder: if they do not fit, or one folder becomes another.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+    out : path
+    scale : Scale
+    needed : int
+        Bytes that reading the inputs as a whole would take.
+
+    Raises
+    ------
+    InputError
+        If they do not fit into the memory that the user allows, and the output is no folder.
+    """
+    is_file = not str(out).endswith(("/", os.sep)) and (
+        str(out) == "-" or Path(out).is_file() or Path(out).suffix != "" or for_ending(target_name(out)) is not None
+    )
+    if needed > scale.n_bytes and not any(isinstance(one, TwoFiles) for one in paths):
+        if is_file and scale.memory is not None:
+            raise InputError(
+                f"{target_name(out)}: names a file, and what does not fit in memory is written piece by piece to a "
+                "folder of Parquet. Name a folder (-o llrs/), or allow more memory (memory=, --memory)."
+            )
+        return not is_file
+    one = paths[0]
+    if len(paths) > 1 or isinstance(one, TwoFiles) or is_file:
+        return False
+    return Path(one).is_dir() and not is_zarr(one)
+
+
+def apply_in_pieces(
+    what: ToApply, paths: Sequence[PathLike], out: PathLike, options: Options, *, to: str | None, say: Progress
+) -> list[Message]:
+    """Write inputs again with what a model makes of their scores, a file for each of theirs.
+
+    Parameters
+    ----------
+    what : ToApply
+    paths : sequence of paths
+        Of all systems of a fusion, whose rows belong together; a calibration is applied to one after the other.
+    out : path
+        A folder that is not there yet, or empty.
+    options : Options
+    to : str, optional
+        Parquet is what is written.
+    say : function
+        Called with a few words at every step.
+
+    Returns
+    -------
+    list of Message
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError, OSError
+        As in `deciban.apply_files`; the message names file and row group. The folder is not there then; files that were
+        finished are kept beside it, and the same call goes on from there.
+    """
+    _refuse(what.reading, to)
+    require_free(Path(out))
+    model = what.model
+    groups = [list(paths)] if model.is_fusion else [[one] for one in paths]
+    say("looking at the files")
+    tables = [[_opened(one, what, options) for one in group] for group in groups]
+    parts = [part for at in range(len(groups)) for part in _parts(at, groups, tables, what)]
+    if not any(part.pieces for part in parts):
+        raise FormatError(f"{display_name(paths[0])}: holds no trial.")
+    readers = [[ReadAs.of(one, _how(what, options).options(what.kind.need)) for one in group] for group in tables]
+    make = Applying(what, readers)
+    with whole_folder(Path(out), {part.name: part.made_of for part in parts}) as folder:
+        say("applying the model")
+        tallies = _write(make, parts, folder, options.scale.n_bytes, Path(out))
+    messages = [one for own, group in zip(tallies, tables, strict=True) for one in said(what, own, group)]
+    return [*messages, *combination_messages(model, what.measured), *_written(folder, parts, out)]
+
+
+def _refuse(reading: Reading, to: str | None) -> None:
+    """Refuse what needs all trials in memory, or another format."""
+    for name, words in _WHOLE.items():
+        if reading.says(name):
+            raise InputError(
+                f"{name}: {words} need all trials in memory, and these are read in pieces. Allow more memory (memory=, "
+                "--memory), or write the scores anew first (deciban convert)."
+            )
+    if to is not None and by_name(to).name != "parquet":
+        raise InputError(f"to: got {to!r}. What is written in pieces is a folder of Parquet; leave it out.")
+
+
+def _how(what: ToApply, options: Options) -> HowToRead:
+    names = ("format", "columns", "labels", "classes")
+    given = {name: getattr(what.reading, name) for name in names}
+    log10 = what.reading.log10 and what.kind.log10_of_files
+    return HowToRead.of(given | {"kind": what.kind.name, "log10": log10, "memory": options.scale.n_bytes})
+
+
+def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
+    found = opened_input(path, _how(what, options))
+    if isinstance(found, RowTable):
+        return found
+    raise InputError(
+        f"{display_name(path)}: a matrix, which is not written again in pieces. Write it as a table first (deciban "
+        "convert), or allow more memory (memory=, --memory)."
+    )
+
+
+def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: ToApply) -> Iterator[Part]:
+    """The files that are written for some inputs: one for each file of the first."""
+    first, *others = tables[group]
+    path = groups[group][0]
+    stops = list(accumulate(one.n_rows for one in first.rows))
+    for other in others:
+        if other.n_rows != first.n_rows:
+            raise KeyMismatchError(
+                f"{other.name} holds {counted(other.n_rows, 'score')}, {first.name} {counted(first.n_rows, 'score')}. "
+                "What does not fit in memory is fused row by row: write the files in the same order first, or allow "
+                "more memory (memory=, --memory)."
+            )
+    ranges = [cut(table, stops) for table in (first, *others)]
+    pieces = list(zip(*ranges, strict=True))
+    beside = [stamped(file.path) for one in groups[group][1:] for file in table_files(one)]
+    files = table_files(path)
+    names = _names([file.path for file in files], path, alone=len(groups) == 1)
+    own: dict[str, list[int]] = {}
+    for at, rows in enumerate(first.rows):
+        own.setdefault(rows.path, []).append(at)
+    # Of text a copy of each was made in a temporary folder.
+    is_ours = bool(own) and not any(str(file.path) in own for file in files)
+    held = list(own.values()) if is_ours else [own.get(str(file.path), []) for file in files]
+    for file, name, numbers in zip(files, names, held, strict=True):
+        made_of = digest([what.question, stamped(file.path), *beside])
+        yield Part(name, tuple(pieces[k] for k in numbers), group, made_of)
+
+
+def _names(files: Sequence[Path], path: PathLike, *, alone: bool) -> list[str]:
+    """What the files are called that are written."""
+    if str(path) == "-":
+        return ["scores.parquet"]
+    root = Path(path) if Path(path).is_dir() else Path(os.path.commonpath([file.parent for file in files]))
+    own = [file.relative_to(root) for file in files]
+    names = [one.with_name(unpacked_name(one.name)).with_suffix(".parquet").as_posix() for one in own]
+    if len(set(names)) < len(names):
+        names = [f"{one.as_posix()}.parquet" for one in own]
+    prefix = "" if alone or not Path(path).is_dir() else f"{Path(path).name}/"
+    return [prefix + one for one in names]
+
+
+def _write(make: Applying, parts: Sequence[Part], folder: Unfinished, memory: int, out: Path) -> list[Tally]:
+    """Write the files that are not there yet; what is to be said about each group of inputs."""
+    tallies = [Tally() for _ in make.readers]
+    left = [part for part in parts if part.name not in folder.finished]
+    jobs = [(part.group, piece) for part in left for piece in part.pieces]
+    tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
+    largest = max((_n_rows(piece) for _, piece in jobs), default=1)
+    schema: pa.Schema | None = None
+    done = in_order(make, jobs, threads_for(largest, memory))
+    for part in left:
+        shown = target_name(out / part.name)
+        with folder.file(part.name) as path, TableWriter(path, shown) as writer:
+            for _ in part.pieces:
+                (_, piece), (table, tally) = next(done)
+                writer.write(table, piece[0][0].rows.name)
+                tallies[part.group].add(tally)
+                schema = writer.schema
+                n_done += len(table)
+                tell(n_done)
+            if not part.pieces:
+                schema = schema or _schema_of(make, parts)
+                writer.write(schema.empty_table(), shown)
+    return tallies
+
+
+def _schema_of(make: Applying, parts: Sequence[Part]) -> pa.Schema:
+    """The columns of what is written, by the first piece that there is."""
+    first = next(part for part in parts if part.pieces)
+    return make((first.group, first.pieces[0]))[0].schema
+
+
+def _n_rows(piece: Sequence[Sequence[Range]]) -> int:
+    return sum(one.stop - one.start for one in piece[0])
+
+
+def _written(folder: Unfinished, parts: Sequence[Part], out: PathLike) -> Iterator[Message]:
+    shown = display_name(out)
+    if folder.n_stale:
+        words = (
+            f"{counted(folder.n_stale, 'file')} of an earlier run that was interrupted had been made with another "
+            "model, other options or other inputs, and were made anew"
+        )
+        yield Message("note", shown, words)
+    if folder.finished:
+        words = f"{counted(len(folder.finished), 'file')} of {len(parts):,} were finished by an earlier run"
+        yield Message("note", shown, words)
+    yield Message("wrote", shown, f"a folder of {counted(len(parts), 'Parquet file')}")

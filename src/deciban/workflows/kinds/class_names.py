@@ -1,0 +1,74 @@
+"""What classes are called: in files, by the user, and where they are only numbered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from deciban.errors import InputError
+from deciban.messages import Message
+from deciban.trials import ClassScores
+
+_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
+
+
+def named_as(old: ClassScores, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
+    """Scores whose classes are called as in the file that they are written to in place of others."""
+    if len(old.classes) == len(scores.classes) and set(old.classes) != set(scores.classes):
+        return replace(scores, classes=old.classes), []  # they were numbered, and named by the user
+    left = [name for name in old.classes if name not in scores.classes]
+    if len(old.classes) <= len(scores.classes):
+        return scores, []
+    return scores, [Message("note", "", f"not among the classes, and left out: {', '.join(left[:10])}")]
+
+
+def are_numbers(classes: Sequence[str]) -> bool:
+    """Whether classes are not named, but counted from 0."""
+    return tuple(classes) == tuple(map(str, range(len(classes))))
+
+
+def are_counted(classes: Sequence[str]) -> bool:
+    """Whether classes are not named, but counted from 0, in whatever order, and perhaps not all there."""
+    return "0" in classes and all(_NUMBER.fullmatch(name) for name in classes)
+
+
+def with_names(scores: ClassScores, classes: Sequence[str] | None) -> ClassScores:
+    """Scores whose classes have the names, and the order, that the user gave.
+
+    Raises
+    ------
+    InputError
+        If the file has no such classes, or numbers more or fewer of them.
+    """
+    given: object = classes
+    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
+        raise InputError(f"classes: got {given!r}. Write their names in order: ['eng', 'fra'].")
+    if classes is None or tuple(classes) == scores.classes:
+        return scores
+    if not are_numbers(scores.classes) or set(classes) <= set(scores.classes):
+        return scores.of_classes(classes)
+    if len(classes) != len(scores.classes):
+        raise InputError(
+            f"classes: {len(classes)} names, but {scores.trials.origin.name} has {len(scores.classes)} columns. Give "
+            "one name per column, in order."
+        )
+    return ClassScores.of(scores.trials, classes, scores.score, name=scores.name)
+
+
+def refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:
+    """Refuse detection llrs of some classes, which are against all others.
+
+    Raises
+    ------
+    InputError
+    """
+    if len(named.classes) == len(scores.classes):
+        return
+    left_out = ", ".join([name for name in scores.classes if name not in named.classes][:10])
+    raise InputError(
+        f"classes, detection_llr: in {scores.trials.origin.name}, detection llrs are of each class against all others, "
+        f"and {left_out} would be left out. Turn all of them into log-likelihoods first (deciban convert IN OUT "
+        "--detection-llr), and choose classes of these. If a column is no class, name those that are: --columns "
+        f"trial=SEGMENT,score={'|'.join(named.classes[:10])}."
+    )

@@ -1,0 +1,82 @@
+"""Units of the trials of a source, and what has to be said of them: as of trials in memory, by passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deciban.core.resampling.unit_notes import common_in_words
+from deciban.core.resampling.units import TrialUnits
+from deciban.engines.speakers import SpeakersByName
+from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
+from deciban.engines.units import UnitsInPieces
+from deciban.engines.work import Engine
+from deciban.io.shards.pieces import ShardSource
+from deciban.messages import Message
+from deciban.workflows.how_sure import HowSure
+from deciban.workflows.kinds import AnyKind
+from deciban.workflows.units import units_and_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitsOfSource:
+    """Units of all trials of a source.
+
+    Attributes
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where trials are counted by them.
+    units : TrialUnits or None
+        Of no trial; None where there are no intervals.
+    by_name : SpeakersByName or None
+    messages : tuple of Message
+    """
+
+    source: ShardSource
+    engine: Engine
+    units: TrialUnits | None
+    by_name: SpeakersByName | None
+    messages: tuple[Message, ...]
+
+    def of_system(self, system: int) -> UnitsInPieces | None:
+        """The trials of a system with their units."""
+        if self.units is None:
+            return None
+        return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name)
+
+
+def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
+    """Find the units of trials in pieces; see `deciban.workflows.units.units_of`.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    how_sure : HowSure
+    kind : AnyKind
+        Which finds units where nothing is said of them.
+
+    Raises
+    ------
+    KeyMismatchError, FormatError, OSError
+        If a trial has no unit, or something cannot be read.
+    """
+    if not how_sure.intervals:
+        return UnitsOfSource(source, engine, None, None, ())
+    if source.has_units:
+        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
+    else:
+        found = kind.units_unasked_in_pieces(source, engine)
+    facts, units, messages = found.facts, None, found.said
+    if facts is not None and facts.units is not None:
+        names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
+        shared = _shared(facts, names)
+        units, messages = units_and_messages(facts.units, found.said, all_alike=facts.all_alike, shared=lambda: shared)
+    return UnitsOfSource(source, engine, units, found.by_name, messages)
+
+
+def _shared(facts: UnitFacts, names: dict[int, str]) -> str:
+    """Of which classes all trials have a unit in common, in words."""
+    units: TrialUnits | None = facts.units
+    common = facts.sharing()
+    return "" if units is None else common_in_words(units.noun, [name for c, name in names.items() if c in common])

@@ -1,0 +1,180 @@
+"""Many classes in pieces: the evaluation is that of the same trials in memory."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban.engines.class_counting import ClassSurvey, summarize_surveyed, survey_classes
+from deciban.engines.class_problems import ProblemTally, problems_of, solved
+from deciban.engines.threads import Threads
+from deciban.evaluation import ClassFigures, class_evaluation_of
+from deciban.evaluation.multiclass.evaluate import evaluate_trials
+from deciban.models.class_calibration import calibration_in_pieces
+from deciban.multiclass.tables import ScoredClasses
+from support.class_trials import random_trials
+from support.shards import source_of
+
+SEEDS = st.integers(0, 2**32 - 1)
+MEMORY = 10**8
+TO_THE_BIT = ("counts", "confusion", "n_infinite", "subsets", "classes", "error_rate", "prior")
+
+
+def trials(seed, *, even=False):
+    """Overlapping classes with ties, of float32 or float64, in pieces; maybe weights."""
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.integers(2, 6))
+    loglik, label = random_trials(n_classes, int(rng.integers(40, 800)) * n_classes, seed=seed)
+    if even:
+        label = np.arange(len(label)) % n_classes
+    loglik = np.round(loglik, rng.integers(0, 8)).astype(rng.choice([np.float32, np.float64]))
+    return rng, loglik, label, tuple(f"class {k}" for k in range(n_classes))
+
+
+def in_pieces(rng, loglik, label, classes, figures, *, weight=None, trained=True):
+    source = source_of(loglik, label, rng, classes=classes)
+    if weight is not None:
+        place = {tuple(row): w for row, w in zip(loglik.tolist(), weight.tolist(), strict=True)}
+        own = [np.array([place[tuple(row)] for row in one.scores[0].tolist()], weight.dtype) for one in source.pieces]
+        pieces = tuple(dataclasses.replace(one, weight=w) for one, w in zip(source.pieces, own, strict=True))
+        source = dataclasses.replace(source, pieces=pieces, has_weights=True)
+    engine = Threads(2)
+    sums = survey_classes(source, engine, system=0, figures=figures)
+    calibration = calibration_in_pieces(sums.summary, source, engine, system=0) if trained else None
+    summary = summarize_surveyed(sums, source, engine, MEMORY, system=0, calibration=calibration)
+    return class_evaluation_of(summary)
+
+
+def in_memory(loglik, label, classes, figures, weight=None):
+    return evaluate_trials(ScoredClasses.of(loglik, label, weight, classes), figures, name="system")
+
+
+def compare(found, whole, rtol, prefix=""):
+    """All numbers of two evaluations."""
+    for field in dataclasses.fields(found):
+        one, other, name = getattr(found, field.name), getattr(whole, field.name), prefix + field.name
+        if isinstance(one, tuple) and len(one) and dataclasses.is_dataclass(one[0]):
+            one, other = (np.array([dataclasses.astuple(x) for x in some]) for some in (one, other))
+        if dataclasses.is_dataclass(one):
+            compare(one, other, 1e-9 if name == "calibration" else rtol, name + ".")
+        elif isinstance(one, float | np.ndarray) and np.asarray(one).dtype.kind == "f" and name not in TO_THE_BIT:
+            np.testing.assert_allclose(one, other, rtol=rtol, atol=1e-13, err_msg=name)
+        else:
+            np.testing.assert_equal(one, other, err_msg=name)
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_an_evaluation_is_that_of_memory(seed):
+    rng, loglik, label, classes = trials(seed)
+    asked = {"p_target": [0.5, 0.1]}
+    if len(classes) > 2 and rng.random() < 0.5:
+        asked["p_out_of_set"] = 0.2
+    figures = ClassFigures(**asked)
+    compare(in_pieces(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures), 1e-12)
+
+
+@given(SEEDS)
+def test_minima_are_those_of_memory_to_the_bit_where_classes_have_as_many_trials(seed):
+    rng, loglik, label, classes = trials(seed, even=True)
+    loglik[rng.random(len(loglik)) < 0.01, 0] = rng.choice([-np.inf, np.inf])
+    figures = ClassFigures(p_target=[0.5, 0.02], subsets=False)
+    found = in_pieces(rng, loglik, label, classes, figures, trained=False)
+    whole = in_memory(loglik, label, classes, figures)
+    for name in ("eer", "min_cost", "cost", "min_cllr"):
+        np.testing.assert_array_equal(getattr(found.detection, name), getattr(whole.detection, name), err_msg=name)
+    for name in ("c_avg", "min_error", "act_error"):
+        np.testing.assert_array_equal(getattr(found.curves, name), getattr(whole.curves, name), err_msg=name)
+    np.testing.assert_allclose(found.pairwise.cllr, whole.pairwise.cllr, rtol=1e-14)
+    np.testing.assert_allclose(found.pairwise.min_cllr, whole.pairwise.min_cllr, rtol=1e-14)
+    assert np.isnan(found.min_cllr)
+    assert any("what calibration would gain is not known" in note for note in found.notes)
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_weights_count_as_in_memory(seed):
+    rng, loglik, label, classes = trials(seed)
+    loglik = loglik + np.arange(len(loglik))[:, None] % 7 / 16.0  # rows stay what they are but for this
+    _, first = np.unique(loglik, axis=0, return_index=True)
+    loglik, label = loglik[first], label[first]
+    weight = rng.integers(1, 4, len(label))
+    if rng.random() < 0.5:
+        weight = weight / 3.0
+    figures = ClassFigures(subsets=False)
+    if np.any(np.bincount(label, minlength=len(classes)) == 0):
+        return
+    found = in_pieces(rng, loglik, label, classes, figures, weight=weight, trained=False)
+    whole = in_memory(loglik, label, classes, figures, weight)
+    np.testing.assert_allclose(found.confusion, whole.confusion, rtol=1e-12)
+    np.testing.assert_allclose(found.cllr, whole.cllr, rtol=1e-12)
+    compare(found.detection, whole.detection, 1e-12)
+    compare(found.pairwise, whole.pairwise, 1e-12)
+    compare(found.curves.reliability, whole.curves.reliability, 1e-12)
+
+
+def test_several_systems_are_told_apart():
+    rng, loglik, label, classes = trials(3)
+    source = source_of([loglik * 0.0, loglik], label, rng, systems=("one", "other"), classes=classes)
+    sums = survey_classes(source, Threads(2), system=1, figures=ClassFigures())
+    found = calibration_in_pieces(sums.summary, source, Threads(2), system=1)
+    whole = in_memory(loglik, label, classes, ClassFigures()).calibration
+    assert found.minimum == pytest.approx(whole.minimum, rel=1e-9)
+
+
+def test_scores_that_rule_out_a_true_class_leave_what_memory_says():
+    rng, loglik, label, classes = trials(4)
+    loglik[0, label[0]] = -np.inf
+    figures = ClassFigures()
+    found, whole = in_pieces(rng, loglik, label, classes, figures), in_memory(loglik, label, classes, figures)
+    assert found.calibration == whole.calibration
+    assert found.cllr == whole.cllr == np.inf
+
+
+def test_classes_that_are_separated_have_no_optimum_in_pieces_and_a_note_says_so():
+    label = np.arange(60) % 3
+    loglik = 5.0 * np.eye(3)[label] + np.linspace(0.0, 1.0, 60)[:, None] * [0.0, 0.5, 1.0]
+    found = in_pieces(np.random.default_rng(1), loglik, label, ("a", "b", "c"), ClassFigures())
+    assert np.isnan(found.min_cllr)
+    assert any("what calibration would gain is not known" in note for note in found.notes)
+    np.testing.assert_array_equal(found.detection.eer, 0.0)
+
+
+def test_a_survey_of_no_trial_finds_nothing():
+    source = source_of(np.zeros((0, 3)), np.zeros(0, np.int64), np.random.default_rng(0), classes=("a", "b", "c"))
+    assert survey_classes(source, Threads(2), system=0, figures=ClassFigures()) is None
+
+
+def test_passes_over_parts_add_up_and_travel():
+    rng, loglik, label, classes = trials(5)
+    source = source_of(loglik, label, rng, classes=classes)
+    figures = ClassFigures()
+    whole = survey_classes(source, Threads(2), system=0, figures=figures)
+    apart = [ClassSurvey(0, classes, figures, False) for _ in range(2)]
+    for at, piece in enumerate(source.pieces):
+        apart[at % 2].take([piece])
+    both = (pickle.loads(pickle.dumps(apart[0])) + apart[1]).found  # noqa: S301
+    np.testing.assert_array_equal(both.summary.confusion, whole.summary.confusion)
+    np.testing.assert_array_equal(both.problems.accepted[0], whole.problems.accepted[0])
+
+    class Apart(Threads):
+        """Every piece by itself, as on a cluster."""
+
+        def run(self, work, pieces):
+            found = work.empty()
+            for piece in pieces:
+                own = pickle.loads(pickle.dumps(work.empty()))  # noqa: S301
+                own.take([piece])
+                found = found + pickle.loads(pickle.dumps(own))  # noqa: S301
+            assert not isinstance(found, ProblemTally) or found.n_bytes > 0
+            return found
+
+    asked = whole.problems.asked
+    problems = problems_of(asked, whole.summary.counts, len(label))
+    one, other = (solved(problems, source, 0, asked, engine, MEMORY) for engine in (Threads(2), Apart()))
+    for name, found in one.items():
+        for a, b in zip(found.blocks, other[name].blocks, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -1,0 +1,59 @@
+"""What all trials in pieces say of units is what the same trials in memory say."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.core.resampling.unit_notes import are_alike, has_common_unit
+from deciban.core.resampling.units import TrialUnits
+from deciban.engines.threads import Threads
+from deciban.engines.unit_survey import ClassFacts, LookAtUnits, UnitFacts
+from support.shards import source_of
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_facts_are_those_of_all_trials(seed, two_sides):
+    rng = np.random.default_rng(seed)
+    n, n_units = int(rng.integers(2, 40)), int(rng.integers(1, 5))
+    units = rng.integers(0, n_units, (n, 2) if two_sides else n)
+    truth = rng.random(n) < 0.5
+    weights = rng.integers(0, 3, n)
+    weights[0] = 1
+    counting = weights > 0
+    source = source_of(rng.normal(size=n), truth, rng, units=units, weights=weights)
+    facts = Threads(2).run(LookAtUnits(), source.pieces).facts[0]
+    whole = TrialUnits.of(units[counting])
+    np.testing.assert_array_equal(facts.keys, np.sort(whole.only_used().keys))
+    classes = [(c, truth[counting] == bool(c)) for c in (0, 1)]
+    assert facts.all_alike == all(are_alike(whole, some) for _, some in classes if some.any())
+    shared = [c for c, some in classes if some.any() and has_common_unit(whole, some)]
+    own = not two_sides and whole.only_used().n_units >= int(counting.sum())
+    assert sorted(facts.sharing()) == ([] if own else shared)
+    if two_sides:
+        same = (units[:, 0] == units[:, 1]) & ~truth & counting
+        assert facts.n_contradictions == np.count_nonzero(same)
+
+
+def test_passes_add_up():
+    rng = np.random.default_rng(2)
+    source = source_of(rng.normal(size=90), rng.random(90) < 0.3, rng, units=rng.integers(0, 9, (90, 2)))
+    parts = [Threads(1).run(LookAtUnits(), source.pieces[at::2]) for at in (0, 1)]
+    one, other = (parts[1] + parts[0]).facts[0], Threads(1).run(LookAtUnits(), source.pieces).facts[0]
+    assert (one.n_trials, one.n_contradictions, one.sharing()) == (90, other.n_contradictions, other.sharing())
+    np.testing.assert_array_equal(one.keys, other.keys)
+
+
+def test_of_no_trial_nothing_is_known():
+    assert UnitFacts().units is None
+    assert UnitFacts().sharing() == []
+    one = ClassFacts.of([np.array([3, 3], np.uint64)])
+    assert one + ClassFacts() == ClassFacts() + one == one
+    assert not (one + ClassFacts.of([np.array([4], np.uint64)])).are_alike
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_empty_pieces_say_nothing(n):
+    rng = np.random.default_rng(0)
+    source = source_of(np.ones(n + 1), np.arange(n + 1) == 0, rng, units=np.arange(n + 1))
+    assert Threads(1).run(LookAtUnits(), source.pieces).facts[0].n_trials == n + 1

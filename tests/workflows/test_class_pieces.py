@@ -1,0 +1,97 @@
+"""Many classes that do not fit in memory: the same results, JSON and page, and what needs memory says so."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from deciban import evaluate_files
+from deciban.errors import InputError
+from deciban.workflows import streaming
+from support.class_trials import random_trials
+
+CLASSES = ["eng", "fra", "deu"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three files, one of which lacks a class."""
+    loglik, label = random_trials(3, 3000, seed=2)
+    path = tmp_path / "languages"
+    path.mkdir()
+    part = np.where(label == 2, np.arange(3000) % 2, np.arange(3000) % 3)
+    for at in range(3):
+        own = part == at
+        columns = dict(zip(CLASSES, loglik[own].T.astype(np.float32), strict=True))
+        columns["class"] = [CLASSES[k] for k in label[own]]
+        pq.write_table(pa.table(columns), path / f"part-{at}.parquet", row_group_size=400)
+    return path
+
+
+@pytest.fixture
+def too_large(monkeypatch):
+    """Whatever is named does not fit in memory."""
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 10**12)
+
+
+def numbers(value, path=""):
+    """All numbers of JSON by where they are."""
+    if isinstance(value, dict):
+        return {k: v for name, one in value.items() for k, v in numbers(one, f"{path}.{name}").items()}
+    if isinstance(value, list):
+        return {k: v for at, one in enumerate(value) for k, v in numbers(one, f"{path}[{at}]").items()}
+    return {path: value}
+
+
+@pytest.mark.parametrize("asked", [{}, {"p_target": [0.5, 0.01], "pairs": False}, {"p_out_of_set": 0.2}])
+def test_json_is_that_of_memory(folder, asked, monkeypatch):
+    whole = evaluate_files(folder, intervals=False, **asked)
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 10**12)
+    found = evaluate_files(folder, intervals=False, **asked)
+    one, other = (numbers(json.loads(some.to_json())["systems"]) for some in (found, whole))
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        expected = pytest.approx(other[name], rel=1e-9, abs=1e-12) if isinstance(value, float) else other[name]
+        assert value == expected, name
+    assert any("pieces" in str(message) for message in found.messages)
+    for a, b in zip(found.systems[0].curves.sample, whole.systems[0].curves.sample, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_dataset_is_read_in_pieces(folder):
+    found = evaluate_files(ds.dataset(folder), intervals=False)
+    assert found.systems[0].cllr == pytest.approx(evaluate_files(folder, intervals=False).systems[0].cllr, rel=1e-14)
+
+
+@pytest.mark.usefixtures("too_large")
+def test_tables_say_why_there_are_no_intervals(folder):
+    found = evaluate_files(folder)
+    assert any("no intervals: those of many classes need all segments" in str(one) for one in found.messages)
+    assert found.systems[0].uncertainty is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"approximate": True, "intervals": False}, "bounds after one pass are those of two classes"),
+        ({"groups": [["eng", "deu"], ["fra"]], "intervals": False}, "groups of classes need all segments"),
+        ({"bootstrap": 100}, "intervals of many classes need all segments"),
+        ({"operating_points": [0.1]}, "for scores of two classes"),
+    ],
+)
+@pytest.mark.usefixtures("too_large")
+def test_what_needs_memory_is_refused(folder, asked, words):
+    with pytest.raises(InputError, match=words):
+        evaluate_files(folder, **asked)
+
+
+@pytest.mark.usefixtures("too_large")
+def test_a_class_without_a_segment_is_named(folder):
+    for path in folder.iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.filter(pa.compute.not_equal(table["class"], "fra")), path)
+    with pytest.raises(InputError, match=r"'fra': no segment is of it"):
+        evaluate_files(folder, intervals=False)
