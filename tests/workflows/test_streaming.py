@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import evaluate_files
+from deciban.errors import KeyMismatchError
 from deciban.io.memory import memory_of
 from deciban.workflows.options import Options
 from deciban.workflows.streaming import source_in_pieces
@@ -45,6 +46,14 @@ def test_results_are_the_same_in_pieces(folder):
     assert one.cllr == pytest.approx(other.cllr, rel=1e-14)
     assert any("in 12 pieces" in str(message) for message in found.messages)
     assert not any("pieces" in str(message) for message in whole.messages)
+
+
+def test_one_class_alone_is_refused_as_in_memory(tmp_path):
+    path = tmp_path / "targets.parquet"
+    pq.write_table(pa.table({"score": [0.5, 1.5], "label": ["target", "target"]}), path)
+    for given in (path, pq.read_table(path)):
+        with pytest.raises(KeyMismatchError, match=r"no non-target trial among 2\. .*check the label words"):
+            evaluate_files(given)
 
 
 def test_what_fits_is_read_as_a_whole(folder):

@@ -22,6 +22,9 @@ from deciban.io.source import require_file_name
 UNFINISHED: set[Path] = set()
 """Files and folders of this process that are to go, for whoever ends it without waiting."""
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a disk, or of what one may take of it, that is full."""
+
 _ABANDONED = 60.0
 """Seconds after the last write from which a file that nobody claims is taken for abandoned."""
 
@@ -122,8 +125,11 @@ class ScratchFolder:
         """Remove it if the block fails."""
         try:
             yield self.path
-        except BaseException:
+        except BaseException as error:
             self.remove()
+            if isinstance(error, OSError) and error.errno in _FULL:
+                words = "no room for temporary files. Make room, or name another folder for them (TMPDIR)"
+                raise OSError(error.errno, words, str(self.path.parent)) from error
             raise
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban.errors import FormatError, InputError
+from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
 from deciban.trials import (
     ClassKey,
@@ -239,11 +239,12 @@ def require(contents: Contents, kinds: Sequence[ContentKind], format_name: str) 
 
 
 class RowError(FormatError):
-    """A fault of one row, before its place is known to the reader."""
+    """A fault of one row, before its place is known to the reader, who then raises an error of the kind."""
 
-    def __init__(self, message: str, row: int | None) -> None:
+    def __init__(self, message: str, row: int | None, kind: type[DecibanError] = FormatError) -> None:
         super().__init__(message)
         self.row = row
+        self.kind = kind
 
 
 def assemble(

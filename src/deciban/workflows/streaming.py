@@ -11,7 +11,7 @@ from deciban.evaluation.results import Results
 from deciban.io.memory import memory_of
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of
@@ -139,7 +139,7 @@ def evaluate_in_pieces(
             own = replace(options, figures=figures)
             found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
     often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
-    words = f"{source.n_rows:,} rows in {len(source.pieces):,} pieces, read {often}"
+    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
     messages = [*weights, *units.messages, Message("note", source.name, words)]
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are

@@ -59,6 +59,14 @@ def test_other_columns(folder):
     assert open_shards(folder).is_double
 
 
+def test_two_columns_of_one_name(folder):
+    for path in folder.iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.append_column("score", table["score"]), path)
+    with pytest.raises(FormatError, match=r"part-0\.parquet: two columns are called 'score'"):
+        open_shards(folder)
+
+
 def test_nan_is_found_in_its_row(folder):
     table = trials(np.random.default_rng(8), n=90)
     values = table["score"].to_numpy().copy()
@@ -90,6 +98,12 @@ def test_copies_are_refused(folder):
     (folder / "part-8.parquet").unlink()
     (folder / "part-8.parquet").symlink_to(folder / "part-1.parquet")
     with pytest.raises(FormatError, match="read twice"):
+        open_shards(folder)
+
+
+def test_links_to_nowhere_are_not_overlooked(folder):
+    (folder / "part-9.parquet").symlink_to(folder / "lost.parquet")
+    with pytest.raises(FormatError, match=r"part-9\.parquet: a link that leads nowhere"):
         open_shards(folder)
 
 

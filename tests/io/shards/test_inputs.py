@@ -13,7 +13,7 @@ import pytest
 
 from deciban.errors import FormatError, InputError
 from deciban.io import recognition
-from deciban.io.shards import text
+from deciban.io.shards import spilling, text
 from deciban.io.shards.opening import open_shards
 from support.sources import gathered, in_memory, trials, write
 
@@ -95,6 +95,21 @@ def test_streams_fail_as_a_whole(table):
         open_shards(5)
 
 
+def test_frames_of_dask_that_fail_are_named():
+    dask = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    array = pytest.importorskip("dask.array", reason="dask is not installed")
+
+    def failing(_part):
+        raise RuntimeError("the disk of a worker was full")
+
+    frame = dask.from_dict({"score": [0.5, 1.0], "label": [0, 1]}, npartitions=1)
+    with pytest.raises(FormatError, match=r"scores: stopped before its end \(.*the disk of a worker"):
+        open_shards(frame.map_partitions(failing, meta=frame._meta))
+    some = array.from_array(np.arange(5.0), chunks=2)
+    with pytest.raises(InputError, match=r"scores: an array of unknown shape.*compute_chunk_sizes"):
+        open_shards(some[some > 1], np.array([True, False, True]))
+
+
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(text, "_BLOCK", 150)
@@ -161,8 +176,17 @@ def test_a_full_disk_leaves_nothing(table, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"no room for temporary files\. .*TMPDIR.*: '.*scratch"):
         open_shards(table.to_reader())
+
+
+def test_rows_of_what_was_copied_are_counted_from_its_beginning(table, monkeypatch):
+    monkeypatch.setattr(spilling, "ROWS", 10)
+    score = [None if row == 37 else 0.5 for row in range(len(table))]
+    at = table.column_names.index("score")
+    source = open_shards(table.set_column(at, "score", pa.array(score)).to_reader())
+    with pytest.raises(FormatError, match=r"^scores, row 37: a score is missing"):
+        gathered(source)
 
 
 def test_columns_of_what_was_copied_can_be_named(table, tmp_path):

@@ -147,15 +147,17 @@ def test_what_does_not_fit_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"a mask of uint8\. Save it as booleans"):
         open_shards(path, other)
     np.save(other, 2 * mask)
-    with pytest.raises(FormatError, match=r"other\.npy, .*rows 0 to 1: the mask holds -?2 in row \d"):
+    with pytest.raises(FormatError, match=r"other\.npy: the mask holds -?2 in row \d, column"):
         gathered(open_shards(path, other))
     with pytest.raises(InputError, match="say who is who"):
         open_shards(path)
+    with pytest.raises(InputError, match=r"two columns, one for each class.*Allow more memory"):
+        open_shards(scores[:, :2], mask[:, 0], kind="two-class")
     with pytest.raises(InputError, match="where: is about columns"):
         open_shards(path, key, where={"gender": "f"})
     scores[7, 3] = np.nan
     np.save(path, scores)
-    with pytest.raises(FormatError, match=r"scores\.npy, rows 6 to 7: .*NaN"):
+    with pytest.raises(FormatError, match=r"scores\.npy: the score in row 7, column 3 is NaN"):
         gathered(open_shards(path, key))
 
 

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -203,8 +204,40 @@ def test_conflicts_are_refused(tmp_path):
     other = table.slice(3, 1).set_column(2, "score", pa.array([99.0], table.schema.field("score").type))
     scores = write(pa.concat_tables([table, other]).select(["enroll", "test", "score"]), tmp_path / "scores", rng)
     key = write(table.drop_columns("score"), tmp_path / "key", rng)
-    with pytest.raises(KeyMismatchError, match=r"scores, row 3 and .*row 60: trial .* has two different scores"):
+    with pytest.raises(
+        KeyMismatchError, match=r"0\.parquet, row group 0, row 3 and .*row \d+: trial .* has two different scores"
+    ):
         open_shards(scores, key, duplicates="keep-one", memory=9000)
+
+
+def test_copies_are_named_with_both_places(tmp_path):
+    rng = np.random.default_rng(7)
+    table = trials(rng)
+    scores = tmp_path / "scores"
+    scores.mkdir()
+    pq.write_table(table.select(["enroll", "test", "score"]), scores / "a.parquet", row_group_size=25)
+    pq.write_table(table.select(["enroll", "test", "score"]).slice(28, 1), scores / "b.parquet")
+    with pytest.raises(KeyMismatchError, match=r"a\.parquet, row group 1, row 3 and .*b\.parquet.* row 0: .*\(1 in "):
+        open_shards(scores, write(table.drop_columns("score"), tmp_path / "key", rng), memory=9000)
+
+
+@pytest.mark.parametrize("by_order", [False, True])
+@pytest.mark.parametrize("column", ["score", "label"])
+def test_faults_are_told_of_the_table_that_has_them(tmp_path, by_order, column):
+    """Both tables are cut elsewhere, and the key into fewer pieces or into more."""
+    table, size = trials(np.random.default_rng(9)), {"score": 7, "label": 20}
+    bad = [*table[column].to_pylist()]
+    bad[45] = float("nan") if column == "score" else "perhaps"
+    table = table.set_column(table.column_names.index(column), column, pa.array(bad, table.schema.field(column).type))
+    for sizes in (size, {"score": 20, "label": 7}):
+        for name in ("score", "label"):
+            own = table.select(["enroll", "test", name])
+            pq.write_table(own, tmp_path / f"{name}.parquet", row_group_size=sizes[name])
+        group, row = divmod(45, sizes[column])
+        with pytest.raises(FormatError, match=rf"{column}\.parquet, row group {group}, row {row}: "):
+            gathered(
+                open_shards(tmp_path / "score.parquet", tmp_path / "label.parquet", by_order=by_order, memory=9000)
+            )
 
 
 def test_labels_beside_scores_do_not_contradict_the_key(tmp_path):
@@ -244,7 +277,7 @@ def test_speakers_say_who_is_who(tmp_path):
     assert ((found[:, 2] == found[:, 3]) == found[:, 1]).all()
     test.write_text("t0 p0\n")
     with pytest.raises(
-        KeyMismatchError, match=r"\.parquet, row group 0: row \d+: .*test2spk does not say the speaker of 't"
+        KeyMismatchError, match=r"\.parquet, row group 0, row \d+: .*test2spk does not say the speaker of 't"
     ):
         gathered(open_shards(cut, speakers=[enroll, test]))
     with pytest.raises(InputError, match="Leave out one of the two"):

@@ -99,7 +99,7 @@ def contents_of(
         If something cannot stand where it stands.
     """
     name = origin.name
-    _check_names(schema.names, name)
+    refuse_equal_names(schema.names, name)
     described = description(schema)
     free = [column for column in schema.names if column not in kept]
     named = pa.schema([schema.field(column) for column in free], metadata=schema.metadata)
@@ -193,7 +193,13 @@ def written_of(contents: Contents, table: pa.Table) -> Written:
     return Written(frozenset(contents.kinds) & frozenset(READS), conditions)
 
 
-def _check_names(names: Sequence[str], name: str) -> None:
+def refuse_equal_names(names: Sequence[str], name: str) -> None:
+    """Refuse a table of which two columns are called the same.
+
+    Raises
+    ------
+    FormatError
+    """
     if len(set(names)) < len(names):
         twice, _ = Counter(names).most_common(1)[0]
         raise FormatError(f"{name}: two columns are called {twice!r}. Rename one.")

@@ -30,7 +30,7 @@ from deciban.io.columns.columnar import SAMPLED, check_size, contents_of, kinds_
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source
+from deciban.io.source import Source, display_name
 from deciban.trials import Origin
 from deciban.trials.frames.columns import is_text_or_bytes
 from deciban.trials.frames.to_frames import METADATA, description
@@ -183,10 +183,13 @@ def folder_files(root: Path, name: str) -> list[Path]:
     Raises
     ------
     FormatError
-        If there is none.
+        If there is none, or a link that leads nowhere.
     """
-    found = (path for path in root.rglob("*") if path.is_file())
+    found = (path for path in root.rglob("*") if not path.is_dir())
     paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
+    for path in paths:
+        if not path.exists():
+            raise FormatError(f"{display_name(path)}: a link that leads nowhere. Bring its file, or remove the link.")
     if not paths:
         raise FormatError(f"{name}: a folder without files. Expected Parquet files.")
     return paths

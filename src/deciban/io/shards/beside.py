@@ -53,6 +53,18 @@ class RowsBeside(Rows):
                 found |= dict(zip(asked, whole.columns, strict=True))
         return pa.table([found[name] for name in columns], list(columns))
 
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`: the place in the table that has the columns."""
+        for ranges, names in zip(self.parts, self.columns, strict=True):
+            asked = [names[name] for name in columns if name in names]
+            if asked and row is None:
+                return " and ".join(one.rows.name for one in ranges)
+            for one in ranges if asked else ():
+                if one.start + (row or 0) < one.stop:
+                    return one.rows.where(one.start + (row or 0), asked)
+                row = (row or 0) - (one.stop - one.start)
+        return Rows.where(self, row, columns)
+
 
 def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> tuple[Rows, ...]:
     """Put tables beside each other.

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.formats import bare_name
+from deciban.io.matrices.named_matrix import holds_nan
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
@@ -101,7 +102,7 @@ def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | Non
     """
     if matrix.mask is None:
         return None
-    return np.asarray(only(matrix.mask.cells.rows(start, stop, name), (0, 1), f"{matrix.mask.name}, {name}") == 1)
+    return np.asarray(only(matrix.mask.cells.rows(start, stop, name), (0, 1), matrix.mask.name, start) == 1)
 
 
 def blocks_of(matrix: Matrix) -> list[tuple[str, int, int]]:
@@ -114,8 +115,8 @@ def blocks_of(matrix: Matrix) -> list[tuple[str, int, int]]:
     return [(f"{matrix.name}, rows {start:,} to {stop - 1:,}", start, stop) for start, stop in stops]
 
 
-def only(values: AnyArray, allowed: Sequence[int], name: str) -> AnyArray:
-    """The numbers of a block, none of which is any but these.
+def only(values: AnyArray, allowed: Sequence[int], name: str, start: int) -> AnyArray:
+    """The numbers of a block of a matrix, whose first row is ``start``, none of which is any but these.
 
     Raises
     ------
@@ -126,8 +127,29 @@ def only(values: AnyArray, allowed: Sequence[int], name: str) -> AnyArray:
     if not known.all():
         place = np.argwhere(~known)[0]
         raise FormatError(
-            f"{name}: the mask holds {values[tuple(place)]} in row {place[0]} of the block"
-            f"{f', column {place[1]}' if len(place) > 1 else ''}, but only {', '.join(map(str, allowed))} mean "
-            "anything."
+            f"{name}: the mask holds {values[tuple(place)]} in {_cell(place, start)}, but only "
+            f"{', '.join(map(str, allowed))} mean anything."
         )
     return values
+
+
+def refuse_nan(values: AnyArray, chosen: BoolArray | None, name: str, start: int) -> None:
+    """Refuse a block of scores, whose first row is ``start``, if a trial has NaN; all cells are trials if not chosen.
+
+    Raises
+    ------
+    FormatError
+        At the first one.
+    """
+    if holds_nan(values):
+        bad = np.isnan(values) if chosen is None else np.isnan(values) & chosen
+        if bad.any():
+            raise FormatError(
+                f"{name}: the score in {_cell(np.argwhere(bad)[0], start)} is NaN. Infinite scores are allowed, NaN is "
+                "not: repair the file, or leave out this trial."
+            )
+
+
+def _cell(place: AnyArray, start: int) -> str:
+    row, *column = map(int, place)
+    return f"row {start + row}" + (f", column {column[0]}" if column else "")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from deciban.errors import FormatError
+from deciban.io.columns.columnar import refuse_equal_names
 from deciban.io.formats import Options, bare_name
 from deciban.io.formats.parquet import described_together, folder_files, opened_file, partition_of
 from deciban.io.library_errors import only_format_errors
@@ -86,6 +87,7 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, 
     schemas = [(display_name(file.path), schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]
     first_name, whole = schemas[0]
+    refuse_equal_names(whole.names, first_name)
     for name, schema in schemas:
         _require_alike(schema, whole, name, first_name)
     for name in partitions:
@@ -125,7 +127,7 @@ def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[Fi
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
     own = source.name
     return schema, [
-        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text)
+        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text=text)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]

@@ -109,7 +109,7 @@ def _called(table: RowTable, files: Sequence[TableFile], made: Sequence[TableFil
             rows.append(one)
             continue
         words = f"{names[path]}, rows {start:,} to {first[path] - 1:,}"
-        rows.append(replace(one, name=words))  # type: ignore[type-var]
+        rows.append(replace(one, name=words, start=(names[path], start)))  # type: ignore[type-var]
     reading = f"{table.reading}, parsed into a temporary folder"
     return replace(table, rows=tuple(rows), reading=reading, kept=folder)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
-from deciban.errors import FormatError, KeyMismatchError, MissingScoresError
+from deciban.errors import KeyMismatchError, MissingScoresError
 from deciban.io.atomic import ScratchFolder
 from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import RowError
@@ -27,6 +27,7 @@ from deciban.io.shards.spilling import write_batches
 from deciban.io.shards.truth import LabelColumn, plain
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
 from deciban.trials.joining.join import refuse_conflicts
+from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import JoinReport, match, picked, require_same_sides
 from deciban.trials.origins import Taken
 from deciban.types import AnyArray
@@ -58,6 +59,8 @@ class _Tally:
     report: JoinReport = field(default_factory=lambda: JoinReport(0, 0, 0, 0))
     first_missing: tuple[int, str, str] | None = None
     """Row in the key, the trial in words, and whose score it lacks."""
+    first_copy: str = ""
+    """A trial that occurs more than once, in words."""
 
     def add(self, report: JoinReport) -> None:
         """Add the counts of a part."""
@@ -149,7 +152,12 @@ def joined_by_name(asked: Question) -> Joined:
         if not files:
             raise KeyMismatchError(f"{asked.truth.table.name}: no trial is left, and nothing to evaluate.")
         table = open_files(path, [TableFile(file) for file in files], asked.how.options(), are_ours=True)
-        return Joined(table.rows, tally.report, table.is_double, folder)
+        called = f"{asked.truth.table.name}, joined with {', '.join(one.table.name for one in asked.scores)}"
+        rows = tuple(
+            replace(one, name=f"{called}, part {at + 1} of {len(table.rows)}")  # type: ignore[type-var]
+            for at, one in enumerate(table.rows)
+        )
+        return Joined(rows, tally.report, table.is_double, folder)
 
 
 def _no_trials(roles: Roles) -> Trials:
@@ -194,6 +202,7 @@ class _Part:
         systems = [one for at in range(len(self.tables)) for one in self._systems(at)]
         found = match(systems, whole, 0.0, "keep-one")
         tally.add(found.report)
+        tally.first_copy = tally.first_copy or _copy_in_words(found.report, [whole, *systems])
         key, kept = found.key, np.ones(len(found.key), np.bool_)
         for system, rows in zip(systems, found.rows, strict=True):
             if rows is not None and (rows < 0).any():
@@ -255,6 +264,16 @@ class _Part:
             tally.first_missing = row, words, system.trials.origin.name
 
 
+def _copy_in_words(report: JoinReport, tables: Sequence[Any]) -> str:
+    """The first trial that occurs more than once, if one does."""
+    for (_, n_copies), table in zip(report.copies, tables, strict=True):
+        if n_copies:
+            trials = table.trials
+            one, other = (int(row) for row in Wanted(trials).surplus[:, 0])
+            return f"{trials.origin.where(one)} and {trials.origin.where(other)}: trial {trials.name_of(one)}"
+    return ""
+
+
 def _rows_taken(trials: Trials) -> AnyArray:
     """Which rows of a part are left when surplus copies were left out."""
     place = trials.origin.place
@@ -265,7 +284,8 @@ def _rows_taken(trials: Trials) -> AnyArray:
 def _trials(table: pa.Table, roles: Roles) -> Trials:
     names = {side: plain(table.column(name)).combine_chunks() for side, name in roles.sides.items()}
     names = {side: pc.cast(one, pa.string()) if pa.types.is_integer(one.type) else one for side, one in names.items()}
-    return Trials.of(names, origin=Origin(roles.table.name).taken(to_numpy(table.column(ROW))))
+    origin = Origin(roles.table.name, place=roles.table.where)
+    return Trials.of(names, origin=origin.taken(to_numpy(table.column(ROW))))
 
 
 @contextmanager
@@ -274,9 +294,9 @@ def _placed(roles: Roles, table: pa.Table) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        name = roles.table.name
-        place = name if error.row is None else f"{name}, row {table.column(ROW)[error.row].as_py()}"
-        raise FormatError(f"{place}: {error}.") from error
+        whole = roles.table
+        place = whole.name if error.row is None else whole.where(table.column(ROW)[error.row].as_py())
+        raise error.kind(f"{place}: {error}.") from error
 
 
 def _require_met(asked: Question, tally: _Tally) -> None:
@@ -290,8 +310,8 @@ def _require_met(asked: Question, tally: _Tally) -> None:
     if report.duplicate and how.duplicates == "error":
         copies = ", ".join(f"{n:,} in {name}" for name, n in dict(report.copies).items() if n)
         raise KeyMismatchError(
-            f'trials occur more than once: {copies}. Remove the copies, or pass duplicates="keep-one" (--duplicates '
-            "keep-one) if they say the same."
+            f'{tally.first_copy} occurs more than once ({copies}). Remove the copies, or pass duplicates="keep-one" '
+            "(--duplicates keep-one) if they say the same."
         )
     if report.missing and not report.matched and isinstance(how.missing, str):
         names = ", ".join(one.table.name for one in asked.scores)

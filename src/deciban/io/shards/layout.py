@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import DecibanError, FormatError, InputError
+from deciban.errors import DecibanError, InputError
 from deciban.io.contents import RowError, scores_of
 from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
@@ -76,30 +77,40 @@ class Layout:
         """Whether rows say their units."""
         return self.units is not None or isinstance(self.truth, SpeakersAgree)
 
+    @property
+    def _of_units(self) -> tuple[str, ...]:
+        return self.truth.columns if self.units is None else self.units.columns
+
     def columns(self, wanted: Wanted) -> list[str]:
         """What has to be read."""
         found = [name for at in wanted.systems for name in self.scores[at]]
         found += self.truth.columns if wanted.truth else ()
         found += [*self.where]
         found += [self.weights] if wanted.weight and self.weights is not None else []
-        if wanted.units and self.has_units:
-            found += self.truth.columns if self.units is None else self.units.columns
+        found += self._of_units if wanted.units and self.has_units else ()
         found += self.named.values() if wanted.names else ()
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
-    def chunk(self, table: pa.Table, wanted: Wanted) -> Chunk:
-        """The trials of rows.
+    def chunk(self, table: pa.Table, wanted: Wanted, rows: Rows) -> Chunk:
+        """The trials of rows, whose columns were read into a table.
 
         Raises
         ------
-        RowError, InputError, KeyMismatchError
-            If something cannot stand where it stands.
+        FormatError, InputError, KeyMismatchError
+            If something cannot stand where it stands; the message names the place.
         """
-        scores = tuple(self._scores(table, at) for at in wanted.systems)
-        truth = self.truth.of(table) if wanted.truth else None
-        weight = self._weights(table) if wanted.weight and self.weights is not None else None
-        units = self._units(table) if wanted.units and self.has_units else None
+        found = []
+        for at in wanted.systems:
+            with placed(rows, self.scores[at]):
+                found.append(self._scores(table, at))
+        scores = tuple(found)
+        with placed(rows, self.truth.columns):
+            truth = self.truth.of(table) if wanted.truth else None
+        with placed(rows, () if self.weights is None else (self.weights,)):
+            weight = self._weights(table) if wanted.weight and self.weights is not None else None
+        with placed(rows, self._of_units):
+            units = self._units(table) if wanted.units and self.has_units else None
         names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         if not self.where:
@@ -169,6 +180,17 @@ class Layout:
         return rows_with(table.column(name), self.where[name])
 
 
+@contextmanager
+def placed(rows: Rows, columns: Sequence[str]) -> Iterator[None]:
+    """Tell the place of what is wrong in columns of some rows."""
+    try:
+        yield
+    except RowError as error:
+        raise error.kind(f"{rows.where(error.row, columns)}: {error}.") from error
+    except DecibanError as error:
+        raise type(error)(f"{rows.where(None, columns)}: {error}") from error
+
+
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:
     """Which rows have one of these values, in whichever way they are written.
 
@@ -211,14 +233,7 @@ class TrialRows(Piece):
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
-        table = self.rows.table(self.layout.columns(wanted))
-        try:
-            return self.layout.chunk(table, wanted)
-        except RowError as error:
-            place = self.name if error.row is None else f"{self.name}, row {error.row}"
-            raise FormatError(f"{place}: {error}.") from error
-        except DecibanError as error:
-            raise type(error)(f"{self.name}: {error}") from error
+        return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows)
 
 
 def require_values(where: Mapping[str, Sequence[str]], rows: Sequence[Rows], names: Sequence[str], name: str) -> None:

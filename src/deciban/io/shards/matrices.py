@@ -11,7 +11,7 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.arrays.checked import as_scores
-from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.speakers import WhoIsWho
@@ -89,7 +89,7 @@ class Block(Piece):
                     raise KeyMismatchError(f"{self.name}: the masks of {self.systems[0].name} and {one.name} differ.")
                 chosen = own
         if isinstance(self.truth, Matrix) and self.truth.kind != np.bool_:
-            labelled = only(self._rows(self.truth), (1, 0, -1), f"{self.truth.name}, {self.name}") != 0
+            labelled = only(self._rows(self.truth), (1, 0, -1), self.truth.name, self.start) != 0
             if chosen is not None and (labelled & ~chosen).any():
                 row, column = (int(at) for at in np.argwhere(labelled & ~chosen)[0])
                 raise KeyMismatchError(
@@ -101,10 +101,10 @@ class Block(Piece):
 
     def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
-        if self.classes:
-            found = as_scores(values, self.name)
-        else:
-            found = as_scores(values.ravel() if chosen is None else values[chosen], self.name)
+        refuse_nan(values, chosen, matrix.name, self.start)
+        if not self.classes:
+            values = values.ravel() if chosen is None else values[chosen]
+        found = as_scores(values, f"{matrix.name}, {self.name}")
         if self.log10 and not self.classes:
             found = found * found.dtype.type(LOG_10)
         return found if self.converted is None else self.converted(found, self.classes)
@@ -117,7 +117,8 @@ class Block(Piece):
         if self.classes:
             return _classes(values, len(self.classes), self.name)
         if len(self.truth.shape) == 1 and self.truth.kind != np.bool_:
-            return np.asarray(only(values, (1, -1, 0), self.name)[slice(None) if chosen is None else chosen] == 1)
+            labels = only(values, (1, -1, 0), self.truth.name, self.start)
+            return np.asarray(labels[slice(None) if chosen is None else chosen] == 1)
         truth = values.astype(np.bool_) if self.truth.kind == np.bool_ else values == 1
         return truth.ravel() if chosen is None else truth[chosen]
 
@@ -244,6 +245,11 @@ def _truth(
     if key.is_mask is False:
         raise InputError(f"{key.name}: holds scores, expected a key.")
     expected = first.shape[:1] if is_classes else first.shape
+    if not is_classes and first.shape == (*key.shape, 2):
+        raise InputError(
+            f"{first.name}: two columns, one for each class, become one score only where all trials are in memory. "
+            "Allow more memory (memory=, --memory), or save the difference of the two."
+        )
     if key.shape != expected or not _same_names(key, first):
         raise KeyMismatchError(
             f"{key.name} is {_size(key)}, {first.name} {_size(first)}, or their rows and columns have other names. A "
@@ -278,7 +284,7 @@ def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:
         if len(own) and own.min() < 0:
             row = int(np.argmax(own < 0))
             raise KeyMismatchError(
-                who.lacks(first.names[side][row].as_py(), side, f"{first.name}, {what[:-1]} {row}") + "."
+                f"{first.name}, {what[:-1]} {row}: {who.lacks(first.names[side][row].as_py(), side)}."
             )
         found.append(own)
     return Speakers(who, found[0], found[1])

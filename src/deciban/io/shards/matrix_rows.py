@@ -10,9 +10,7 @@ import pyarrow as pa
 
 from deciban._arrow import of_numpy
 from deciban.errors import InputError
-from deciban.io.contents import RowError
-from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.types import AnyArray
 
@@ -42,32 +40,28 @@ class MatrixRows(Rows):
         """See `Rows.table`."""
         matrix = self.matrix
         assert matrix.names is not None  # noqa: S101  # only such become tables
-        with only_format_errors(self.name, "a matrix"):
-            values = matrix.cells.rows(self.start, self.stop, self.name)
-            chosen = mask_of(matrix, self.start, self.stop, self.name)
-            if matrix.is_mask:
-                chosen = only(values, (1, 0, -1), self.name) != 0
-            cells = np.flatnonzero(np.ones(values.size, np.bool_) if chosen is None else chosen.ravel())
-            rows, places = np.divmod(cells, matrix.shape[1])
-            found: dict[str, pa.Array] = {}
-            if "enroll" in columns:
-                found["enroll"] = _named(rows + self.start, matrix.names[0])
-            if "test" in columns:
-                found["test"] = _named(places, matrix.names[1])
-            own = values.ravel()[cells]
-            if "label" in columns:
-                found["label"] = of_numpy(own == 1)
-            if "score" in columns:
-                self._refuse_nan(own, rows, places)
-                found["score"] = of_numpy(own)
-            return pa.table([found[name] for name in columns], list(columns))
+        values = matrix.cells.rows(self.start, self.stop, self.name)
+        chosen = mask_of(matrix, self.start, self.stop, self.name)
+        if matrix.is_mask:
+            chosen = only(values, (1, 0, -1), matrix.name, self.start) != 0
+        cells = np.flatnonzero(np.ones(values.size, np.bool_) if chosen is None else chosen.ravel())
+        rows, places = np.divmod(cells, matrix.shape[1])
+        found: dict[str, pa.Array] = {}
+        if "enroll" in columns:
+            found["enroll"] = _named(rows + self.start, matrix.names[0])
+        if "test" in columns:
+            found["test"] = _named(places, matrix.names[1])
+        own = values.ravel()[cells]
+        if "label" in columns:
+            found["label"] = of_numpy(own == 1)
+        if "score" in columns:
+            refuse_nan(values, chosen, matrix.name, self.start)
+            found["score"] = of_numpy(own)
+        return pa.table([found[name] for name in columns], list(columns))
 
-    def _refuse_nan(self, values: AnyArray, rows: AnyArray, places: AnyArray) -> None:
-        bad = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
-        if bad.any():
-            at = int(np.argmax(bad))
-            words = f"the score in row {self.start + rows[at]}, column {places[at]} is NaN. Infinite scores are allowed"
-            raise RowError(words, None)
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`."""
+        return Rows.where(self, None, columns) + ("" if row is None else f", trial {row}")
 
 
 def _named(codes: AnyArray, names: pa.Array) -> pa.DictionaryArray:

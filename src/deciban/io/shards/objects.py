@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,8 @@ def matrix_of(given: Any, name: str) -> Matrix | None:
     kind = given.dtype
     if kind.kind not in "biuf" or given.ndim not in (1, 2):
         raise InputError(f"{name}: got {given.ndim}-dimensional {kind} values. Expected numbers of rows and columns.")
+    if any(map(math.isnan, given.shape)):  # NaN where dask does not know it
+        raise InputError(f"{name}: an array of unknown shape. Have it computed first: compute_chunk_sizes().")
     chunks = getattr(given, "chunks", None)
     step = None
     if chunks:  # of dask a tuple of sizes for each axis, of zarr one size
@@ -84,8 +87,8 @@ def write_object(given: Any, target: Path, name: str) -> None:
         with _told(name):
             given.sink_parquet(target, compression="zstd", compression_level=1, row_group_size=1 << 20)
         return
-    schema, batches = _batches(given, name)
     with _told(name):
+        schema, batches = _batches(given, name)
         write_batches(target, schema, batches)
 
 

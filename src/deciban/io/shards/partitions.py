@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
 from deciban.core.resampling.units import mixed_bits
-from deciban.errors import FormatError
 from deciban.io.contents import RowError
-from deciban.io.shards.layout import rows_with
+from deciban.io.shards.layout import placed, rows_with
 from deciban.io.shards.meaning import Roles
 from deciban.io.shards.truth import plain
 from deciban.steps import teller
@@ -22,7 +21,7 @@ from deciban.trials.names.fingerprints import fingerprints
 from deciban.types import AnyArray
 
 ROW = "\0row"
-"""Column with the number of a row in its table."""
+"""Column with the number of a row in its table, where pieces have as many as they say."""
 
 _BYTES_PER_ROW = 250
 """What a row takes that waits until it is written, about, so that what is written at once is not too small."""
@@ -95,11 +94,9 @@ def partition(
         for piece in roles.table.rows:
             table = piece.table(list(dict.fromkeys([*kept, *where])))
             rows: AnyArray = np.arange(first, first + len(table))
-            first += len(table)
-            try:
+            first += piece.n_rows
+            with placed(piece, sides):
                 part = _hashes([table.column(name) for name in sides], sides) % np.uint64(n_parts)
-            except RowError as error:
-                raise FormatError(f"{piece.name}, row {error.row}: {error}.") from error
             made = pa.table(
                 [*(plain(table.column(name)).cast(schema.field(name).type) for name in kept), of_numpy(rows)], schema
             )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,11 @@ class Rows(ABC):
             If they cannot be read, or are not what they were.
         """
 
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """The place of a row in words, or of all of them; ``columns`` are those in question."""
+        del columns  # they are all in one table
+        return self.name if row is None else f"{self.name}, row {row}"
+
 
 @dataclass(frozen=True, slots=True)
 class FileRows(Rows):
@@ -112,6 +119,9 @@ class FileRows(Rows):
     stamp : Stamp
     partition : tuple of (str, str or None)
         Columns with one value in the whole file, as the names of its folders say.
+    start : tuple of str and int, optional
+        What a user knows this file as, and the first of these rows there; left out, rows are counted in the row group
+        or batch.
     """
 
     path: str
@@ -120,8 +130,16 @@ class FileRows(Rows):
     n_rows: int
     stamp: Stamp
     partition: tuple[tuple[str, str | None], ...] = ()
+    start: tuple[str, int] | None = None
 
     kind = ""
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`."""
+        if row is None or self.start is None:
+            return Rows.where(self, row, columns)
+        name, first = self.start
+        return f"{name}, row {first + row}"
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""
@@ -239,3 +257,9 @@ class RowTable:
     def n_rows(self) -> int:
         """Rows of all pieces."""
         return sum(one.n_rows for one in self.rows)
+
+    def where(self, row: int) -> str:
+        """The place of a row of the whole table in words."""
+        starts = [0, *accumulate(one.n_rows for one in self.rows)]
+        at = bisect_right(starts, row) - 1
+        return self.rows[at].where(row - starts[at])

@@ -101,10 +101,10 @@ class WhoIsWho:
             )
         return codes
 
-    def lacks(self, name: str, side: int, place: str) -> str:
+    def lacks(self, name: str, side: int) -> str:
         """What to say about a name without a speaker."""
         called = self.called[min(side, len(self.called) - 1)]
-        return f"{place}: {called} does not say the speaker of {name!r}. Complete it by a line: name and speaker"
+        return f"{called} does not say the speaker of {name!r}. Complete it by a line: name and speaker"
 
     def units(self, enroll: AnyArray, test: AnyArray) -> TrialUnits:
         """The speakers of trials as units, by their numbers on both sides."""

@@ -190,6 +190,6 @@ class SpeakersAgree(Truth):
             unknown = np.flatnonzero(speakers < 0)
             if len(unknown):
                 row = int(np.argmax(np.isin(codes, unknown)))
-                raise KeyMismatchError(self.who.lacks(names[int(codes[row])].as_py(), at, f"row {row}"))
+                raise RowError(self.who.lacks(names[int(codes[row])].as_py(), at), row, KeyMismatchError)
             found.append(speakers[codes])
         return found[0], found[1]
