@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, read_key, read_scores, write
 from deciban.io import read_class_key, read_class_scores, read_contents
-from deciban.io.columns.columnar import check_names
+from deciban.io.columns.columnar import refuse_equal_names
 from deciban.io.columns.headers import named_roles, parse_columns, roles_of
 from deciban.io.formats import by_name
 from deciban.io.recognition import readable_as
@@ -268,7 +268,7 @@ class Counted(str):
     "look",
     [
         lambda titles: _with_distinct_headers(Layout(by_name("table"), ("-",) * len(titles), ",", titles), "f"),
-        lambda titles: check_names(titles, "f"),
+        lambda titles: refuse_equal_names(titles, "f"),
         lambda titles: roles_of(titles, "f"),
         lambda titles: named_roles({"trial": "c7", "score": "|".join(titles[50:90])}, titles, "f"),
         lambda titles: parse_columns(["trial", *("score" for _ in titles), *titles[:0]]),
