@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import InputError
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray
 
 Keys = NDArray[np.uint64]
 
@@ -24,6 +24,11 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 _LARGEST = 2**53
 """Floats hold whole numbers up to here."""
+
+_LARGEST_SHORT = 2**31 - 1
+
+_SOME = 1 << 16
+"""Trials that mostly have all units: then the others need not be asked which there are."""
 
 _DIGITS = 17
 """Of numbers, fewer."""
@@ -112,28 +117,49 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
         raise InputError(
             f"{', '.join(name for _, name in named)}: some are words, some numbers. Name units alike in all."
         )
-    flat = np.concatenate([one.ravel(order="F") for one in arrays]) if arrays else np.zeros(0, np.int64)
-    names, codes = _distinct(flat)
-    keys, found, first = keys_of(names), list[TrialUnits](), 0
+    names, codes = _coded(arrays)
+    keys, found = keys_of(names), list[TrialUnits]()
     for one in arrays:
-        own: AnyArray = codes[first : first + one.size].astype(np.int32).reshape(one.shape, order="F")
-        first += one.size
-        sides = (own,) if own.ndim == 1 else tuple(np.ascontiguousarray(own[:, k]) for k in range(own.shape[1]))
-        found.append(TrialUnits(sides, keys, **about))
+        own, codes = codes[: one.ndim], codes[one.ndim :]
+        found.append(TrialUnits(tuple(own), keys, **about))
     return found
 
 
-def _distinct(names: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Names in order, and the position of each there; numbers that lie close together need no sorting."""
-    is_number = names.dtype.kind == "i" and names.size > 0
-    low, high = (int(names.min()), int(names.max())) if is_number else (0, 0)
-    if not is_number or high - low > names.size:
-        return np.unique(names, return_inverse=True)
-    shifted, place = names - low, np.zeros(high - low + 1, np.int32)
-    place[shifted] = 1
-    found = np.flatnonzero(place)
-    place[found] = np.arange(len(found))
-    return found + low, place[shifted]
+def _coded(arrays: Sequence[AnyArray]) -> tuple[AnyArray, list[AnyArray]]:
+    """Names in order, and for each side of each array the position of every unit there.
+
+    Numbers that lie close together need no sorting.
+    """
+    sides = [side for one in arrays for side in ([one] if one.ndim == 1 else [one[:, 0], one[:, 1]])]
+    low, high = _range([one for one in arrays if one.size])
+    if high - low > sum(one.size for one in sides) or max(-low, high) > _LARGEST_SHORT:
+        flat = np.concatenate([one for one in sides if one.size] or [np.zeros(0, np.int64)])
+        names, codes = np.unique(flat, return_inverse=True)
+        return names, np.split(codes.astype(np.int32), np.cumsum([one.size for one in sides])[:-1])
+    shifted = [one.astype(np.int32) - np.int32(low) if low else one.astype(np.int32) for one in sides]
+    there = _there([one[:_SOME] for one in shifted], high - low + 1)
+    if not there.all():
+        there = _there(shifted, high - low + 1)
+    found = np.flatnonzero(there)
+    if len(found) < len(there):
+        place = np.cumsum(there, dtype=np.int32) - np.int32(1)
+        shifted = [place[one] for one in shifted]
+    return found + low, shifted
+
+
+def _range(arrays: Sequence[AnyArray]) -> tuple[int, int]:
+    """Lowest and highest number; far apart where there are words, or nothing."""
+    if not arrays or any(one.dtype.kind != "i" for one in arrays):
+        return 0, _LARGEST
+    return min(int(one.min()) for one in arrays), max(int(one.max()) for one in arrays)
+
+
+def _there(sides: Sequence[AnyArray], n: int) -> BoolArray:
+    """Which of the numbers up to ``n`` occur."""
+    found = np.zeros(n, np.bool_)
+    for one in sides:
+        found[one] = True
+    return found
 
 
 def _names(values: Any, name: str) -> AnyArray:
@@ -155,7 +181,7 @@ def _names(values: Any, name: str) -> AnyArray:
     is_whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))
     if not is_whole or array.min() < -_LARGEST or array.max() > _LARGEST:
         raise InputError(f"{name}: units are no whole numbers below 2^53. Name them by words or such numbers.")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _refuse_missing(array: AnyArray, name: str) -> None:
