@@ -84,7 +84,7 @@ def test_cells_that_a_threshold_splits_are_cut_there(monkeypatch, seed):
     """Where neither class fits, cells of which all trials count as tied tell what they do not know, too."""
     rng, scores, truth, _ = trials(seed)
     monkeypatch.setattr(counting, "bytes_per_cut", lambda _itemsize: 10**9)
-    monkeypatch.setattr(pruning, "_asked", lambda _survey: np.zeros(0))
+    monkeypatch.setattr(pruning, "rehearsed", lambda _survey: np.zeros(0))
     monkeypatch.setattr(pruning, "fixed_thresholds", lambda _figures: np.zeros(0))
     monkeypatch.setattr(pruning, "FEWEST_CELLS", 30)
     summaries, original = [], evaluating.summarize_shards

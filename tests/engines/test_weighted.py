@@ -9,7 +9,7 @@ from deciban.engines.counting import summarize_shards
 from deciban.engines.evaluating import evaluate_system, unknown_thresholds
 from deciban.engines.threads import Threads
 from deciban.engines.weighted import WeightedSurvey
-from deciban.errors import InputError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from support.shards import source_of
@@ -129,3 +129,10 @@ def test_what_weights_do_not_allow_is_refused():
         summarize_shards(source, Threads(1), 10**8, approximate=True)
     with pytest.raises(InputError, match="one class must fit in memory"):
         summarize_shards(source, Threads(1), 1000)
+
+
+def test_weights_that_leave_one_class_alone_are_refused_as_such():
+    rng, scores, truth = trials(5)
+    weights = np.where(truth, 2.0, 0.0)
+    with pytest.raises(KeyMismatchError, match="no non-target trial among"):
+        evaluate_system(source_of(scores, truth, rng, weights=weights), Threads(1), 10**8)

@@ -30,7 +30,7 @@ from deciban.core.ranks.pruning import (
 )
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
 from deciban.core.ranks.thresholds import limited_rows
-from deciban.engines.counting import Survey
+from deciban.engines.counting import Survey, rehearsed
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
@@ -207,7 +207,7 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     survey = Survey(0, keep_tar=True, figures=figures, kind=np.float64, most=0)
     survey.add(np.array([-1.0, 1.0]), np.array([False, True]))
     survey.n, survey.finite = [10**9, 10**9], (-largest, largest)
-    return np.unique(_asked(survey))
+    return np.unique(rehearsed(survey))
 
 
 def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None) -> CellTally:
@@ -309,7 +309,7 @@ def _rows(memory: int) -> int:
 def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     """Of which cells the scores are needed: for the hull, for thresholds and for the points that curves show."""
     n_non, n_tar = cells.counts
-    found = holding_vertices(cells) | split_by(cells, _asked(survey))
+    found = holding_vertices(cells) | split_by(cells, rehearsed(survey))
     if not cells.n_cells or not n_tar.any() or not n_non.any():
         return found
     n_fa, n_miss = corners(n_tar, n_non)
@@ -340,10 +340,3 @@ def _unresolved(cells: ScoreCells, kept: BoolArray, best: SortedScores | None) -
     n_non, n_tar = cells.counts[:, some]
     pairs = sum(int(a) * int(b) for a, b in zip(n_tar.tolist(), n_non.tolist(), strict=True))
     return Unresolved(pairs, int(cells.counts[:, some].sum()), best)
-
-
-def _asked(survey: Survey) -> FloatArray:
-    """All thresholds at which an evaluation of that many trials in this range asks how many are below."""
-    from deciban.engines.counting import rehearsed
-
-    return rehearsed(survey)

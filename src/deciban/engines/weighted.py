@@ -24,6 +24,7 @@ from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.metrics.scores import ScoredTrials
+from deciban.trials.joining.join import require_two_classes
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 _LARGEST = 2.0**53
@@ -156,6 +157,8 @@ def summarize_weighted(
     ------
     InputError
         If neither class fits in memory.
+    KeyMismatchError
+        If all trials that count are of one class.
     """
     kind, most = np.float64 if source.is_double else np.float32, max(memory // _BYTES_PER_CUT, 1)
     survey = engine.run(WeightedSurvey(system, keep_tar, figures, kind, most), source.pieces)
@@ -165,6 +168,7 @@ def summarize_weighted(
             f"weights: {source.name} has more than {most:,} {word}, the rarer class, and with weights one class must "
             "fit in memory. Allow more (memory=, --memory), or leave weights out."
         )
+    require_two_classes(survey.n, source.name)
     own = survey.kept_class()
     cuts = np.concatenate((own.scores, rehearsed(survey, also).astype(kind)))
     counts = engine.run(WeightedAround(system, not keep_tar, WeightedCutCounts(cuts)), source.pieces).counts

@@ -117,7 +117,12 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
         raise InputError(
             f"{', '.join(name for _, name in named)}: some are words, some numbers. Name units alike in all."
         )
-    names, codes = _coded(arrays)
+    low, high = _range([one for one in arrays if one.size])
+    if max(-low, high) > _LARGEST:
+        for one, (_, name) in zip(arrays, named, strict=True):
+            if one.size:
+                _require_whole(one, name)
+    names, codes = _coded(arrays, low, high)
     keys, found = keys_of(names), list[TrialUnits]()
     for one in arrays:
         own, codes = codes[: one.ndim], codes[one.ndim :]
@@ -125,13 +130,12 @@ def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[Trial
     return found
 
 
-def _coded(arrays: Sequence[AnyArray]) -> tuple[AnyArray, list[AnyArray]]:
+def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, list[AnyArray]]:
     """Names in order, and for each side of each array the position of every unit there.
 
-    Numbers that lie close together need no sorting.
+    Numbers from ``low`` to ``high`` that lie close together need no sorting.
     """
     sides = [side for one in arrays for side in ([one] if one.ndim == 1 else [one[:, 0], one[:, 1]])]
-    low, high = _range([one for one in arrays if one.size])
     if high - low > sum(one.size for one in sides) or max(-low, high) > _LARGEST_SHORT:
         flat = np.concatenate([one for one in sides if one.size] or [np.zeros(0, np.int64)])
         names, codes = np.unique(flat, return_inverse=True)
@@ -178,10 +182,15 @@ def _names(values: Any, name: str) -> AnyArray:
         return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name}: units of type {array.dtype}. Name them by words or whole numbers.")
+    if array.dtype.kind != "i":
+        _require_whole(array, name)
+    return array.astype(np.int64, copy=False)
+
+
+def _require_whole(array: AnyArray, name: str) -> None:
     is_whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))
     if not is_whole or array.min() < -_LARGEST or array.max() > _LARGEST:
         raise InputError(f"{name}: units are no whole numbers below 2^53. Name them by words or such numbers.")
-    return array.astype(np.int64, copy=False)
 
 
 def _refuse_missing(array: AnyArray, name: str) -> None:
