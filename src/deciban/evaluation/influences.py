@@ -48,8 +48,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     cells = cells_of(summary.table, summary.pav, _wanted(summary, found), about.n_units)
     costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
     tar, non = summary.units.counts(cells, (costs.n_tar, costs.n_non))
-    n_units = int(np.count_nonzero(tar.totals + non.totals))
-    seen = tuple(int(np.count_nonzero(one.totals)) for one in (tar, non))
+    by_class = np.stack([one.totals > 0 for one in (tar, non)])
+    n_units, seen = int(by_class.any(axis=0).sum()), tuple(by_class.sum(axis=1).tolist())
     if max(seen) < 2:
         return None
     figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))

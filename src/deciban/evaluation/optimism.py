@@ -35,9 +35,8 @@ class WithoutGroups:
         What to add to each minimum for new units.
     group : (n_units,) int array
     costs : pair of (n_groups, n_cells, n_figures) arrays
-        Of targets and non-targets, by what is best without each group.
-    means : pair of (n_figures,) arrays
-        Mean costs of trials by decisions that were chosen without them.
+        Of one target and one non-target by what is best without each group, less the mean of those that took no part
+        in a choice, as shares of all trials of their class.
     own : pair of (n_groups, n_cells) arrays
         Targets and non-targets of each group.
     best : BestDecisions
@@ -49,7 +48,6 @@ class WithoutGroups:
     shifts: FloatArray
     group: IntArray
     costs: tuple[FloatArray, FloatArray]
-    means: tuple[FloatArray, FloatArray]
     own: tuple[CountArray, CountArray]
     best: BestDecisions
     totals: tuple[float, float]
@@ -79,15 +77,18 @@ class WithoutGroups:
         best = BestDecisions.of(*left)
         shifts, held_out = chosen_without(figures, costs, (tar.in_cells, non.in_cells), left, best)
         means = [_sums(counts, of_class).sum(axis=0) for counts, of_class in zip(own, held_out, strict=True)]
-        means = [mean / counts.sum() for mean, counts in zip(means, own, strict=True)]
+        totals = (tar.total, non.total)
+        shares = [
+            (of_class - mean / counts.sum()) / total
+            for of_class, mean, counts, total in zip(held_out, means, own, totals, strict=True)
+        ]
         return cls(
             shifts,
             group=tar.group,
-            costs=(held_out[0], held_out[1]),
-            means=(means[0], means[1]),
+            costs=(shares[0], shares[1]),
             own=own,
             best=best.bounded(*costs.one_trial),
-            totals=(tar.total, non.total),
+            totals=totals,
         )
 
     def influence(self, part: slice, of_tar: Table, of_non: Table) -> FloatArray:
@@ -105,7 +106,7 @@ class WithoutGroups:
         for number in np.unique(group):
             rows = np.flatnonzero(group == number)
             for k, table in enumerate((of_tar, of_non)):
-                found[rows] += table[rows] @ ((self.costs[k][number] - self.means[k]) / self.totals[k])
+                found[rows] += table[rows] @ self.costs[k][number]
         return found
 
     def thresholds(self, log_odds: FloatArray) -> ThresholdsWithoutGroups:

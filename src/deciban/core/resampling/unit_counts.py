@@ -93,18 +93,19 @@ class UnitCounts:
             slab = slice(first, first + step)
             cell, weight = cells.of(scores[slab]), None if weights is None else weights[slab]
             if in_cells is None:
-                once.add(None, cell, weight)
-            one = by_unit[0][slab]
-            tally.add(one, cell, weight)
-            if len(by_unit) == 1:
+                once.add([0], cell, weight)
+            sides = [side[slab] for side in by_unit]
+            tally.add(sides, cell, weight)
+            if len(sides) == 1:
                 continue
-            other = by_unit[1][slab]
-            same = one == other
-            if not same.all():
-                tally.add(other, cell, weight)
-                tally.add(one, cell, weight, only=np.flatnonzero(same), sign=-1)
-                of_one, of_other = (dealt.take(side, mode="wrap") for side in (one, other))
-                inside.add(of_one, cell, weight, only=np.flatnonzero((of_one == of_other) > same))
+            groups = [dealt.take(side, mode="wrap") for side in sides]
+            together = np.flatnonzero(groups[0] == groups[1])
+            is_same = sides[0][together] == sides[1][together]
+            for table, of, sign, chosen in (
+                (tally, sides, -1, together[is_same]),
+                (inside, groups, 1, together[~is_same]),
+            ):
+                table.add([of[0][chosen]], cell[chosen], None if weight is None else weight[chosen], sign)
         return cls(tally.table(), units.keys, once.array()[0] if in_cells is None else in_cells, group, inside.array())
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
@@ -177,35 +178,24 @@ class _Tally:
         self.counts: Any = np.zeros(n_units * n_cells if self.is_dense else 0, kind)
         self.parts: list[Any] = []
 
-    def add(
-        self,
-        unit: IntArray | None,
-        cell: IntArray,
-        weight: CountArray | None,
-        *,
-        only: IntArray | None = None,
-        sign: int = 1,
-    ) -> None:
-        """Add trials, or some of them, or take them away again; without units, all are of the first."""
-        if only is not None:
-            if not len(only):
-                return
-            unit, cell = None if unit is None else unit[only], cell[only]
-            weight = None if weight is None else weight[only]
+    def add(self, sides: Sequence[IntArray | int], cell: IntArray, weight: CountArray | None, sign: int = 1) -> None:
+        """Add trials, or take them away again, for the unit of each side, which may be one of all."""
+        if not len(cell):
+            return
         if self.is_dense:
-            index = cell.astype(np.int64)
-            if unit is not None:
-                index *= self.shape[0]
-                index += unit
-            np.add.at(self.counts, index, self.kind(sign) if weight is None else sign * weight)  # no other type: fast
+            starts = cell * np.int64(self.shape[0])
+            values = self.kind(sign) if weight is None else sign * weight  # no other type than the counts: fast
+            for unit in sides:
+                np.add.at(self.counts, starts + unit, values)
             return
         from scipy.sparse import coo_matrix
 
-        values: Any = np.full(len(cell), sign, self.kind) if weight is None else sign * weight
-        places: Any = (np.zeros(len(cell), np.int64) if unit is None else unit, cell)
-        self.parts.append(coo_matrix((values, places), shape=self.shape).tocsr())
-        while len(self.parts) > 1 and self.parts[-2].nnz < 2 * self.parts[-1].nnz:  # no sum is made over and over
-            self._join()
+        own: Any = np.full(len(cell), sign, self.kind) if weight is None else sign * weight
+        for unit in sides:
+            places: Any = (np.broadcast_to(unit, cell.shape), cell)
+            self.parts.append(coo_matrix((own, places), shape=self.shape).tocsr())
+            while len(self.parts) > 1 and self.parts[-2].nnz < 2 * self.parts[-1].nnz:  # no sum is made over and over
+                self._join()
 
     def _join(self) -> None:
         last = self.parts.pop()
@@ -262,7 +252,8 @@ def cumulated(table: FloatArray) -> FloatArray:
     >>> cumulated(np.array([[1.0, 0.0], [2.0, 5.0]])).tolist()
     [[0.0, 0.0], [1.0, 0.0], [3.0, 5.0]]
     """
-    found = np.zeros((len(table) + 1, table.shape[1]))
+    found = np.empty((len(table) + 1, table.shape[1]))
+    found[0] = 0.0
     if table.shape[1] < _WIDE:
         np.cumsum(table, axis=0, out=found[1:])
         return found

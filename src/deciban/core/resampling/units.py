@@ -140,7 +140,7 @@ def _coded(arrays: Sequence[AnyArray], low: int, high: int) -> tuple[AnyArray, l
         flat = np.concatenate([one for one in sides if one.size] or [np.zeros(0, np.int64)])
         names, codes = np.unique(flat, return_inverse=True)
         return names, np.split(codes.astype(np.int32), np.cumsum([one.size for one in sides])[:-1])
-    shifted = [one.astype(np.int32) - np.int32(low) if low else one.astype(np.int32) for one in sides]
+    shifted = [one.astype(np.int32) - np.int32(low) for one in sides] if low else sides  # no copies, for the most part
     there = _there([one[:_SOME] for one in shifted], high - low + 1)
     if not there.all():
         there = _there(shifted, high - low + 1)
@@ -155,7 +155,9 @@ def _range(arrays: Sequence[AnyArray]) -> tuple[int, int]:
     """Lowest and highest number; far apart where there are words, or nothing."""
     if not arrays or any(one.dtype.kind != "i" for one in arrays):
         return 0, _LARGEST
-    return min(int(one.min()) for one in arrays), max(int(one.max()) for one in arrays)
+    slabs = [one[first : first + _SOME] for one in arrays for first in range(0, len(one), _SOME)]  # read once
+    ends = [(int(one.min()), int(one.max())) for one in slabs]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _there(sides: Sequence[AnyArray], n: int) -> BoolArray:
