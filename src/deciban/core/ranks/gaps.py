@@ -203,7 +203,8 @@ def _n_within(start: IntArray, end: IntArray, counts: CountArray | None) -> IntA
     if counts is None:
         return end - start
     upto = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    return upto[end] - upto[start]
+    found: IntArray = upto[end] - upto[start]
+    return found
 
 
 def _begins(ascending: IntArray) -> IntArray:
