@@ -20,7 +20,8 @@ _SMALL = 1 << 18
 _FILLED = 0.1
 
 Places = Callable[[slice], Sequence[IntArray]]
-"""Of some trials, how many of the thresholds lie at or below each; several arrays count for equal parts."""
+"""Of some trials, how many of the thresholds lie at or below each: one array, or one by the unit on each side of
+a trial, which count for equal parts."""
 
 
 class SharesBelow:
