@@ -110,7 +110,7 @@ class UnitCounts:
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
-        kind = self.in_cells.dtype
+        kind = np.result_type(self.in_cells, other.in_cells)
         found = {name: getattr(self, name) + getattr(other, name) for name in ("in_cells", "inside")}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
 
