@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals, cells_of
+from deciban.core.resampling.cell_sums import SumsOfUnits
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.multipliers import poisson_weights
 from deciban.core.resampling.replicates import BLOCK, FiguresOfTables, Replicated, block_size, of_both_classes
@@ -17,7 +18,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.score_places import scores_along
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials
+from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.types import CountArray, FloatArray, IntArray
@@ -261,8 +262,16 @@ class UnitsInPieces(TrialsByUnit):
         costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
         return TrialsInCells(costs, *found.counts)
 
+    @property
+    def _table_is_enough(self) -> bool:
+        """Whether counts by unit and cell say all that replicates need."""
+        return len(self.units.codes) == 1
+
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`: a pass for as many replicates as there is room for."""
+        if self._table_is_enough:
+            sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
+            return replicated_by(sums, figures_of, counted, self.units.keys, asked)
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
         room = self.memory // (_BYTES_PER_SUM * counted.cells.n_cells * self.engine.n_at_once)
         at_once = max(room // BLOCK, 1) * BLOCK

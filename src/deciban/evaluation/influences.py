@@ -56,9 +56,10 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     without = None
     if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
-    is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
+    keep = resampling.keep if counted.singles is None else False  # rows of tables are no units
+    is_kept = about.n_units * len(figures) <= _KEPT if keep is None else keep
     sums = InfluenceSquares([one.name for one in figures], about.n_units, keep=is_kept)
-    keep_every = _kept_places(found, about.n_units, resampling.keep)
+    keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
     are_many = about.n_units > Bands.MOST_UNITS
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):

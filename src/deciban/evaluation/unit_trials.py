@@ -15,7 +15,7 @@ from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, groups_of_units, joined_units, merged_units
-from deciban.core.resampling.units import TrialUnits, together
+from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, ScoreArray, Units, Weights
 
@@ -80,11 +80,14 @@ class TrialsInCells:
     costs : LinearCosts
         Of cells with borders at all thresholds that were wanted.
     tar, non : UnitCounts
+    singles : (int, int), optional
+        How many of each class there are, where every trial is a unit and rows of the counts stand for many of them.
     """
 
     costs: LinearCosts
     tar: UnitCounts
     non: UnitCounts
+    singles: tuple[int, int] | None = None
 
     @property
     def cells(self) -> Cells:
@@ -94,6 +97,8 @@ class TrialsInCells:
     @property
     def n_seen(self) -> tuple[int, tuple[int, int]]:
         """Units with trials of any class, and of each."""
+        if self.singles is not None:
+            return sum(self.singles), self.singles
         of_tar, of_non = (one.totals > 0 for one in (self.tar, self.non))
         return int((of_tar | of_non).sum()), (int(of_tar.sum()), int(of_non.sum()))
 
@@ -235,15 +240,26 @@ class UnitTrials(TrialsByUnit):
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
-        from deciban.core.resampling.replicates import of_both_classes, replicates_of
-
         sums = self.sums(counted.cells, (counted.tar.counts, counted.non.counts))
-        whole = counted.costs.n_tar, counted.costs.n_non
+        return replicated_by(sums, figures_of, counted, self.about.keys, asked)
 
-        def drawn(weights: Multipliers) -> Replicated:
-            return of_both_classes(figures_of, (sums[0].of(weights), sums[1].of(weights)), whole)
 
-        return replicates_of(drawn, self.about.keys, seed=asked.seed, n_replicates=asked.bootstrap)
+def replicated_by(
+    sums: tuple[CellSums, CellSums],
+    figures_of: FiguresOfTables,
+    counted: TrialsInCells,
+    keys: Keys,
+    asked: Resampling,
+) -> Replicated:
+    """See `TrialsByUnit.replicated`: of units whose weights can be drawn at once, with what adds them up in cells."""
+    from deciban.core.resampling.replicates import of_both_classes, replicates_of
+
+    whole = counted.costs.n_tar, counted.costs.n_non
+
+    def drawn(weights: Multipliers) -> Replicated:
+        return of_both_classes(figures_of, (sums[0].of(weights), sums[1].of(weights)), whole)
+
+    return replicates_of(drawn, keys, seed=asked.seed, n_replicates=asked.bootstrap)
 
 
 def _mean_weight(weights: CountArray | None) -> float:
