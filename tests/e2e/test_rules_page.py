@@ -1,18 +1,15 @@
-"""What the page on scoring rules shows runs, and prints what it says."""
+"""What the page on scoring rules shows runs, and prints what it says; every name of the package is on it."""
 
-import contextlib
-import io
-import re
-from pathlib import Path
+from deciban import rules
+from support.pages import page, run_python
 
-PAGE = (Path(__file__).parents[2] / "docs/rules.md").read_text()
+PAGE = page("rules.md")
 
 
-def test_what_python_prints():
-    known, blocks = {}, re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(blocks) == 3
-    for code, shown in blocks:
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(code, known)
-        assert printed.getvalue() == shown
+def test_code_of_the_page_prints_what_the_page_says():
+    assert run_python(PAGE) == 3
+
+
+def test_every_name_is_on_the_page():
+    results = {"Information", "Capacity", "Properness"}
+    assert all(f"`{name}" in PAGE for name in set(rules.__all__) - results)
