@@ -119,10 +119,8 @@ class DecisionTally:
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
         found += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
-            k = int(np.argmin(np.where(self.counts > 0, worth, np.inf)))
-            found.append(
-                f"{actions[k]} saves {worth[k]:.6g} of a trial: without it {self.expected_cost + worth[k]:.6g}"
-            )
+            saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
+            found.append(f"what each is worth of a trial, as it would cost more without: {', '.join(saved)}")
         return found
 
 
