@@ -202,7 +202,7 @@ class CellTotals:
         lowest = np.full(n_cells, np.inf)
         np.minimum.at(lowest, cell, doubles)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.bincount(cell, doubles if weights is None else doubles * weights, n_cells)
+            sums = np.bincount(cell, doubles if weights is None else doubles * weights, n_cells).astype(np.float64)
         return cls(counts, sums, lowest, len(scores))
 
     def __add__(self, other: CellTotals) -> CellTotals:
@@ -210,7 +210,7 @@ class CellTotals:
         counts: CountArray = self.counts + other.counts
         lowest = np.minimum(self.lowest, other.lowest)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums: FloatArray = self.sums + other.sums
+            sums = self.sums + other.sums
         return CellTotals(counts, sums, lowest, self.n_trials + other.n_trials)
 
     @property
