@@ -88,8 +88,8 @@ class UnitCounts:
         n_groups = int(group.max(initial=0)) + 1
         kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
         in_table = np.int32 if weights is None and len(scores) < _FEW else kind  # half the memory, and never full
-        tally, by_unit = _Tally(units.n_units, cells.n_cells, in_table), units.codes
-        once, inside = _Tally(1, cells.n_cells, kind), _Tally(n_groups, cells.n_cells, kind)
+        tally, by_unit = Tally(units.n_units, cells.n_cells, in_table), units.codes
+        once, inside = Tally(1, cells.n_cells, kind), Tally(n_groups, cells.n_cells, kind)
         dealt = group.astype(np.min_scalar_type(n_groups))
         step = _SLAB if tally.is_dense else max(_SLAB, units.n_units)
         for first in range(0, len(scores), step):
@@ -169,7 +169,7 @@ class UnitCounts:
         return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
 
 
-class _Tally:
+class Tally:
     """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix.
 
     In an array the units of a cell lie side by side: what is done cell by cell is done for all of them at once.
