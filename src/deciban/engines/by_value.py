@@ -1,7 +1,8 @@
 """Two classes in one pass, exactly: all trials are counted by score, and the rarer class is kept as well.
 
-Scores of float32 that many trials have are few, so that counts of them fit in memory (`deciban.core.ranks.value_counts`).
-Trials around the scores of the rarer class, and what the others cost, are then asked of different scores, each once.
+A billion trials of float32 have some ten million different scores, so that their counts fit in memory
+(`deciban.core.ranks.value_counts`). Trials around the scores of the rarer class, and what the others cost, are then
+asked of different scores, each once.
 """
 
 from __future__ import annotations

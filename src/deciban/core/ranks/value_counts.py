@@ -1,4 +1,4 @@
-"""How often each float32 score occurs: a billion trials have some ten million different scores, or fewer.
+"""How often each float32 score occurs: a billion trials have some ten million different scores.
 
 The bits of a float32 are a whole number, and scores of one sign have the order of their bits. Their leading bits say
 the block that a score belongs to, the others its place there. A block in which many scores lie is a table with a
