@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.ranks import value_counts
@@ -37,6 +37,7 @@ def summarized(source, engine, survey, memory=10**9):
         return summarize_by_value(source, engine, memory, survey, n_rarer=10, also=None)
 
 
+@settings(max_examples=20)
 @given(SEEDS, st.booleans())
 def test_figures_and_curves_are_those_of_memory(seed, keep_tar):
     rng, scores, truth = floats(seed)

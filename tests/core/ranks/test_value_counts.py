@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.ranks import value_counts
@@ -60,6 +60,7 @@ def test_what_is_taken_away_was_never_there(seed):
         require(counts, scores[~gone])
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_counts_add_up(seed):
     rng, scores = drawn(seed)
