@@ -29,7 +29,7 @@ _BYTES_PER_SUM = 64
 _BYTES_PER_ROW = 256
 """What trials take while replicates are counted."""
 
-_SLICE = 1 << 15
+_SLICE = 1 << 14
 """Trials of one unit that are handled at once: they may all have different ones."""
 
 
