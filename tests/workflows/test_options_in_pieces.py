@@ -211,7 +211,7 @@ def test_every_trial_as_a_unit_is_refused(files):
         in_pieces(files, "whole", units="trials")
 
 
-@pytest.mark.parametrize("option", [{"memory": "64MB"}, {"approximate": True}, {"dask": "local:2"}])
+@pytest.mark.parametrize("option", [{"memory": "100MB"}, {"approximate": True}, {"dask": "local:2"}])
 def test_what_reads_everything_at_once_says_so(files, option):
     named = [files / "whole", files / "named"]
     for work in (compare_files, partial(plan_files, width=0.01)):

@@ -31,7 +31,7 @@ from deciban.core.ranks.pruning import (
 )
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
 from deciban.core.ranks.thresholds import limited_rows
-from deciban.engines.counting import Survey, rehearsed
+from deciban.engines.counting import FEWEST_ROWS, Survey, rehearsed
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
@@ -58,7 +58,9 @@ _BYTES_PER_SCORE = 192
 _FEW = 4
 """So many scores for each cell that there is room for are worth a look at some of them first."""
 
-FEWEST_ROWS, MOST_ROWS = 1 << 16, 1 << 22
+MOST_ROWS = 1 << 22
+"""Rows that a thread sorts at once."""
+
 FEWEST_CELLS, MOST_CELLS = 1 << 12, 1 << 20
 
 
