@@ -286,7 +286,8 @@ def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
 
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
-    room, most, rows = cells.room, max(memory // _BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
+    room = max(cells.room, _FINER)  # there is no end if a cell cannot be split
+    most, rows = max(memory // _BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
     while True:
         kept = rows_to_keep(cells, survey)
         if (n_kept := int(cells.counts[:, kept].sum())) <= most:
