@@ -43,10 +43,10 @@ def most_memory(*words):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two million trials in two files, half of them targets: read as a whole they take 140 MB."""
+    """A million trials in two files, half of them targets."""
     rng, found = np.random.default_rng(11), tmp_path_factory.mktemp("trials")
     for at in range(2):
-        truth = rng.random(1_000_000) < 0.5
+        truth = rng.random(500_000) < 0.5
         score = (rng.normal(0.0, 2.0, len(truth)) + np.where(truth, 3.0, -3.0)).astype(np.float32)
         pq.write_table(pa.table({"score": score, "label": truth}), found / f"{at}.parquet", row_group_size=250_000)
     return found
@@ -54,8 +54,8 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("words", [("eval", "--no-intervals"), ("eval", "--approximate", "--no-intervals")])
 def test_trials_of_which_neither_class_fits(folder, words):
-    allowed = 120_000_000
+    allowed = 110_000_000
     command, *options = words
     most, said = most_memory(command, str(folder), "--memory", str(allowed), *options)
-    assert "2,000,000 rows in 8 pieces" in said
+    assert "1,000,000 rows in 4 pieces" in said
     assert 30_000_000 < most <= allowed

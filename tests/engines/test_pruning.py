@@ -193,4 +193,6 @@ def test_rows_that_are_sorted_at_once_fit():
     for memory in (10**8, 10**9):
         for n_threads in (1, 2, 8):
             engine = Threads(n_threads)
-            assert engine.n_at_once * pruning.rows_at_once(source, engine, memory) * source.bytes_per_row() <= memory / 4
+            assert (
+                engine.n_at_once * pruning.rows_at_once(source, engine, memory) * source.bytes_per_row() <= memory / 4
+            )

@@ -26,7 +26,6 @@ from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
-
 FEWEST_ROWS = 1 << 16
 """Rows that a thread takes at once in any case, if pieces are as small."""
 

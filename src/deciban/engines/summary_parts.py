@@ -27,7 +27,7 @@ ROOM = 1 << 18
 """Cells of a summary in a file: the same for all jobs."""
 
 _BYTES_PER_CELL, _THRIFTY = 1200, 500
-"""What a cell takes, with those that wait to be merged and what merging needs: where some may wait, and where none do."""
+"""What a cell takes, with what merging needs: where others may wait to be merged, and where they may not."""
 
 
 def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
@@ -37,9 +37,7 @@ def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardR
     return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
 
 
-def counted_part(
-    source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int
-) -> SummaryPart:
+def counted_part(source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int) -> SummaryPart:
     """Count the trials of one shard.
 
     Parameters
@@ -85,9 +83,7 @@ def _memory_of_cells(question: Question, memory: int, name: str) -> int:
     return roomy if roomy <= memory // 2 else needed
 
 
-def refined_part(
-    source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine, memory: int
-) -> SummaryPart:
+def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine, memory: int) -> SummaryPart:
     """Keep the scores of one shard in the cells that can matter.
 
     Parameters

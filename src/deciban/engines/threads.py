@@ -33,10 +33,11 @@ class Threads(Engine):
         largest = max(source.pieces, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)
         if needed > (memory - beside) // 2:
+            enough = (2 * needed + beside + LIBRARIES) / 1e6
             raise InputError(
                 f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
-                f"them, and Python and its libraries, they take {(2 * needed + beside + LIBRARIES) / 1e6:,.0f} MB: allow that "
-                "(memory=, --memory), or write smaller row groups."
+                f"them, and Python and its libraries, they take {enough:,.0f} MB: allow that (memory=, --memory), or "
+                "write smaller row groups."
             )
         self.n_at_once = min(self.n_threads, (memory - beside) // max(2 * needed, 1))
 

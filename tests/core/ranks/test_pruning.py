@@ -15,8 +15,8 @@ from deciban.core.ranks.pruning import (
     holding_vertices,
     in_windows,
     split_by,
-    told_apart,
     to_split,
+    told_apart,
     windows_of,
 )
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
