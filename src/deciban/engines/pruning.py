@@ -9,6 +9,7 @@ under the ROC and the number of ties, which every single cell moves a little.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -340,10 +341,10 @@ def _require_room(cells: ScoreCells, n_kept: int, source: ShardSource, memory: i
         With what is enough.
     """
     if cells.n_cells * _BYTES_PER_KNOWN_CELL > memory:
-        enough = n_kept * _BYTES_PER_SCORE + LIBRARIES
+        enough = math.ceil((n_kept * _BYTES_PER_SCORE + LIBRARIES) / 1e6)
         raise InputError(
             f"memory: neither class of {source.name} fits, and of the cells in which they were counted "
-            f"{cells.n_cells:,} have to be known. That is more than what is allowed holds: {enough / 1e6:,.0f} MB are "
+            f"{cells.n_cells:,} have to be known. That is more than what is allowed holds: {enough:,} MB are "
             "enough (memory=, --memory)."
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ class Threads(Engine):
         As many as there are processors, if left out.
     """
 
+    shares_memory = True
+
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
 
@@ -33,10 +36,10 @@ class Threads(Engine):
         largest = max(source.pieces, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)
         if needed > (memory - beside) // 2:
-            enough = (2 * needed + beside + LIBRARIES) / 1e6
+            enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
             raise InputError(
                 f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
-                f"them, and Python and its libraries, they take {enough:,.0f} MB: allow that (memory=, --memory), or "
+                f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
                 "write smaller row groups."
             )
         self.n_at_once = min(self.n_threads, (memory - beside) // max(2 * needed, 1))

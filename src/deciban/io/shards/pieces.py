@@ -133,6 +133,8 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
+    are_units : bool
+        Whether every trial is a unit by itself.
     sides : tuple of str
         Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
     quality : tuple of str
@@ -155,6 +157,7 @@ class ShardSource:
     classes: tuple[str, ...] = ()
     is_double: bool = True
     has_units: bool = False
+    are_units: bool = False
     has_weights: bool = False
     sides: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
