@@ -14,7 +14,7 @@ from deciban.workflows.streaming import source_in_pieces
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three million trials in three files, more than what 64 MB hold."""
+    """Three million trials in three files, more than what 100 MB hold."""
     rng = np.random.default_rng(5)
     path = tmp_path / "trials"
     path.mkdir()
@@ -28,7 +28,7 @@ def folder(tmp_path):
 
 def test_results_are_the_same_in_pieces(folder):
     whole = evaluate_files(folder, memory="10GB", intervals=False)
-    found = evaluate_files(folder, memory="64MB", intervals=False)
+    found = evaluate_files(folder, memory="100MB", intervals=False)
     one, other = found.systems[0], whole.systems[0]
     for name in (
         "n_tar",
@@ -59,5 +59,5 @@ def test_one_class_alone_is_refused_as_in_memory(tmp_path):
 def test_what_fits_is_read_as_a_whole(folder):
     options = Options.of("evaluate_files", {"memory": "1GB"})
     assert source_in_pieces([folder], None, options) is None
-    assert memory_of([folder], None) > 64 * 10**6
-    assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "64MB"})).n_rows == 3_000_000
+    assert memory_of([folder], None) > 100 * 10**6
+    assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "100MB"})).n_rows == 3_000_000

@@ -27,6 +27,9 @@ from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
+FEWEST_ROWS = 1 << 16
+"""Rows that a thread takes at once in any case, if pieces are as small."""
+
 
 class Survey(Locked, Work):
     """The first pass: the scores of one class, costs, numbers, lowest and highest score.
@@ -218,7 +221,8 @@ def summarize_shards(
     from deciban.engines.weighted import summarize_weighted
 
     asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
-    most = max(memory // bytes_per_cut(np.dtype(kind).itemsize), 1)
+    least = FEWEST_ROWS * engine.n_at_once * source.bytes_per_row()  # of rows, beside what is kept
+    most = max((memory - least) // bytes_per_cut(np.dtype(kind).itemsize), 1)
     share = _share_of_targets(source.pieces)
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
     how: Any = {"system": system, "figures": asked, "also": also}
@@ -248,7 +252,7 @@ def _summarize_around(
     survey.kept = None  # there need not be two
     counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(survey.kind))))
     rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
-    around = Around(survey.system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
+    around = Around(survey.system, counts, int(np.clip(rows, FEWEST_ROWS, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     return survey.summary(own, others) if survey.keep_tar else survey.summary(others, own)

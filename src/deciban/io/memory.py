@@ -33,7 +33,7 @@ _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "D
 """Bytes that a value takes where it is read: text is a number of a dictionary."""
 
 _TIGHT = 512 * 10**6
-"""Bytes for trials below which memory that was freed is given back at once: that costs time, and fragments cost more."""
+"""Bytes for trials below which memory that was freed is given back at once: that costs time, but less memory."""
 
 _MMAP_THRESHOLD = -3  # what mallopt calls it
 _LARGE = 1 / 512

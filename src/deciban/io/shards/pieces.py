@@ -18,12 +18,11 @@ from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
-
 _BYTES_BESIDE = 4
 """What labels of a row take, as they are read and as they are told apart."""
 
 _TIMES = {False: 3, True: 8}
-"""How often what its scores take: a single one is sorted, several are put beside each other, and more is made of them."""
+"""How often what its scores take: a single one is sorted, of several that are put beside each other more is made."""
 
 
 @dataclass(frozen=True, slots=True)
