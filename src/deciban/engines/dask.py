@@ -10,14 +10,17 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import deciban
 from deciban.engines.work import Engine, W
 from deciban.errors import ClusterError, InputError
+from deciban.io.shards.held import holding
 from deciban.io.shards.pieces import Piece, batches
 from deciban.messages import counted
 from deciban.steps import teller
@@ -34,6 +37,9 @@ _BYTES_PER_ROW = 40
 _SHARE_FOR_ROWS = 0.3
 """Part of the memory of a thread that rows may take: the rest is for sums, and for libraries."""
 
+_SHARE_FOR_HELD = 0.2
+"""Part of the memory of a thread that tables may take which workers hold and a task reads."""
+
 _TRIES = 3
 """How often a pass begins again when all copies of what it shares are lost."""
 
@@ -46,6 +52,13 @@ _ANY_PORT = "127.0.0.1:0"
 _KEPT_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 23}
 
 _LOCAL = re.compile(r"local:\s*(\d+)")
+
+
+FUTURES: dict[str, Any] = {}
+"""What workers hold for this process, by its key: tables that were joined there."""
+
+_CONNECTIONS: dict[str, _Connection] = {}
+"""Clusters that are connected: what they hold is there only for those who share the connection."""
 
 
 class DaskEngine(Engine):
@@ -93,10 +106,15 @@ class DaskEngine(Engine):
         match = _LOCAL.fullmatch(dask.strip())
         if match is None and "://" not in dask:
             raise InputError(f"dask: got {dask!r}. Write tcp://HOST:PORT of a scheduler, or local:N for N processes.")
-        return cls._on_this_machine(int(match[1])) if match is not None else cls._at(dask.strip())
+        known = _CONNECTIONS.get(dask.strip())
+        if known is None:
+            known = cls._on_this_machine(int(match[1])) if match is not None else cls._at(dask.strip())
+            _CONNECTIONS[dask.strip()] = known
+        known.n_users += 1
+        return cls._owned(known.client, partial(_left, dask.strip(), known))
 
     @classmethod
-    def _at(cls, address: str) -> DaskEngine:
+    def _at(cls, address: str) -> _Connection:
         distributed = _distributed()
         try:
             client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
@@ -105,10 +123,10 @@ class DaskEngine(Engine):
                 f"dask: no scheduler answers at {address} ({error}). Start one with: dask scheduler; and workers with: "
                 f"dask worker {address}"
             ) from error
-        return cls._owned(client, client.close)
+        return _Connection(client, client.close)
 
     @classmethod
-    def _on_this_machine(cls, n_workers: int) -> DaskEngine:
+    def _on_this_machine(cls, n_workers: int) -> _Connection:
         if n_workers < 1:
             raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
         distributed = _distributed()
@@ -121,7 +139,7 @@ class DaskEngine(Engine):
             with suppress(KeyError):  # of a worker that was lost before the cluster had heard of it; all are ended
                 cluster.close()
 
-        return cls._owned(client, close)
+        return _Connection(client, close)
 
     @classmethod
     def _owned(cls, client: Any, close: Callable[[], None]) -> DaskEngine:
@@ -137,8 +155,9 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         """See `Engine.close`."""
-        if self._close is not None:
-            self._close()
+        close, self._close = self._close, None
+        if close is not None:
+            close()
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`.
@@ -163,29 +182,56 @@ class DaskEngine(Engine):
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
         rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
-        n_threads = sum(self.client.nthreads().values())
-        own = [Share(part, rows) for part in shares(pieces, _n_tasks(pieces, n_threads, work.n_bytes))]
+        n_held = sum(dict(item for one in pieces for item in one.held.items()).values())
+        n_tasks = max(
+            _n_tasks(pieces, self.n_threads, work.n_bytes), int(n_held // max(per_thread * _SHARE_FOR_HELD, 1))
+        )
+        own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:
             shared = self.client.scatter(work.empty(), broadcast=True, hash=False)
             given = progress.topic, deciban.__version__
-            sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
+            sums = [self.submitted(_summed, shared, share, share.tables, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
-            try:
+            with self.cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
                 while len(sums) > 1:
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
                     futures += sums
                 found: W = self.client.gather(sums[0])
-            except BaseException as error:
-                self.client.cancel(futures, force=True)
-                raise _told(error, own) from error
         return found
 
-    def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+    @contextmanager
+    def cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
+        """Cancel what was submitted if the block fails, and raise an error that says what is to be done.
+
+        Parameters
+        ----------
+        futures : sequence of Future
+            Those that may be added in the block included.
+        shares : mapping of str to Share
+            What tasks read, by their keys.
+        """
+        try:
+            yield
+        except BaseException as error:
+            self.client.cancel(list(futures), force=True)
+            raise _told(error, shares) from error
+
+    @property
+    def n_threads(self) -> int:
+        """Of all workers together."""
+        return sum(self.client.nthreads().values())
+
+    def memory_per_thread(self) -> float:
+        """Bytes that a thread of the smallest worker has."""
+        return self._memory_per_thread()
+
+    def submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+        """A task of its own, which may run more than once."""
         return self.client.submit(function, *given, pure=False, priority=priority)
 
     def _pair(self, one: Any, other: Any = None) -> Any:
         """Both together, before further pieces are summed up: what waits to be added takes memory."""
-        return one if other is None else self._submitted(_added, one, other, priority=1)
+        return one if other is None else self.submitted(_added, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Bytes that a thread of the smallest worker has."""
@@ -214,6 +260,20 @@ class Share:
 
     def __init__(self, pieces: Sequence[Piece], rows_per_batch: int) -> None:
         self.pieces, self.rows_per_batch = tuple(pieces), rows_per_batch
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """What workers hold of the tables whose rows it reads, by their keys.
+
+        Raises
+        ------
+        InputError
+            If they were held by a cluster that is closed.
+        """
+        keys = dict.fromkeys(key for one in self.pieces for key in one.held)
+        if any(key not in FUTURES for key in keys):
+            raise InputError(f"{self.pieces[0].name}: was held by a cluster that is closed. Open the scores again.")
+        return {key: FUTURES[key] for key in keys}
 
     def __str__(self) -> str:
         first, last = self.pieces[0].name, self.pieces[-1].name
@@ -247,7 +307,7 @@ def _n_tasks(pieces: Sequence[Piece], n_threads: int, n_bytes: int) -> int:
     return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
 
 
-def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
+def _summed(work: W, share: Share, tables: dict[str, Any], at: int, topic: str, version: str) -> W:
     """Sum up over the pieces of a task: what a worker runs."""
     from distributed import get_worker
 
@@ -256,7 +316,8 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
     found, done = work.empty(), 0
     for batch in batches(share.pieces, share.rows_per_batch):
         _stop_if_cancelled()
-        found.take(batch)
+        with holding(tables):
+            found.take(batch)
         done += sum(one.n_rows for one in batch)
         get_worker().log_event(topic, (at, done))
     return found
@@ -307,6 +368,27 @@ def _distributed() -> Any:
     except ImportError as error:
         raise InputError("dask: is not installed. Install it with: pip install 'deciban[dask]'") from error
     return distributed
+
+
+@dataclass(slots=True)
+class _Connection:
+    """A cluster that was connected, or begun, and by how many it is used."""
+
+    client: Any
+    close: Callable[[], None]
+    n_users: int = 0
+
+
+def _left(name: str, known: _Connection) -> None:
+    """One user less: the last one closes it."""
+    known.n_users -= 1
+    if known.n_users:
+        return
+    _CONNECTIONS.pop(name, None)
+    if threading.current_thread() is threading.main_thread():
+        known.close()
+    else:  # perhaps that of the connection itself, which cannot wait for its own end
+        threading.Thread(target=known.close).start()
 
 
 @contextmanager
@@ -367,7 +449,7 @@ def _other_version(wrong: dict[str, str | None], own: str) -> str:
     )
 
 
-def _told(error: BaseException, own: Sequence[Share]) -> BaseException:
+def _told(error: BaseException, own: Mapping[str, Share]) -> BaseException:
     """The error that says what is to be done, in place of what Dask says of its keys."""
     from distributed.scheduler import KilledWorker
 
@@ -376,8 +458,11 @@ def _told(error: BaseException, own: Sequence[Share]) -> BaseException:
         "(--nthreads): every thread holds rows and sums of its own."
     )
     if isinstance(error, KilledWorker):
+        share = own.get(str(error.task))
+        place = "" if share is None else f" ({share})"
         return ClusterError(
-            f"dask: workers were lost again and again at the same task, the last one {error.last_worker.address}. "
+            f"dask: workers were lost again and again at the same task{place}, the last one "
+            f"{error.last_worker.address}. "
             f"Mostly they ran out of memory. {way}"
         )
     if isinstance(error, MemoryError):
@@ -385,6 +470,6 @@ def _told(error: BaseException, own: Sequence[Share]) -> BaseException:
     if isinstance(error, FileNotFoundError):
         return ClusterError(
             f"dask: a worker does not see {error.filename or error}. Files must lie where all workers see them under "
-            f"the same path; the first of them is {own[0].pieces[0].name}."
+            f"the same path; the first of them is {next(iter(own.values())).pieces[0].name}."
         )
     return error

@@ -17,6 +17,7 @@ from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats
 from deciban.workflows.options import Options, Reading
+from deciban.workflows.scale import Scale
 from deciban.workflows.system_names import renamed
 
 _WHOLE = {
@@ -92,6 +93,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     if reading.log10 or reading.posterior_prior is not None or reading.detection_llr:
         given["converted"] = partial(_in_nats, reading=reading)
+    if options.scale.dask is not None:
+        given["join"] = partial(_joined_on, options.scale)
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
     kind = kind_called("classes" if source.classes else "two-class")
     kind.refuse_reading(reading)
@@ -120,6 +123,13 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:
     """Scores of classes as log-likelihoods; those of two classes, whose logarithms readers know, as they are."""
     return in_nats(scores, classes, reading) if classes else scores
+
+
+def _joined_on(scale: Scale, asked: Any) -> Any:
+    """Join tables by name where everything else is done as well."""
+    from deciban.engines.dask_joins import join_on
+
+    return join_on(scale.engine(), asked)
 
 
 @dataclass(frozen=True)

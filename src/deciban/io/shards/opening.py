@@ -12,7 +12,8 @@ from deciban.io.shards.beside import beside
 from deciban.io.shards.cells import Matrix
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.joining import Question, joined_by_name
+from deciban.io.shards.joined_parts import Question
+from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
@@ -112,7 +113,7 @@ def _source_of_tables(
     if key is not None:
         truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))
     layout = layout_of(scores, truth, how, who)
-    is_alone = len(scores) == 1 and key is None and how.duplicates == "error"
+    is_alone = len(scores) == 1 and key is None and how.duplicates == "error" and how.ids is None
     if is_alone:
         double = any(name in tables[0].is_double for names in layout.scores for name in names)
         made = Together(tables[0].rows, layout, double, None, None)
@@ -160,7 +161,7 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
-    return Together(made.rows, replace(renamed, where={}), double, made.report, made.kept)
+    return Together(made.rows, replace(renamed, where={}, converted=None), double, made.report, made.kept)
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:

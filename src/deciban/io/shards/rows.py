@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -88,6 +88,11 @@ class Rows(ABC):
 
     name: str
     n_rows: int
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """Tables that a cluster holds and of which these are rows: the bytes of each, by its key."""
+        return {}
 
     @abstractmethod
     def table(self, columns: Sequence[str]) -> pa.Table:
@@ -240,6 +245,8 @@ class RowTable:
         What has to live as long as it.
     told : bool
         Whether the metadata say what columns are, and nothing that a user says of columns and words counts.
+    target : str, optional
+        Of two files, the column that says whether a row is of that of targets.
     """
 
     name: str
@@ -252,6 +259,7 @@ class RowTable:
     paths: tuple[Any, ...] = ()
     kept: Any = None
     told: bool = False
+    target: str | None = None
 
     @property
     def n_rows(self) -> int:
