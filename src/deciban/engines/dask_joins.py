@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.engines.dask import FUTURES, DaskEngine, Share, shares
+from deciban.engines.work import Engine
 from deciban.io.shards.held import FETCH, HeldRows
 from deciban.io.shards.how import n_parts
 from deciban.io.shards.joined_parts import Part, Question, Tally
@@ -42,7 +43,7 @@ class _Plan:
     sortings: Sequence[Sorting]
 
 
-def join_on(cluster: DaskEngine, asked: Question) -> Joined:
+def join_on(cluster: Engine, asked: Question) -> Joined:
     """Join tables by name on the workers of a cluster.
 
     Parameters
@@ -61,6 +62,7 @@ def join_on(cluster: DaskEngine, asked: Question) -> Joined:
     KeyMismatchError, FormatError, ClusterError
         As `deciban.io.shards.joining.joined_by_name`, or if workers are lost again and again.
     """
+    assert isinstance(cluster, DaskEngine)  # noqa: S101  # others join here
     try:
         return _joined(cluster, asked)
     except BaseException:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import InputError
-from deciban.io.source import TwoFiles, files_of, is_open_file
+from deciban.io.source import files_of, is_open_file, single_files
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
@@ -67,9 +67,8 @@ def free_memory() -> int:
 
 def memory_of(scores: Sequence[Any], key: Any = None) -> int:
     """Bytes that it takes to read these files as a whole, about; 0 for what is no file."""
-    paths = [one for one in [*scores, *([] if key is None else [key])] if not isinstance(one, TwoFiles)]
     found = 0
-    for path in paths:
+    for path in single_files([*scores, key]):
         for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
             parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
             found += sum(_times(part) * part.stat().st_size for part in parts if part.is_file())

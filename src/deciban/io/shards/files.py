@@ -89,7 +89,7 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, 
     first_name, whole = schemas[0]
     refuse_equal_names(whole.names, first_name)
     for name, schema in schemas:
-        _require_alike(schema, whole, name, first_name)
+        require_alike(schema, whole, name, first_name)
     for name in partitions:
         if name in whole.names:
             raise FormatError(f"{first_name}: {name} is a column and a partition. Leave out one of them.")
@@ -146,8 +146,13 @@ def _opened_arrow(file: TableFile, name: str) -> tuple[pa.Schema, list[FileRows]
     ]
 
 
-def _require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
-    """Refuse a file with other columns than the first one, or with one that holds something else."""
+def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
+    """Refuse a file with other columns than the first one, or with one that holds something else.
+
+    Raises
+    ------
+    FormatError
+    """
     if sorted(schema.names) != sorted(first.names):
         raise FormatError(
             f"{name}: has the columns {', '.join(schema.names)}, the first file {', '.join(first.names)} "

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
+from deciban.errors import FormatError, TrialError
 from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import RowError
 from deciban.io.shards.how import HowToRead
@@ -212,8 +213,8 @@ class Part:
         for k, columns in enumerate(names):
             with _placed(roles, table):
                 values = own.raw_scores(table, k)
-            if layout.converted is not None:  # before scores are filled in, which are logarithms
-                values = layout.converted(values, layout.classes)
+                if layout.converted is not None:  # before scores are filled in, which are logarithms
+                    values = layout.converted(values, layout.classes)
             if layout.classes:
                 found.append(ClassScores(trials, layout.classes, values, columns[0]))
             else:
@@ -266,3 +267,6 @@ def _placed(roles: Roles, table: pa.Table) -> Iterator[None]:
         whole = roles.table
         place = whole.name if error.row is None else whole.where(table.column(ROW)[error.row].as_py())
         raise error.kind(f"{place}: {error}.") from error
+    except TrialError as error:
+        place = roles.table.where(table.column(ROW)[error.index].as_py())
+        raise FormatError(f"{place}: {error.before}here{error.after}") from error

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
 from deciban.io.arrays.checked import as_scores
 from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
 from deciban.io.shards.how import HowToRead
@@ -107,7 +107,12 @@ class Block(Piece):
         found = as_scores(values, f"{matrix.name}, {self.name}")
         if self.log10 and not self.classes:
             found = found * found.dtype.type(LOG_10)
-        return found if self.converted is None else self.converted(found, self.classes)
+        try:
+            return found if self.converted is None else self.converted(found, self.classes)
+        except TrialError as error:
+            row = error.index if chosen is None else int(np.flatnonzero(chosen.ravel())[error.index])
+            place = self.start + row // (1 if self.classes else max(matrix.shape[1:], default=1))
+            raise FormatError(f"{self.name}: {error.before}in row {place}{error.after}") from error
 
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
         if isinstance(self.truth, Speakers):

@@ -90,12 +90,12 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logliks_of_probabilities(one, _prior(reading)) for one in ordered]
+            return [logliks_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
-        return named_prior(_prior(reading), classes, order) or "flat"
+        return named_prior(prior_of_classes(reading), classes, order) or "flat"
 
     def look_like_probabilities(self, scores: ClassScores) -> bool:
         """Whether all lie in [0, 1] and sum to 1."""
@@ -355,7 +355,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         return made, [*messages, *more]
 
 
-def _prior(reading: Reading) -> Prior:
+def prior_of_classes(reading: Reading) -> Prior:
     """The prior by which scores are probabilities; a number, which is that of a target, says nothing of classes.
 
     Raises
