@@ -127,6 +127,8 @@ class FileRows(Rows):
     start : tuple of str and int, optional
         What a user knows this file as, and the first of these rows there; left out, rows are counted in the row group
         or batch.
+    bare : tuple of (str, pyarrow.DataType)
+        Columns of which this file has no value, with the type that others give them.
     """
 
     path: str
@@ -136,6 +138,7 @@ class FileRows(Rows):
     stamp: Stamp
     partition: tuple[tuple[str, str | None], ...] = ()
     start: tuple[str, int] | None = None
+    bare: tuple[tuple[str, pa.DataType], ...] = ()
 
     kind = ""
 
@@ -153,6 +156,10 @@ class FileRows(Rows):
             own = [name for name in columns if name not in constant]
             table = self._read(own)
             table.validate(full=True)
+            for name, kind in self.bare:
+                if name in own:
+                    empty = pa.nulls(len(table), kind)
+                    table = table.set_column(table.column_names.index(name), name, empty)
             for name in columns:
                 if name in constant:
                     values = pa.repeat(pa.scalar(constant[name], pa.string()), self.n_rows).dictionary_encode()
