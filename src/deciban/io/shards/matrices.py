@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
 from deciban.io.arrays.checked import as_scores
 from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
 from deciban.io.shards.how import HowToRead
+from deciban.io.shards.names import keys_of_names
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
@@ -51,6 +52,10 @@ class Block(Piece):
     log10 : bool
     classes : tuple of str
         Of many classes, a row is a trial.
+    converted : function, optional
+        As of `deciban.io.shards.layout.Layout`.
+    names : pair of uint64 arrays, optional
+        Numbers of the names of all rows and all columns.
     """
 
     name: str
@@ -62,6 +67,7 @@ class Block(Piece):
     log10: bool
     classes: tuple[str, ...] = ()
     converted: Any = None
+    names: tuple[Keys, Keys] | None = None
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
@@ -69,7 +75,8 @@ class Block(Piece):
         scores = tuple(self._scores(self.systems[at], chosen) for at in wanted.systems)
         truth = self._truth(chosen) if wanted.truth else None
         units = self._units(chosen) if wanted.units else None
-        return Chunk(scores, truth, units)
+        names = self._pairs(*self.names, chosen) if wanted.names and self.names is not None else None
+        return Chunk(scores, truth, units, names=names)
 
     def _rows(self, matrix: Matrix) -> AnyArray:
         found = matrix.cells.rows(self.start, self.stop, self.name)
@@ -130,12 +137,13 @@ class Block(Piece):
     def _units(self, chosen: BoolArray | None) -> TrialUnits | None:
         if not isinstance(self.truth, Speakers):
             return None
-        n_rows, n_columns = self.stop - self.start, len(self.truth.test)
-        enroll = np.repeat(self.truth.enroll[self.start : self.stop], n_columns)
-        test = np.tile(self.truth.test, n_rows)
-        if chosen is not None:
-            enroll, test = enroll[chosen.ravel()], test[chosen.ravel()]
-        return self.truth.who.units(enroll, test)
+        return self.truth.who.units(*self._pairs(self.truth.enroll, self.truth.test, chosen))
+
+    def _pairs(self, of_rows: AnyArray, of_columns: AnyArray, chosen: BoolArray | None) -> tuple[AnyArray, AnyArray]:
+        """What belongs to the row and to the column of each trial."""
+        enroll = np.repeat(of_rows[self.start : self.stop], len(of_columns))
+        test = np.tile(of_columns, self.stop - self.start)
+        return (enroll, test) if chosen is None else (enroll[chosen.ravel()], test[chosen.ravel()])
 
 
 def _classes(values: AnyArray, n_classes: int, name: str) -> AnyArray:
@@ -170,8 +178,12 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     classes = _class_names(first, key, how)
     truth = _truth(first, key, who, how, is_classes=bool(classes))
     per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
+    names = None
+    if how.find_speakers and first.names is not None and who is None and not classes:
+        names = keys_of_names(first.names[0]), keys_of_names(first.names[1])
+    more: Any = {"converted": how.converted, "names": names}
     pieces = tuple(
-        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, how.converted)
+        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, **more)
         for name, start, stop in blocks_of(first)
     )
     if not sum(one.n_rows for one in pieces):
@@ -203,6 +215,7 @@ def _source(
         classes=classes,
         is_double=not single or how.converted is not None,
         has_units=who is not None,
+        sides=() if pieces[0].names is None else ("enroll", "test"),
         log10=how.log10 and not classes,
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
