@@ -105,13 +105,17 @@ def test_two_names_that_become_one_are_refused_with_their_places(tmp_path):
     folder = tmp_path / "scores"
     folder.mkdir()
     pq.write_table(changed, folder / "0.parquet", row_group_size=100)
-    told = rf"(?=.*'z/m4' \(.*row group 0, row {first}\))(?=.*'m4' \(.*row {other}\)).*would both be 'm4' \(1 such names"
+    told = (
+        rf"(?=.*'z/m4' \(.*row group 0, row {first}\))(?=.*'m4' \(.*row {other}\)).*would both be 'm4' \(1 such names"
+    )
     with pytest.raises(KeyMismatchError, match=told):
         opened(folder, ids="basename", memory=64 * 10**6)
 
 
 def test_other_names_need_names(tmp_path):
-    folder = write(trials(np.random.default_rng(1)).select(["score", "label"]), tmp_path / "t", np.random.default_rng(2))
+    folder = write(
+        trials(np.random.default_rng(1)).select(["score", "label"]), tmp_path / "t", np.random.default_rng(2)
+    )
     with pytest.raises(InputError, match="ids: .* has no names that could be changed"):
         opened(folder, ids="basename")
 

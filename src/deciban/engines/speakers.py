@@ -12,9 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy
-from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
+from deciban.core.resampling.units import Keys, TrialUnits, distinct, mixed_bits
 from deciban.engines.work import Locked, Work
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.trials.units import FOUND, connected
@@ -80,21 +78,10 @@ class TargetPairs(Locked, Work):
         return found.gathered()
 
 
-def distinct(keys: Keys) -> Keys:
-    """Each number once, ascending: where many are the same, a hash table is faster than sorting them all.
-
-    Examples
-    --------
-    >>> distinct(np.array([7, 3, 7], np.uint64))
-    array([3, 7], dtype=uint64)
-    """
-    return np.sort(to_numpy(pc.unique(of_numpy(keys))))
-
-
 def distinct_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
     """Each pair of names once."""
     (one, first), (other, second) = (np.unique(side, return_inverse=True) for side in links)
-    pairs = np.unique(first.astype(np.int64) * max(len(other), 1) + second)
+    pairs = distinct(first.astype(np.int64) * max(len(other), 1) + second)
     return one[pairs // max(len(other), 1)], other[pairs % max(len(other), 1)]
 
 
@@ -147,7 +134,7 @@ class SpeakersByName:
             keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
             place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))
         else:
-            keys = np.union1d(enroll, test)
+            keys = distinct(np.concatenate((enroll, test)))
             place = np.searchsorted(keys, enroll), np.searchsorted(keys, test)
         one, other = (
             where[np.searchsorted(own, side)] for where, own, side in zip(place, found.names, found.links, strict=True)

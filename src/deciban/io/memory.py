@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import InputError
-from deciban.io.source import files_of, is_open_file, single_files
+from deciban.io.recognition import is_stream
+from deciban.io.source import files_of, is_open_file, looked_ahead, single_files
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 LEAST = 64 * 10**6
 """Bytes below which nothing of use can be done in pieces."""
+
+_HEAD = 4096
 
 _TIMES_ITS_SIZE = {True: 5, False: 2}
 """How much memory reading a file and sorting its scores takes, of binary and of text files."""
@@ -75,6 +78,28 @@ def memory_of(scores: Sequence[Any], key: Any = None) -> int:
     return found
 
 
+def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
+    """Whether standard input or a pipe among these holds more than can be read as a whole; it is read no further.
+
+    Parameters
+    ----------
+    scores : sequence of paths
+    key : path or None
+    room : int
+        Bytes of memory that reading may take.
+    """
+    for path in single_files([*scores, key]):
+        if not is_open_file(path) and is_stream(path):
+            most = room // _times_of(looked_ahead(path, _HEAD))
+            if len(looked_ahead(path, most + 1)) > most:
+                return True
+    return False
+
+
 def _times(path: Path) -> int:
     with path.open("rb") as stream:
-        return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
+        return _times_of(stream.read(_HEAD))
+
+
+def _times_of(head: bytes) -> int:
+    return _TIMES_ITS_SIZE[b"\0" in head]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.memory import memory_of
+from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message, counted
@@ -41,7 +41,8 @@ def source_in_pieces(
         None where everything fits.
     """
     is_asked = options.scale.is_asked or any(is_object(one) for one in (*scores, *(() if key is None else (key,))))
-    if not is_asked and memory_of(scores, key) <= options.scale.n_bytes:
+    room = options.scale.n_bytes
+    if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
         return None
     return open_source(scores, key, options)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from deciban.core.resampling.units import Keys
+from deciban.core.resampling.units import Keys, distinct
 from deciban.trials.names.fingerprints import fingerprints
 from deciban.types import AnyArray
 
@@ -44,7 +44,7 @@ class NamesSeen:
         codes : (n,) int array
             The name of each trial; names of none do not count.
         """
-        used = np.unique(codes)
+        used = distinct(codes)
         old = fingerprints(names)[used] if len(used) else np.zeros(0, np.uint64)
         return NamesSeen((*self.sides, _once(prints[used], old)))
 
