@@ -11,7 +11,8 @@ import numpy as np
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
 from deciban.io.arrays.checked import as_scores
-from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
+from deciban.io.matrices.named_matrix import refuse_nan
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.names import keys_of_names
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
@@ -108,7 +109,7 @@ class Block(Piece):
 
     def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
-        refuse_nan(values, chosen, matrix.name, self.start)
+        refuse_nan(values, chosen, matrix.name, matrix.names, self.start)
         if not self.classes:
             values = values.ravel() if chosen is None else values[chosen]
         found = as_scores(values, f"{matrix.name}, {self.name}")

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from deciban._arrow import of_numpy
 from deciban.errors import InputError
-from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
+from deciban.io.matrices.named_matrix import refuse_nan
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.types import AnyArray
 
@@ -53,7 +54,7 @@ class MatrixRows(Rows):
         if "label" in columns:
             found["label"] = of_numpy(own == 1)
         if "score" in columns:
-            refuse_nan(values, chosen, matrix.name, self.start)
+            refuse_nan(values, chosen, matrix.name, matrix.names, self.start)
             found["score"] = of_numpy(own)
         return pa.table([found[name] for name in columns], list(columns))
 
