@@ -79,7 +79,7 @@ def test_what_does_not_meet_is_refused_as_here(client, files, tmp_path):
     copied = pa.concat_tables([table, table.slice(3, 1)]).select(["enroll", "test", "score"])
     for scores in (short, write(copied, tmp_path / "copied", rng)):
         told = []
-        for said in ({"dask": client}, {"memory": "64MB"}):
+        for said in ({"dask": client}, {"memory": "100MB"}):
             with pytest.raises(KeyMismatchError) as error:
                 open_source([scores], files[1], Options.of("evaluate_files", said))
             told.append(str(error.value))

@@ -73,7 +73,7 @@ def test_other_names_are_compared_as_in_memory(tmp_path, said, chosen):
     scores = write(scores.slice(3) if "missing" in said else scores, tmp_path / "scores", rng)
     key = write(table.drop_columns("score"), tmp_path / "key", rng)
     expected, report = in_memory([scores], key, **said, **chosen)
-    source = opened(scores, key, memory=64 * 10**6, **said, **chosen)
+    source = opened(scores, key, memory=10**8, **said, **chosen)
     np.testing.assert_array_equal(gathered(source), expected)
     assert (source.report, source.report.renamed) == (report, report.renamed)
     assert any("basename,strip-ending changed 0 names of" in one.text for one in source.messages)
@@ -109,7 +109,7 @@ def test_two_names_that_become_one_are_refused_with_their_places(tmp_path):
         rf"(?=.*'z/m4' \(.*row group 0, row {first}\))(?=.*'m4' \(.*row {other}\)).*would both be 'm4' \(1 such names"
     )
     with pytest.raises(KeyMismatchError, match=told):
-        opened(folder, ids="basename", memory=64 * 10**6)
+        opened(folder, ids="basename", memory=10**8)
 
 
 def test_other_names_need_names(tmp_path):
@@ -174,7 +174,7 @@ def test_targets_and_non_targets_in_files_of_their_own(tmp_path, columns, n):
         score = pa.array(np.random.default_rng(at).normal(size=60))
         table = table.set_column(2, "score", score).take(rng.permutation(60) if len(columns) > 1 else np.arange(60))
         both.append(two_files(table.select([*columns, *table.column_names[3:]]), tmp_path / str(at), rng))
-    source = opened(both, memory=64 * 10**6)
+    source = opened(both, memory=10**8)
     expected, report = in_memory(both)
     np.testing.assert_array_equal(gathered(source), expected)
     assert source.report in (None, report)

@@ -75,8 +75,8 @@ def piped(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("times", "in_pieces"), [(1, False), (10**5, True)])
 def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, monkeypatch, times, in_pieces):
     whole = evaluate_files(piped, intervals=False)
-    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", {True: times, False: times})
-    found = evaluate_files("-", memory="64MB", intervals=False)
+    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), times))
+    found = evaluate_files("-", memory="100MB", intervals=False)
     assert found.systems[0].eer == whole.systems[0].eer
     assert any("read more than once" in str(message) for message in found.messages) == in_pieces
     assert [one for one in found.messages if one.kind == "join"] == [
@@ -85,11 +85,11 @@ def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, 
 
 
 def test_pipes_are_read_like_standard_input(piped, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", {True: 10**5, False: 10**5})
+    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), 10**5))
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(piped.read_bytes()))
     writer.start()
-    found = evaluate_files(tmp_path / "pipe", memory="64MB", intervals=False)
+    found = evaluate_files(tmp_path / "pipe", memory="100MB", intervals=False)
     writer.join()
     assert found.systems[0].n_tar == 150
     assert any("read more than once" in str(message) for message in found.messages)
