@@ -33,7 +33,6 @@ def folder(tmp_path):
     ("said", "words"),
     [
         ({"ids": "basename", "by_order": True}, "ids, by_order: by order no names are compared"),
-        ({"units": "trials"}, "units: 'trials' takes every trial for a unit"),
         ({"posterior_prior": "flat"}, "posterior_prior: for scores of many classes"),
         ({"names": ["A", "B"]}, "names: 2 for 1 systems"),
     ],
