@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import evaluate_files
 from deciban.engines import dask as engine
+from deciban.engines import dask_clusters
 from deciban.engines.counting import Survey, summarize_shards
 from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
@@ -223,13 +224,13 @@ def test_what_is_no_cluster_is_refused(given, told):
 
 
 def test_no_scheduler_is_an_error_that_says_how_to_start_one(monkeypatch):
-    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    monkeypatch.setattr(dask_clusters, "_PATIENCE", 0.3)
     with pytest.raises(ClusterError, match="no scheduler answers at tcp://127.0.0.1:9 .*: dask scheduler; and workers"):
         engine.DaskEngine.of("tcp://127.0.0.1:9")
 
 
 def test_no_worker_is_an_error_that_says_how_to_start_one(monkeypatch):
-    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    monkeypatch.setattr(dask_clusters, "_PATIENCE", 0.3)
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
     with (
         distributed.LocalCluster(n_workers=0, processes=False, **quiet) as empty,

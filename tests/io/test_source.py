@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from deciban import FormatError, InputError, Scores, read_scores
 from deciban.io import atomic_write
 from deciban.io import write as write_tables
-from deciban.io.source import Source, display_name, looked_ahead, read_text, stream_of
+from deciban.io.source import Source, display_name, read_text
 from deciban.io.writing import refuse_overwriting
 
 TEXT = b"ann x 1.5\nbob y -2\n"
@@ -339,15 +339,3 @@ def test_archives_are_called_by_their_names(tmp_path, compression):
 def test_what_is_no_file_name_is_refused_with_a_way_out(given):
     with pytest.raises(InputError, match=f"path: got {type(given).__name__}. Name a file, or pass an open one."):
         read_scores(given)
-
-
-@given(st.binary(max_size=60), st.lists(st.integers(0, 70), max_size=4), st.lists(st.integers(-1, 30), max_size=9))
-def test_what_was_looked_at_is_read_again(data, looks, reads):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-        for n in looks:
-            assert looked_ahead("-", n)[:n] == data[:n]
-        with stream_of("-") as stream:
-            assert b"".join(stream.read(n) for n in [*reads, -1]) == data
-            assert stream.read() == b""
-        assert Source("-").data == b""

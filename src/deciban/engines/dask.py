@@ -6,23 +6,19 @@ over nothing and gives a new one, so it may run twice, or on two workers, and th
 
 from __future__ import annotations
 
-import os
-import re
-import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self
 
 import deciban
+from deciban.engines.dask_clusters import connected, distributed_library, left, other_version, require_workers
 from deciban.engines.work import Engine, W
 from deciban.errors import ClusterError, InputError
 from deciban.io.shards.held import holding
 from deciban.io.shards.pieces import Piece, batches
-from deciban.messages import counted
 from deciban.steps import teller
 
 _ROWS_PER_TASK = 20_000_000
@@ -43,22 +39,8 @@ _SHARE_FOR_HELD = 0.2
 _TRIES = 3
 """How often a pass begins again when all copies of what it shares are lost."""
 
-_PATIENCE = 30
-"""Seconds to wait for a scheduler, and for its first worker."""
-
-_ANY_PORT = "127.0.0.1:0"
-"""Of the page that shows what goes on, so that several commands may run at once."""
-
-_KEPT_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 23}
-
-_LOCAL = re.compile(r"local:\s*(\d+)")
-
-
 FUTURES: dict[str, Any] = {}
 """What workers hold for this process, by its key: tables that were joined there."""
-
-_CONNECTIONS: dict[str, _Connection] = {}
-"""Clusters that are connected: what they hold is there only for those who share the connection."""
 
 
 class DaskEngine(Engine):
@@ -84,7 +66,7 @@ class DaskEngine(Engine):
         self.client, self._close = client, close
         if client.asynchronous:
             raise InputError("dask: got an asynchronous client. Make it with Client(...), outside of coroutines.")
-        _require_workers(client)
+        require_workers(client)
 
     @classmethod
     def of(cls, dask: Any) -> DaskEngine:
@@ -97,49 +79,13 @@ class DaskEngine(Engine):
         InputError
             If it is none of these, or Dask is not installed.
         """
-        distributed = _distributed()
-        if isinstance(dask, distributed.Client):
+        if isinstance(dask, distributed_library().Client):
             return cls(dask)
         if not isinstance(dask, str):
             words = "Pass the address of a scheduler, 'local:N', or a distributed.Client"
             raise InputError(f"dask: got {type(dask).__name__}. {words}.")
-        match = _LOCAL.fullmatch(dask.strip())
-        if match is None and "://" not in dask:
-            raise InputError(f"dask: got {dask!r}. Write tcp://HOST:PORT of a scheduler, or local:N for N processes.")
-        known = _CONNECTIONS.get(dask.strip())
-        if known is None:
-            known = cls._on_this_machine(int(match[1])) if match is not None else cls._at(dask.strip())
-            _CONNECTIONS[dask.strip()] = known
-        known.n_users += 1
-        return cls._owned(known.client, partial(_left, dask.strip(), known))
-
-    @classmethod
-    def _at(cls, address: str) -> _Connection:
-        distributed = _distributed()
-        try:
-            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ClusterError(
-                f"dask: no scheduler answers at {address} ({error}). Start one with: dask scheduler; and workers with: "
-                f"dask worker {address}"
-            ) from error
-        return _Connection(client, client.close)
-
-    @classmethod
-    def _on_this_machine(cls, n_workers: int) -> _Connection:
-        if n_workers < 1:
-            raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
-        distributed = _distributed()
-        with _deaf_to_interrupts(), _own_memory():
-            cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=_ANY_PORT)
-        client = distributed.Client(cluster, set_as_default=False)
-
-        def close() -> None:
-            client.close()
-            with suppress(KeyError):  # of a worker that was lost before the cluster had heard of it; all are ended
-                cluster.close()
-
-        return _Connection(client, close)
+        known = connected(dask.strip())
+        return cls._owned(known.client, partial(left, dask.strip(), known))
 
     @classmethod
     def _owned(cls, client: Any, close: Callable[[], None]) -> DaskEngine:
@@ -235,7 +181,7 @@ class DaskEngine(Engine):
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Bytes that a thread of the smallest worker has."""
-        _require_workers(self.client)
+        require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         found: float = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
         needed = 4 * n_bytes
@@ -312,7 +258,7 @@ def _summed(work: W, share: Share, tables: dict[str, Any], at: int, topic: str, 
     from distributed import get_worker
 
     if deciban.__version__ != version:  # a worker that came while others were at work already
-        raise ClusterError(_other_version({get_worker().address: deciban.__version__}, version))
+        raise ClusterError(other_version({get_worker().address: deciban.__version__}, version))
     found, done = work.empty(), 0
     for batch in batches(share.pieces, share.rows_per_batch):
         _stop_if_cancelled()
@@ -360,93 +306,6 @@ class _Progress:
         with self._lock:
             self._done[at] = max(done, self._done.get(at, 0))  # a task that runs once more begins anew
             self._tell(sum(self._done.values()))
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise InputError("dask: is not installed. Install it with: pip install 'deciban[dask]'") from error
-    return distributed
-
-
-@dataclass(slots=True)
-class _Connection:
-    """A cluster that was connected, or begun, and by how many it is used."""
-
-    client: Any
-    close: Callable[[], None]
-    n_users: int = 0
-
-
-def _left(name: str, known: _Connection) -> None:
-    """One user less: the last one closes it."""
-    known.n_users -= 1
-    if known.n_users:
-        return
-    _CONNECTIONS.pop(name, None)
-    if threading.current_thread() is threading.main_thread():
-        known.close()
-    else:  # perhaps that of the connection itself, which cannot wait for its own end
-        threading.Thread(target=known.close).start()
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Begin processes that end with this one and say nothing: Ctrl-C in a terminal reaches all of them at once."""
-    if os.name != "posix":
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    own, before = "PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS")
-    os.environ[own] = "ignore:resource_tracker" + (f",{before}" if before else "")
-    resource_tracker.ensure_running()  # its complaint, should all this end at once, is no user's business
-    if before is None:
-        del os.environ[own]
-    else:
-        os.environ[own] = before
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # threads and processes begun now inherit it
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-@contextmanager
-def _own_memory() -> Iterator[None]:
-    """Begin processes that keep small blocks of memory: Dask makes them give all back, and ask for it anew."""
-    import dask
-
-    name = "distributed.nanny.pre-spawn-environ"
-    with dask.config.set({name: {**dask.config.get(name, {}), **_KEPT_BLOCKS}}):
-        yield
-
-
-def _require_workers(client: Any) -> None:
-    """Wait for the first worker; refuse workers with another version."""
-    scheduler = client.scheduler_info()["address"]
-    try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
-    except TimeoutError as error:
-        raise ClusterError(
-            f"dask: no worker came to {scheduler} in {_PATIENCE} seconds. Start some with: dask worker {scheduler}; or "
-            "wait for those that queue with client.wait_for_workers()"
-        ) from error
-    told = client.get_versions(packages=["deciban"])["workers"]
-    versions = {name: one["packages"].get("deciban") for name, one in told.items() if one is not None}
-    wrong = {name: version for name, version in versions.items() if version != deciban.__version__}
-    if wrong:
-        raise ClusterError(_other_version(wrong, deciban.__version__))
-
-
-def _other_version(wrong: dict[str, str | None], own: str) -> str:
-    name, version = next(iter(wrong.items()))
-    there = f"deciban {version}" if version else "no deciban"
-    return (
-        f"dask: {counted(len(wrong), 'worker')} of another version: {name} has {there}, here it is {own}. "
-        "Sums of different versions do not add up: install the same one everywhere, and start the workers again."
-    )
 
 
 def _told(error: BaseException, own: Mapping[str, Share]) -> BaseException:

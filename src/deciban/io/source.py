@@ -6,9 +6,7 @@ import glob
 import io
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import IO, Any, BinaryIO, TypeAlias
 
 from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
+from deciban.io.streams import stream_of
 from deciban.messages import one_line
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -306,61 +305,6 @@ class Source:
         """All bytes, decompressed, as a stream."""
         opened = self.seekable()
         return opened.open("rb") if isinstance(opened, Path) else opened
-
-
-class _Ahead:
-    """A stream of which some bytes were read ahead."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream, self._head = stream, io.BytesIO()
-
-    def look(self, n: int) -> bytes:
-        """The first ``n`` bytes, fewer if there are no more; they are read again."""
-        have = self._head.getvalue()
-        have += self.stream.read(max(n - len(have), 0))
-        self._head = io.BytesIO(have)
-        return have
-
-    def read(self, n: int = -1) -> bytes:
-        """As any stream."""
-        found = self._head.read(n)
-        return found + self.stream.read(n if n < 0 else n - len(found)) if n < 0 or len(found) < n else found
-
-
-_AHEAD: dict[str, _Ahead] = {}
-"""Streams that were looked at, and are still to be read."""
-
-
-def _begun(path: PathLike) -> _Ahead:
-    if str(path) == "-":
-        known = _AHEAD.get("-")
-        return known if known is not None and known.stream is sys.stdin.buffer else _Ahead(sys.stdin.buffer)
-    return _AHEAD.get(str(path)) or _Ahead(Path(path).open("rb"))
-
-
-def looked_ahead(path: PathLike, n: int) -> bytes:
-    """The first bytes of standard input or of a pipe, which is still to be read as a whole.
-
-    Parameters
-    ----------
-    path : path
-    n : int
-        So many, or fewer if there are no more.
-    """
-    _AHEAD[str(path)] = stream = _begun(path)
-    return stream.look(n)
-
-
-@contextmanager
-def stream_of(path: PathLike) -> Iterator[Any]:
-    """Standard input or a pipe, from its beginning even if somebody looked at it; it can be read once."""
-    stream = _begun(path)
-    _AHEAD.pop(str(path), None)
-    try:
-        yield stream
-    finally:
-        if str(path) != "-":
-            stream.stream.close()
 
 
 def _content_of(file: Any, name: str) -> bytes:
