@@ -17,8 +17,7 @@ from deciban.types import AnyArray
 from deciban.workflows.how_sure import TRIALS, HowSure
 from deciban.workflows.inputs import refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
-from deciban.workflows.kinds.class_units import in_nats
-from deciban.workflows.kinds.multiclass import prior_of_classes
+from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.scale import Scale
 from deciban.workflows.system_names import renamed

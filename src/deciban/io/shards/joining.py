@@ -89,7 +89,7 @@ def _no_trials(roles: Roles) -> Trials:
     origin = Origin(roles.table.name)
     if not roles.sides:
         return Trials.of_rows(0, origin=origin)
-    return Trials.of({side: pa.array([], pa.string()) for side in roles.sides}, origin=origin)
+    return Trials.of({side: pa.nulls(0, pa.string()) for side in roles.sides}, origin=origin)
 
 
 def _joined_here(asked: Question) -> Joined:

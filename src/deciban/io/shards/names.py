@@ -88,7 +88,7 @@ class _Known:
         return found
 
 
-_known = _Known(np.zeros(0, np.uint64), pa.array([], pa.string()), np.zeros(0, np.uint64))
+_known = _Known(np.zeros(0, np.uint64), pa.nulls(0, pa.string()), np.zeros(0, np.uint64))
 
 
 def keys_of_names(names: pa.Array) -> Keys:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._validate.classes import Prior
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
@@ -37,6 +35,7 @@ from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
     in_nats,
     named_prior,
+    prior_of_classes,
     prior_text,
     require_same_posteriors,
     unit_messages,
@@ -353,23 +352,6 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         scores, messages = named_as(contents.class_scores, scores)
         made, more = rescored_classes(contents, scores, write_as=write_as)
         return made, [*messages, *more]
-
-
-def prior_of_classes(reading: Reading) -> Prior:
-    """The prior by which scores are probabilities; a number, which is that of a target, says nothing of classes.
-
-    Raises
-    ------
-    InputError
-    """
-    given: Any = reading.probabilities
-    if isinstance(given, Real):
-        raise InputError(
-            f"probabilities: got {given!r}, but of many classes the prior has a probability for each of them: 'flat', "
-            "[0.2, 0.3, 0.5] in the order of the classes, or by their names."
-        )
-    prior: Prior = given
-    return prior
 
 
 MULTICLASS = Multiclass()
