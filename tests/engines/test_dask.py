@@ -287,3 +287,12 @@ def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(folder):
         for _ in range(100):
             os.killpg(run.pid, 0)
             time.sleep(0.05)
+
+
+def test_what_was_still_to_be_read_is_named():
+    pieces = held(np.zeros(50), np.zeros(50, bool), [10, 20, 30, 40]).pieces
+    shares = [engine.Share([one], 10) for one in pieces]
+    progress = engine._Progress(None, pieces)
+    for at, done in ((1, 10), (3, 5)):
+        progress._hear((0.0, (at, done)))
+    assert progress.left(shares) == "shard 0, shard 2, shard 3 and 1 more"

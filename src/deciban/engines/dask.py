@@ -39,6 +39,11 @@ _SHARE_FOR_HELD = 0.2
 _TRIES = 3
 """How often a pass begins again when all copies of what it shares are lost."""
 
+_WAY = (
+    "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each (--nthreads): "
+    "every thread holds rows and sums of its own."
+)
+
 FUTURES: dict[str, Any] = {}
 """What workers hold for this process, by its key: tables that were joined there."""
 
@@ -64,6 +69,7 @@ class DaskEngine(Engine):
 
     def __init__(self, client: Any, close: Callable[[], None] | None = None) -> None:
         self.client, self._close = client, close
+        self._left = "all"
         if client.asynchronous:
             raise InputError("dask: got an asynchronous client. Make it with Client(...), outside of coroutines.")
         require_workers(client)
@@ -119,8 +125,8 @@ class DaskEngine(Engine):
             except CancelledError as error:  # of futures, all copies of whose data went with the workers that had them
                 lost = error
         raise ClusterError(
-            f"dask: all workers were lost {_TRIES} times during one pass ({lost}). What they wrote on their end says "
-            "why: if it was the memory, give them more."
+            f"dask: all workers were lost {_TRIES} times during one pass, the last time with {self._left} still to be "
+            f"read. Mostly they ran out of memory, which what they wrote on their end says. {_WAY}"
         ) from lost
 
     def _run(self, work: W, pieces: Sequence[Piece]) -> W:
@@ -142,7 +148,11 @@ class DaskEngine(Engine):
                 while len(sums) > 1:
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
                     futures += sums
-                found: W = self.client.gather(sums[0])
+                try:
+                    found: W = self.client.gather(sums[0])
+                except CancelledError:
+                    self._left = progress.left(own)
+                    raise
         return found
 
     @contextmanager
@@ -301,6 +311,14 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self._client.unsubscribe_topic(self.topic)
 
+    def left(self, shares: Sequence[Share]) -> str:
+        """Which shares are not read yet, those of the first tasks."""
+        with self._lock:
+            done = [self._done.get(at, 0) for at in range(len(shares))]
+        names = [str(one) for one, n in zip(shares, done, strict=True) if n < sum(piece.n_rows for piece in one.pieces)]
+        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+        return ", ".join(names[:3]) + more or "nothing"
+
     def _hear(self, event: tuple[float, tuple[int, int]]) -> None:
         at, done = event[1]
         with self._lock:
@@ -312,20 +330,16 @@ def _told(error: BaseException, own: Mapping[str, Share]) -> BaseException:
     """The error that says what is to be done, in place of what Dask says of its keys."""
     from distributed.scheduler import KilledWorker
 
-    way = (
-        "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each "
-        "(--nthreads): every thread holds rows and sums of its own."
-    )
     if isinstance(error, KilledWorker):
         share = own.get(str(error.task))
         place = "" if share is None else f" ({share})"
         return ClusterError(
             f"dask: workers were lost again and again at the same task{place}, the last one "
             f"{error.last_worker.address}. "
-            f"Mostly they ran out of memory. {way}"
+            f"Mostly they ran out of memory. {_WAY}"
         )
     if isinstance(error, MemoryError):
-        return ClusterError(f"dask: a worker ran out of memory ({error}). {way}")
+        return ClusterError(f"dask: a worker ran out of memory ({error}). {_WAY}")
     if isinstance(error, FileNotFoundError):
         return ClusterError(
             f"dask: a worker does not see {error.filename or error}. Files must lie where all workers see them under "
