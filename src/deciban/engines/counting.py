@@ -8,6 +8,7 @@ What comes out is the summary that sorting in memory makes.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -137,6 +138,14 @@ class Around(Work):
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
         self.n_bytes = cuts.n_bytes
+        self._room = threading.local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_room"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._room = threading.local()
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -144,8 +153,11 @@ class Around(Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        scores = np.empty(sum(one.n_rows for one in pieces), self.counts.cuts.dtype)
-        upto = 0
+        n, upto = sum(one.n_rows for one in pieces), 0
+        room: ScoreArray | None = getattr(self._room, "scores", None)
+        if room is None or len(room) < n:  # memory that is new every time takes a tenth of the pass
+            room = self._room.scores = np.empty(n, self.counts.cuts.dtype)
+        scores = room
         for piece in pieces:
             own = piece.read(Wanted((self.system,))).scores[0]
             scores[upto : upto + len(own)] = own
