@@ -16,6 +16,7 @@ import numpy as np
 
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.ranks.key_cells import ALL_BITS, KeyCells, Refining, Sides, Windows
+from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.multiclass.posterior_odds import trial_odds
 from deciban.evaluation.multiclass.problem_sums import Asked, rival_shares
@@ -38,15 +39,46 @@ Scored = tuple[AnyArray, IntArray, CountArray | None]
 """Scores of trials, their kinds and their weights."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialBlock:
+    """Some trials of a piece.
+
+    Attributes
+    ----------
+    trials : ScoredClasses
+        Those that have no weight, too.
+    stratum : (n_trials,) int array
+        What has a mean of its own: the class, or which of the classes of a group.
+    units : TrialUnits or None
+        If they were asked for.
+    """
+
+    trials: ScoredClasses
+    stratum: IntArray
+    units: TrialUnits | None
+
+
+def blocks_of(
+    piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool, units: bool = False
+) -> Iterator[TrialBlock]:
+    """The trials of a piece, some after the other, in the order of their strata where these are not the classes."""
+    chunk = piece.read(Wanted((system,), truth=True, weight=weight, units=units))
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(classes), 1), chunk.stratum
+    for first in range(0, len(loglik), step):
+        rows: Any = slice(first, first + step)
+        if stratum is not None:
+            rows = first + np.argsort(stratum[rows], kind="stable")
+        some = None if chunk.weight is None else chunk.weight[rows]
+        trials = ScoredClasses(loglik[rows], chunk.truth[rows], some, classes)
+        own = None if chunk.units is None else chunk.units.take(rows)
+        yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
+
+
 def trials_of(piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool) -> Iterator[ScoredClasses]:
     """The trials of a piece, some after the other; those that have no weight, too."""
-    chunk = piece.read(Wanted((system,), truth=True, weight=weight))
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    loglik, step = chunk.scores[0], max(_NUMBERS // len(classes), 1)
-    for first in range(0, len(loglik), step):
-        rows = slice(first, first + step)
-        some = None if chunk.weight is None else chunk.weight[rows]
-        yield ScoredClasses(loglik[rows], chunk.truth[rows], some, classes)
+    for block in blocks_of(piece, system, classes, weight=weight):
+        yield block.trials
 
 
 class Made:

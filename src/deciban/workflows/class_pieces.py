@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_counting import summarize_surveyed, survey_classes
+from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
@@ -22,6 +25,7 @@ def evaluate_class_pieces(
     source: ShardSource,
     engine: Engine,
     options: Options,
+    units: TrialUnits | None = None,
     *,
     system: int,
     name: str,
@@ -35,6 +39,8 @@ def evaluate_class_pieces(
     engine : Engine
         Where passes run.
     options : Options
+    units : TrialUnits, optional
+        All units, of no trial; without keys where every trial is one. There are no intervals without them.
     system : int
         Position of the system.
     name : str
@@ -55,13 +61,19 @@ def evaluate_class_pieces(
     """
     figures = ClassFigures(**options.figures.given())
     _refuse(options, figures)
-    sums = survey_classes(source, engine, system=system, figures=figures)
+    n = len(source.classes)
+    who = None if units is None else WhoIsIn(units, np.arange(n))
+    sums = survey_classes(source, engine, system=system, figures=figures, who=who)
     require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
     assert sums is not None  # noqa: S101  # without a segment there are none of any class
     calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
     memory = engine.bounded(options.scale.n_bytes)
     summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
-    return class_evaluation_of(summary, name=name)
+    found = class_evaluation_of(summary, name=name)
+    if who is None or sums.units is None:
+        return found
+    influences = InfluencesInPieces(source, engine, memory, system, who, options.how_sure.level)
+    return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found))
 
 
 def _refuse(options: Options, figures: ClassFigures) -> None:
@@ -77,8 +89,10 @@ def _refuse(options: Options, figures: ClassFigures) -> None:
         wanted.append("approximate: bounds after one pass are those of two classes")
     if figures.groups is not None:
         wanted.append("groups: groups of classes need all segments in memory")
-    if how_sure.intervals and (how_sure.units is not None or how_sure.bootstrap or how_sure.optimism):
-        wanted.append("units, bootstrap, optimism: intervals of many classes need all segments in memory")
+    if how_sure.intervals and (how_sure.bootstrap or how_sure.optimism):
+        wanted.append(
+            "bootstrap, optimism: replicates and corrected minima of many classes need all segments in memory"
+        )
     if wanted:
         raise InputError(
             f"{'; '.join(wanted)}, and these are read in pieces. Leave it out, or allow more memory (memory=, "

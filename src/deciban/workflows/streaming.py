@@ -141,9 +141,14 @@ def evaluate_in_pieces(
     often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
-    messages = [*weights, *units.messages, Message("note", source.name, words)]
+    messages = [*weights, *units.said(_n_units(found[0])), Message("note", source.name, words)]
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
     return Results(tuple(found), report, (*source.messages, *messages))
+
+
+def _n_units(found: Any) -> int | None:
+    """How many units the intervals of an evaluation rest on; None where there are none."""
+    return None if found.uncertainty is None else int(found.uncertainty.n_units)

@@ -29,6 +29,8 @@ from deciban.workflows.key_columns import complete_column
 if TYPE_CHECKING:
     from deciban.workflows.kinds import AnyKind
 
+EACH_ASKED = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
+
 
 def units_of(
     trials: Trials,
@@ -126,8 +128,7 @@ def units_and_messages(
 def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:
     """Units as the user named them."""
     if naming.each_trial:
-        words = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
-        return units_of_trials(trials, counting, noun="trial", source=words)
+        return units_of_trials(trials, counting, noun="trial", source=EACH_ASKED)
     finder = _Finder(trials, counting)
     if naming.apart or len(naming.parts) == 2:
         finder.require_two_sides(naming)

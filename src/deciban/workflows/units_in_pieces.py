@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits
@@ -11,10 +11,10 @@ from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import ShardSource
-from deciban.messages import Message
+from deciban.messages import Message, counted
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.units import units_and_messages
+from deciban.workflows.units import EACH_ASKED, units_and_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class UnitsOfSource:
     engine : Engine
         Where trials are counted by them.
     units : TrialUnits or None
-        Of no trial; None where there are no intervals.
+        Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
     """
@@ -37,6 +37,18 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
+
+    def said(self, n_units: int | None) -> tuple[Message, ...]:
+        """What has to be said of them, once it is known how many there are; None where that is of no use."""
+        if self.units is None or not self.are_trials:
+            return self.messages
+        words = f"{counted(n_units, self.units.noun)}, {self.units.source}" if n_units else f"none, {self.units.source}"
+        return (Message("units", "", words), *self.messages)
+
+    @property
+    def are_trials(self) -> bool:
+        """Whether every trial is a unit by itself."""
+        return self.units is not None and not len(self.units.keys)
 
     def of_system(self, system: int) -> UnitsInPieces | None:
         """The trials of a system with their units."""
@@ -63,11 +75,14 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
+    each_trial = how_sure.naming is not None and how_sure.naming.each_trial
     if source.has_units:
         found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
     else:
         found = kind.units_unasked_in_pieces(source, engine)
-    facts, units, messages = found.facts, None, found.said
+    facts, units, messages = found.facts, found.each, found.said
+    if units is not None and each_trial:
+        units = replace(units, noun="trial", source=EACH_ASKED)
     if facts is not None and facts.units is not None:
         names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
         shared = _shared(facts, names)

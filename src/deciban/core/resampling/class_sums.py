@@ -49,8 +49,8 @@ class StratumWeights:
             at, codes = entries_of(units)
             some = slice(None) if at is None else at
             np.add.at(by_unit, (stratum[some], codes), own[some])
-        sums = (np.bincount(stratum, w, minlength=n_strata) for w in (own, own * own))
-        return cls(np.bincount(stratum, minlength=n_strata), *sums, by_unit)
+        totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
+        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit)
 
     def __add__(self, other: StratumWeights) -> StratumWeights:
         """Those of the trials of both."""
@@ -202,7 +202,7 @@ class CostSums(ABC):
     def merge(self, other: CostSums) -> None:
         """Add what the trials of another one cost, about the same centre."""
         for mine, theirs in zip(self._sums(), other._sums(), strict=True):
-            mine += theirs
+            np.add(mine, theirs, out=mine)
         np.maximum(self.most, other.most, out=self.most)
 
     def _about_centre(self, part: Part, block: Block) -> FloatArray:
@@ -210,12 +210,12 @@ class CostSums(ABC):
         return np.asarray(part.costs - self.centre[part.figures[:, None], block.stratum[part.trials]])
 
     @abstractmethod
-    def influences(self, design: UnitDesign) -> FloatArray | None:
-        """Of all units on all figures, (n_figures, n_units), once all trials are there; None of single trials."""
+    def influences(self, rows: slice, design: UnitDesign) -> FloatArray | None:
+        """Of all units on some figures, (n_figures, n_units), once all trials are there; None of single trials."""
 
     @abstractmethod
-    def squares(self, design: UnitDesign) -> FloatArray:
-        """Sums of squares of the influences of all units, (n_figures,)."""
+    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
+        """Sums of squares of the influences of all units on some figures, (n_figures,)."""
 
 
 class ByUnit(CostSums):
@@ -245,18 +245,18 @@ class ByUnit(CostSums):
         own, place = np.unique(codes, return_inverse=True)
         trial = np.arange(costs.shape[1]) if at is None else at
         members = csr_matrix((np.ones(len(place)), (place, trial)), shape=(len(own), costs.shape[1]))
-        self.by_unit[part.figures[:, None], own] += (members @ costs.T).T
+        self.by_unit[part.figures[:, None], own] += np.asarray(members @ costs.T).T
 
-    def influences(self, design: UnitDesign) -> FloatArray:
+    def influences(self, rows: slice, design: UnitDesign) -> FloatArray:
         """See `CostSums.influences`."""
         weights = design.weights
         assert weights.by_unit is not None  # noqa: S101  # there are units
-        means = self.sums / weights.totals
-        return np.asarray(self.by_unit - means @ (weights.by_unit * self.factor[:, None]))
+        means = self.sums[rows] / weights.totals
+        return np.asarray(self.by_unit[rows] - means @ (weights.by_unit * self.factor[:, None]))
 
-    def squares(self, design: UnitDesign) -> FloatArray:
+    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
         """See `CostSums.squares`."""
-        found = self.influences(design)
+        found = self.influences(rows, design)
         return np.asarray(np.einsum("fu,fu->f", found, found))
 
 
@@ -283,12 +283,12 @@ class BySegment(CostSums):
         self.squared[at] += np.add.reduceat(costs * costs, begins, axis=1)
         self.weighted[at] += np.add.reduceat(costs * own, begins, axis=1)
 
-    def influences(self, design: UnitDesign) -> None:  # noqa: ARG002  # there are as many as trials
+    def influences(self, rows: slice, design: UnitDesign) -> None:  # noqa: ARG002  # there are as many as trials
         """See `CostSums.influences`."""
         return
 
-    def squares(self, design: UnitDesign) -> FloatArray:
+    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
         """See `CostSums.squares`."""
-        means = self.sums / design.weights.totals
-        left = self.squared - 2.0 * means * self.weighted + means * means * design.weights.squares
+        means = self.sums[rows] / design.weights.totals
+        left = self.squared[rows] - 2.0 * means * self.weighted[rows] + means * means * design.weights.squares
         return np.asarray(np.maximum(left, 0.0) @ (self.factor * self.factor))

@@ -61,7 +61,12 @@ def pair_squares(
 
 
 def pair_figures(
-    found: PairwiseAnalysis, seen: IntArray, i: int, others: IntArray, shifts: FloatArray | None = None
+    classes: Sequence[str],
+    found: PairwiseAnalysis,
+    seen: IntArray,
+    i: int,
+    others: IntArray,
+    shifts: FloatArray | None = None,
 ) -> Iterator[ClassFigure]:
     """Figures of a class and each of some others, pair by pair, each of them twice: the classes in either order."""
     values = {what: getattr(found, what) for what in PAIR_FIGURES}

@@ -43,11 +43,11 @@ def subset_figures(
         members = list(found.members(at))
         errors = _errors_in(trials, members, p_target)
         label = np.repeat(np.arange(trials.n_classes), [len(trials.rows(k)) for k in range(trials.n_classes)])
-        costs, own = np.zeros(len(label)), seen[members]
-        costs[np.isin(label, members)] = errors.costs
+        own, part = seen[members], np.zeros(len(label))
+        part[np.isin(label, members)] = errors.costs
         unseen = at_hand.tallies.nothing_seen(("subset", word), errors, own)
         how: Any = {"n_units": int(own.min()), "n_candidates": len(found)}
-        yield ClassFigure(("subset_c_avg", word), float(found.value[at]), costs, "log", unseen, **how)
+        yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, "log", unseen, **how)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
     few = int(seen.min())
     nothing = NothingSeen(few, float(np.max(few / seen)) / trials.n_classes)  # a class of which all trials are wrong
