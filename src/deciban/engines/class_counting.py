@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -190,14 +190,11 @@ def summarize_surveyed(
     pairs = {name[1:]: one.pav for name, one in found.items() if name[0] == "pair"}
     share = asked.prior / summary.counts
     failed, happened = (np.asarray(share @ counts) for counts in sums.problems.in_bins)
-    whole: Any = None
-    if calibration is not None:
-        subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
-        shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
-        whole = WholeOnly(calibration, subsets, shown)
+    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
+    shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
     return replace(
         summary,
         problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
         posterior_odds=PooledOdds(*found[("odds",)].blocks, happened, failed),
-        whole=whole,
+        whole=WholeOnly(calibration, subsets, shown),
     )

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_counting import summarize_surveyed, survey_classes
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.grouped import confusion_in, grouped, totals_of
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
+from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
+from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_calibration import calibration_in_pieces
 from deciban.types import AnyArray
@@ -60,9 +66,38 @@ def evaluate_class_pieces(
         If something is asked for that needs all segments in memory, or a class has none.
     """
     figures = ClassFigures(**options.figures.given())
-    _refuse(options, figures)
-    n = len(source.classes)
-    who = None if units is None else WhoIsIn(units, np.arange(n))
+    _refuse(options)
+    how: Any = {"system": system, "name": name}
+    if figures.groups is None:
+        who = None if units is None else WhoIsIn(units, np.arange(len(source.classes)))
+        found, _ = _evaluated(source, engine, options, figures, who, require=require, **how)
+        return found
+    totals = totals_of(source, engine)
+    require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
+    assert totals is not None  # noqa: S101  # without a segment there are none of any class
+    _require_weight(figures, source.classes, totals)
+    problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
+    home = problem.grouping.home
+    who = None if units is None else WhoIsIn(units, home[home >= 0])
+    found, checks = _evaluated(grouped(source, problem), engine, options, problem.figures, who, require=require, **how)
+    counted = found.confusion
+    if problem.has_weights or totals.has_weights:
+        counted = confusion_in(source, engine, problem, system=system)
+    return problem.finished(found, checks, counted)
+
+
+def _evaluated(
+    source: ShardSource,
+    engine: Engine,
+    options: Options,
+    figures: ClassFigures,
+    who: WhoIsIn | None,
+    *,
+    system: int,
+    name: str,
+    require: Callable[[AnyArray, Sequence[str]], None],
+) -> tuple[ClassEvaluation, ScoreChecks]:
+    """The evaluation of classes, or of groups that are read as classes."""
     sums = survey_classes(source, engine, system=system, figures=figures, who=who)
     require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
     assert sums is not None  # noqa: S101  # without a segment there are none of any class
@@ -71,12 +106,19 @@ def evaluate_class_pieces(
     summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
     found = class_evaluation_of(summary, name=name)
     if who is None or sums.units is None:
-        return found
+        return found, summary.checks
     influences = InfluencesInPieces(source, engine, memory, system, who, options.how_sure.level)
-    return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found))
+    return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
 
-def _refuse(options: Options, figures: ClassFigures) -> None:
+def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:
+    """Refuse classes of a positive prior whose segments weigh nothing."""
+    needed = None if figures.prior is None else prior_of(figures.prior, classes) > 0
+    there = np.arange(len(classes)), (totals.totals > 0).astype(np.int64)
+    _validate_classes.all_classes(there[0], len(classes), weights=there[1], needed=needed, classes=classes)
+
+
+def _refuse(options: Options) -> None:
     """Refuse what only segments in memory are asked, rather than overlook it.
 
     Raises
@@ -87,8 +129,6 @@ def _refuse(options: Options, figures: ClassFigures) -> None:
     how_sure, wanted = options.how_sure, list[str]()
     if options.scale.approximate:
         wanted.append("approximate: bounds after one pass are those of two classes")
-    if figures.groups is not None:
-        wanted.append("groups: groups of classes need all segments in memory")
     if how_sure.intervals and (how_sure.bootstrap or how_sure.optimism):
         wanted.append(
             "bootstrap, optimism: replicates and corrected minima of many classes need all segments in memory"
