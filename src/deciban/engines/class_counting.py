@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from deciban.core.classes.shown import Shown
 from deciban.core.classes.subsets import SubsetCounts
+from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.key_cells import Refining
 from deciban.engines.class_problems import TrialBlock, blocks_of, problems_of, solved
 from deciban.engines.class_units import UnitSums, WhoIsIn
 from deciban.engines.looking import both
@@ -95,9 +97,13 @@ class ClassSurvey(Locked, Work):
         units = self.who is not None and self.who.keys is not None
         for piece in pieces:
             for block in blocks_of(piece, self.system, self.classes, weight=self.has_weights, units=units):
-                found = self._sums(block)
-                with self.lock:
-                    self.found = both(self.found, found)
+                self.add(block)
+
+    def add(self, block: TrialBlock) -> None:
+        """Add up over trials; from any thread."""
+        found = self._sums(block)
+        with self.lock:
+            self.found = both(self.found, found)
 
     def _sums(self, block: TrialBlock) -> ClassSums:
         trials = block.trials
@@ -182,12 +188,32 @@ def summarize_surveyed(
     FormatError, OSError
         As reading does.
     """
-    summary, asked = sums.summary, sums.problems.asked
-    problems = problems_of(asked, summary.counts, source.n_rows)
+    asked = sums.problems.asked
+    problems = problems_of(asked, sums.summary.counts, source.n_rows)
     found = solved(problems, source, system, asked, engine, memory)
+    return with_problems(sums, found, {name: one.pav for name, one in found.items()}, calibration)
+
+
+def with_problems(
+    sums: ClassSums,
+    found: Mapping[tuple[Any, ...], Refining],
+    pavs: Mapping[tuple[Any, ...], Pav],
+    calibration: ClassCalibration | None,
+) -> ClassSummary:
+    """The summary of trials whose sums are known, and of whose problems so much is.
+
+    Parameters
+    ----------
+    sums : ClassSums
+    found : mapping of names of problems to Refining
+    pavs : mapping of names of problems to Pav
+        PAV blocks of detectors and pairs.
+    calibration : ClassCalibration or None
+    """
+    summary, asked = sums.summary, sums.problems.asked
     n_targets = range(len(summary.classes))
-    detectors = tuple(tuple(found["detector", at, k].pav for k in n_targets) for at in range(len(asked.rivals)))
-    pairs = {name[1:]: one.pav for name, one in found.items() if name[0] == "pair"}
+    detectors = tuple(tuple(pavs["detector", at, k] for k in n_targets) for at in range(len(asked.rivals)))
+    pairs = {name[1:]: one for name, one in pavs.items() if name[0] == "pair"}
     share = asked.prior / summary.counts
     failed, happened = (np.asarray(share @ counts) for counts in sums.problems.in_bins)
     subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)

@@ -11,11 +11,13 @@ import numpy as np
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.class_counting import summarize_surveyed, survey_classes
+from deciban.engines.class_bounds import summarize_once
+from deciban.engines.class_counting import ClassSums, summarize_surveyed, survey_classes
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.engines.grouped import confusion_in, grouped, totals_of
 from deciban.engines.work import Engine
 from deciban.errors import InputError
+from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
@@ -98,13 +100,21 @@ def _evaluated(
     require: Callable[[AnyArray, Sequence[str]], None],
 ) -> tuple[ClassEvaluation, ScoreChecks]:
     """The evaluation of classes, or of groups that are read as classes."""
-    sums = survey_classes(source, engine, system=system, figures=figures, who=who)
-    require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
-    assert sums is not None  # noqa: S101  # without a segment there are none of any class
-    calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
-    memory = engine.bounded(options.scale.n_bytes)
-    summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
-    found = class_evaluation_of(summary, name=name)
+
+    def required(found: ClassSums | None) -> ClassSums:
+        require(np.flatnonzero(() if found is None else found.summary.counts), source.classes)
+        assert found is not None  # noqa: S101  # without a segment there are none of any class
+        return found
+
+    memory, how = engine.bounded(options.scale.n_bytes), {"system": system, "figures": figures, "who": who}
+    if options.scale.approximate:
+        sums, summary, best = summarize_once(source, engine, memory, required, **how)  # type: ignore[arg-type]
+        found = within_class_bounds(*(class_evaluation_of(one, name=name) for one in (summary, best)))
+    else:
+        sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
+        calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
+        summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
+        found = class_evaluation_of(summary, name=name)
     if who is None or sums.units is None:
         return found, summary.checks
     influences = InfluencesInPieces(source, engine, memory, system, who, options.how_sure.level)
@@ -127,8 +137,6 @@ def _refuse(options: Options) -> None:
         If there is such.
     """
     how_sure, wanted = options.how_sure, list[str]()
-    if options.scale.approximate:
-        wanted.append("approximate: bounds after one pass are those of two classes")
     if how_sure.intervals and (how_sure.bootstrap or how_sure.optimism):
         wanted.append(
             "bootstrap, optimism: replicates and corrected minima of many classes need all segments in memory"

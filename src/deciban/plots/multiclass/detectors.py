@@ -17,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
+from deciban.evaluation.multiclass.class_bounds import drawn_detection
 from deciban.multiclass import DetectionAnalysis
 from deciban.plots.axes import GREY, HALO, NAME_WIDTH, PALETTE, Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
@@ -122,7 +123,7 @@ class _Detector:
 
 
 def _detectors(system: ClassEvaluation) -> list[_Detector]:
-    found, curves = system.detection, system.curves
+    found, curves = drawn_detection(system), system.curves
     names = [system.classes[k] for k in found.target]
     rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
     return [_Detector(name, curves.detector_log_odds, *figures) for name, *figures in rows]
@@ -234,7 +235,7 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
     (['cat', 'dog', 'eel'], 'Cllr against the rest (bits)')
     """
     systems = class_systems_of(result)
-    found = [system.detection for system in systems]
+    found = [drawn_detection(system) for system in systems]
     classes = [systems[0].classes[k] for k in found[0].target]
     if any(not np.array_equal(losses.target, found[0].target) for losses in found):
         raise InputError("result: the systems do not detect the same classes. Draw them one by one.")
