@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,11 +68,10 @@ def evaluate_class_pieces(
     """
     figures = ClassFigures(**options.figures.given())
     _refuse(options)
-    how: Any = {"system": system, "name": name}
+    asked = _Asked(engine, options, system, name, require)
     if figures.groups is None:
         who = None if units is None else WhoIsIn(units, np.arange(len(source.classes)))
-        found, _ = _evaluated(source, engine, options, figures, who, require=require, **how)
-        return found
+        return asked.evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
     assert totals is not None  # noqa: S101  # without a segment there are none of any class
@@ -81,44 +79,47 @@ def evaluate_class_pieces(
     problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
     home = problem.grouping.home
     who = None if units is None else WhoIsIn(units, home[home >= 0])
-    found, checks = _evaluated(grouped(source, problem), engine, options, problem.figures, who, require=require, **how)
+    found, checks = asked.evaluated(grouped(source, problem), problem.figures, who)
     counted = found.confusion
     if problem.has_weights or totals.has_weights:
         counted = confusion_in(source, engine, problem, system=system)
     return problem.finished(found, checks, counted)
 
 
-def _evaluated(
-    source: ShardSource,
-    engine: Engine,
-    options: Options,
-    figures: ClassFigures,
-    who: WhoIsIn | None,
-    *,
-    system: int,
-    name: str,
-    require: Callable[[AnyArray, Sequence[str]], None],
-) -> tuple[ClassEvaluation, ScoreChecks]:
-    """The evaluation of classes, or of groups that are read as classes."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What is asked of a system, be it of classes or of groups."""
 
-    def required(found: ClassSums | None) -> ClassSums:
-        require(np.flatnonzero(() if found is None else found.summary.counts), source.classes)
-        assert found is not None  # noqa: S101  # without a segment there are none of any class
-        return found
+    engine: Engine
+    options: Options
+    system: int
+    name: str
+    require: Callable[[AnyArray, Sequence[str]], None]
 
-    memory, how = engine.bounded(options.scale.n_bytes), {"system": system, "figures": figures, "who": who}
-    if options.scale.approximate:
-        sums, summary, best = summarize_once(source, engine, memory, required, **how)  # type: ignore[arg-type]
-        found = within_class_bounds(*(class_evaluation_of(one, name=name) for one in (summary, best)))
-    else:
-        sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
-        calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
-        summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
-        found = class_evaluation_of(summary, name=name)
-    if who is None or sums.units is None:
-        return found, summary.checks
-    influences = InfluencesInPieces(source, engine, memory, system, who, options.how_sure.level)
-    return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
+    def evaluated(
+        self, source: ShardSource, figures: ClassFigures, who: WhoIsIn | None
+    ) -> tuple[ClassEvaluation, ScoreChecks]:
+        """The evaluation of classes, or of groups that are read as classes."""
+        engine, options = self.engine, self.options
+
+        def required(found: ClassSums | None) -> ClassSums:
+            self.require(np.flatnonzero(() if found is None else found.summary.counts), source.classes)
+            assert found is not None  # noqa: S101  # without a segment there are none of any class
+            return found
+
+        memory, how = engine.bounded(options.scale.n_bytes), {"system": self.system, "figures": figures, "who": who}
+        if options.scale.approximate:
+            sums, summary, best = summarize_once(source, engine, memory, required, **how)  # type: ignore[arg-type]
+            found = within_class_bounds(*(class_evaluation_of(one, name=self.name) for one in (summary, best)))
+        else:
+            sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
+            calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system)
+            summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
+            found = class_evaluation_of(summary, name=self.name)
+        if who is None or sums.units is None:
+            return found, summary.checks
+        influences = InfluencesInPieces(source, engine, memory, self.system, who, options.how_sure.level)
+        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
 
 def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,13 +120,21 @@ class _Detector:
     least: FloatArray
     cllr: float
     min_cllr: float
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def least_in_words(self) -> str:
+        """The least Cllr, or its bounds where these tell it less precisely than it is written."""
+        ends = [self.min_cllr] if self.bounds is None else self.bounds
+        return " to ".join(dict.fromkeys(map(brief, ends)))
 
 
 def _detectors(system: ClassEvaluation) -> list[_Detector]:
     found, curves = drawn_detection(system), system.curves
     names = [system.classes[k] for k in found.target]
     rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
-    return [_Detector(name, curves.detector_log_odds, *figures) for name, *figures in rows]
+    made = [_Detector(name, curves.detector_log_odds, *figures) for name, *figures in rows]
+    return [replace(one, bounds=system.bounds.get(("detectors", one.name, "min_cllr"))) for one in made]
 
 
 def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
@@ -181,7 +189,7 @@ def _top(after: float, before: float) -> float:
 def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
     """Write Cllr before and after, and its minimum, into the corner of a panel."""
     was = "" if earlier is None else f"{brief(earlier.cllr)} → "
-    text = f"Cllr {was}{brief(detector.cllr)}\nmin {brief(detector.min_cllr)}"
+    text = f"Cllr {was}{brief(detector.cllr)}\nmin {detector.least_in_words}"
     font = families_for(text.split("\n"), _NUMBER_SIZE)
     style: Style = {"transform": panel.transAxes, "va": "top", "fontproperties": font, "zorder": 5}
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
