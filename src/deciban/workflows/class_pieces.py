@@ -113,7 +113,7 @@ class _Asked:
             found = within_class_bounds(*(class_evaluation_of(one, name=self.name) for one in (summary, best)))
         else:
             sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
-            calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system)
+            calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
             summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
             found = class_evaluation_of(summary, name=self.name)
         if who is None or sums.units is None:

@@ -13,7 +13,7 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import TwoFiles, is_open_file
 from deciban.messages import Message
 from deciban.types import AnyArray
-from deciban.workflows.how_sure import HowSure
+from deciban.workflows.how_sure import TRIALS, HowSure
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats
 from deciban.workflows.options import Options, Reading
@@ -95,7 +95,6 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
     kind = kind_called("classes" if source.classes else "two-class")
     kind.refuse_reading(reading)
-    _refuse_units(options.how_sure, source)
     return replace(source, systems=_named(source, reading), messages=(*source.messages, *_said(source, kind, reading)))
 
 
@@ -105,23 +104,8 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
     if naming is None or not how_sure.intervals:
         return {"find_speakers": how_sure.intervals}
     if naming.each_trial:
-        return {"find_speakers": False}
+        return {"units": TRIALS}
     return {"units": naming.parts, "units_apart": naming.apart}
-
-
-def _refuse_units(how_sure: HowSure, source: ShardSource) -> None:
-    """Refuse to take every trial of two classes for a unit; of many classes nothing has to be kept of each.
-
-    Raises
-    ------
-    InputError
-    """
-    naming = how_sure.naming
-    if how_sure.intervals and naming is not None and naming.each_trial and not source.classes:
-        raise InputError(
-            "units: 'trials' takes every trial for a unit, and these are too many for the memory. Name a column or a "
-            "file of units, or leave intervals out (intervals=False, --no-intervals)."
-        )
 
 
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.speakers import SpeakersByName
+from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted
+from deciban.trials.units import EACH_TRIAL
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.units import EACH_ASKED, units_and_messages
+from deciban.workflows.units import units_and_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +32,8 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
+    singles : TrialSurvey or None
+        What is known where every trial is a unit.
     """
 
     source: ShardSource
@@ -37,6 +41,7 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
+    singles: TrialSurvey | None = None
 
     def said(self, n_units: int | None) -> tuple[Message, ...]:
         """What has to be said of them, once it is known how many there are; None where that is of no use."""
@@ -48,13 +53,15 @@ class UnitsOfSource:
     @property
     def are_trials(self) -> bool:
         """Whether every trial is a unit by itself."""
-        return self.units is not None and not len(self.units.keys)
+        return self.units is not None and self.singles is None and not len(self.units.keys)
 
-    def of_system(self, system: int) -> UnitsInPieces | None:
-        """The trials of a system with their units."""
+    def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
+        """The trials of a system with their units, of which so many bytes may be taken."""
         if self.units is None:
             return None
-        return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name)
+        if self.singles is not None:
+            return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
+        return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name, memory)
 
 
 def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
@@ -75,14 +82,17 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
-    each_trial = how_sure.naming is not None and how_sure.naming.each_trial
-    if source.has_units:
+    if source.are_units and not source.classes:
+        survey = engine.run(TrialSurvey(), source.pieces)
+        units, messages = units_and_messages(survey.units, (), all_alike=max(survey.n) < 2, shared=lambda: "")
+        return UnitsOfSource(source, engine, units, None, messages, survey)
+    if source.has_units and not source.are_units:
         found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
     else:
         found = kind.units_unasked_in_pieces(source, engine)
     facts, units, messages = found.facts, found.each, found.said
-    if units is not None and each_trial:
-        units = replace(units, noun="trial", source=EACH_ASKED)
+    if units is not None and source.are_units:
+        units = replace(units, noun="trial", source=EACH_TRIAL)
     if facts is not None and facts.units is not None:
         names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
         shared = _shared(facts, names)

@@ -14,7 +14,7 @@ from deciban.core.resampling.intervals import NothingSeen
 from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.target_errors import TargetErrors, critical_priors_of
-from deciban.evaluation.uncertainty import CurveInfluences
+from deciban.evaluation.uncertainty import CurveInfluences, Figure
 from deciban.multiclass.tables import ByClass
 from deciban.types import FloatArray, IntArray
 
@@ -115,7 +115,7 @@ class SureCurve:
     unseen: Sequence[NothingSeen | None]
     kept: Sequence[FloatArray]
 
-    def errors(self, places: FloatArray, n_units: int) -> dict[str, FloatArray]:
+    def errors(self, places: FloatArray, n_units: int) -> dict[Figure, FloatArray]:
         """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
         if not len(self.squares):
             return {}

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.special import expit
 
 from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.best import BestDecisions
-from deciban.core.resampling.cells import Cells, cells_of
+from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.left_out import LeftOut
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.rules.proper import softplus
@@ -68,7 +69,7 @@ def minima_of(log_odds: FloatArray) -> list[LinearFigure]:
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
     """Detection costs at the best threshold, not normalized."""
-    return best.dcf(log_odds) * float(expit(-abs(log_odds)))
+    return np.asarray(best.dcf(log_odds) * default_error(np.array(log_odds)))
 
 
 class OneDetector:
@@ -121,25 +122,42 @@ class OneDetector:
         """EER, least Cllr, and least costs at each prior: what is best for all trials costs so much."""
         return [(self.of_trials(costs, self.block), None) for costs in self.best.costs]
 
-    def minima_without(self, left_out: LeftOut, scores: SortedScores, n_units: int) -> list[Minimal]:
-        """The same by what is best without the group of the unit, trials being all that there are.
+
+class DetectorInCells:
+    """The same where all trials are at hand, counted in cells of scores.
+
+    Parameters
+    ----------
+    one : OneDetector
+    scores : SortedScores
+        Of this detector.
+    thresholds : (n,) array
+        Others than those of its priors at which trials must be told apart.
+    n_units : int
+    """
+
+    def __init__(self, one: OneDetector, scores: SortedScores, thresholds: FloatArray, n_units: int) -> None:
+        self.scores, self.log_odds = scores, one.log_odds
+        self.target, self.own, self.share, self.is_target = one.target, one.own, one.share, one.is_target
+        self.cells = cells_of(scores.table, scores.pav, np.concatenate((-one.log_odds, thresholds)), n_units)
+        self.linear = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, self.cells)
+        self.cell = self.cells.of(one.llr)
+
+    def minima(self, left_out: LeftOut) -> list[Minimal]:
+        """EER, least Cllr, and least costs at each prior: by what is best without the group of the unit.
 
         Trials that take part in the choice of a threshold or map cost less than others.
         """
-        cells = cells_of(scores.table, scores.pav, -self.log_odds, n_units)
-        linear, figures = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, cells), minima_of(self.log_odds)
-        whole, cell = (linear.n_tar, linear.n_non), cells.of(self.llr)
-        shifts, costs = chosen_without(figures, linear, whole, self._left(left_out, scores, cells, cell))
-        found = [left_out.held_out(of_class, cell) for of_class in costs]
+        figures, whole = minima_of(self.log_odds), (self.linear.n_tar, self.linear.n_non)
+        shifts, costs = chosen_without(figures, self.linear, whole, self.left(left_out))
+        found = [left_out.held_out(of_class, self.cell) for of_class in costs]
         per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
         return list(zip(per_trial.T, shifts.tolist(), strict=True))
 
-    def _left(
-        self, left_out: LeftOut, scores: SortedScores, cells: Cells, cell: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
         """Targets and non-targets in cells without each group; trials count as they do in the scores."""
-        n_cells, totals = cells.n_cells, (scores.non.total, scores.tar.total)
-        place, n_groups = cell + n_cells * self.is_target, left_out.n_groups
+        n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
+        place, n_groups = self.cell + n_cells * self.is_target, left_out.n_groups
         tables = left_out.tables(place, 2 * n_cells, self.share, makes_up=True).reshape(n_groups, 2, n_cells)
         kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
         found = tables * (kept * totals / tables.sum(axis=2))[:, :, None]

@@ -15,7 +15,8 @@ from deciban.core.resampling.left_out import LeftOut
 from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import CurveTaker, axis_of, curve_figures
-from deciban.evaluation.multiclass.detector_costs import BestOfDetector, Minimal, OneDetector
+from deciban.evaluation.multiclass.detector_bands import DetectorBands
+from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorInCells, Minimal, OneDetector
 from deciban.evaluation.multiclass.target_errors import TargetErrors
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
@@ -50,6 +51,8 @@ class DetectorInfluences:
         What is best for all trials, detector by detector at each prior of the rivals; found where they are all at hand.
     take_curve : callable, optional
         Takes what trials cost at places of the curve of average costs.
+    bands : DetectorBands, optional
+        Is given all detectors, where all trials are at hand.
     """
 
     def __init__(
@@ -62,9 +65,10 @@ class DetectorInfluences:
         left_out: LeftOut | None = None,
         bests: Sequence[Sequence[BestOfDetector]] | None = None,
         take_curve: CurveTaker | None = None,
+        bands: DetectorBands | None = None,
     ) -> None:
         self.summary, self.found, self.trials, self.seen = summary, found, trials, seen
-        self.left_out, self.bests, self.take_curve = left_out, bests, take_curve
+        self.left_out, self.bests, self.take_curve, self.bands = left_out, bests, take_curve, bands
         self.p_out_of_set = summary.figures.p_out_of_set
         self.is_open = self.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
@@ -97,7 +101,7 @@ class DetectorInfluences:
             self._actual(detectors, places)
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
                 one = OneDetector(detectors, target, log_odds, best)
-                least = one.minima() if self.left_out is None else self._without(one, scores)
+                least = one.minima() if scores is None else self._in_cells(one, scores, is_first=first == 0)
                 for k, (costs, shift) in zip(places, least[2:], strict=True):
                     self.least[k] += costs / self.n_targets
                     self.least_shift[k] += (shift or 0.0) / self.n_targets
@@ -115,9 +119,16 @@ class DetectorInfluences:
         for _, scores in zip(range(self.n_targets), detectors, strict=False):
             yield BestOfDetector.of(scores, log_odds), scores
 
-    def _without(self, one: OneDetector, scores: SortedScores | None) -> list[Minimal]:
-        assert self.left_out is not None and scores is not None  # noqa: S101, PT018  # they need all trials
-        return one.minima_without(self.left_out, scores, self.trials.costs.units.n_units)
+    def _in_cells(self, one: OneDetector, scores: SortedScores, *, is_first: bool) -> list[Minimal]:
+        """Minima of all trials, by what is best without the group of the unit if there are groups; curves are told."""
+        bands = self.bands if is_first else None
+        if bands is None and self.left_out is None:
+            return one.minima()
+        thresholds = np.zeros(0) if bands is None else bands.thresholds
+        counted = DetectorInCells(one, scores, thresholds, self.trials.costs.units.n_units)
+        if bands is not None:
+            bands.add(counted, self.left_out)
+        return one.minima() if self.left_out is None else counted.minima(self.left_out)
 
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""

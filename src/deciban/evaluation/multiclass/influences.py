@@ -19,6 +19,7 @@ from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
 from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
 from deciban.evaluation.multiclass.curve_costs import STEP, CurveSquares, SureCurve, axis_of
+from deciban.evaluation.multiclass.detector_bands import DetectorBands
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
@@ -172,7 +173,8 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     at_hand, axis = AtHand.of_summary(summary), axis_of(summary)
     room = _KEPT if resampling.keep else KEPT_CURVES
     curve = CurveSquares(means, keeps=resampling.keep is not False and len(axis) * trials.units.n_units <= room)
-    detectors = DetectorInfluences(summary, found, at_hand, seen, left_out=left_out, take_curve=curve)
+    bands = DetectorBands(found, means, seen)
+    detectors = DetectorInfluences(summary, found, at_hand, seen, left_out=left_out, take_curve=curve, bands=bands)
     of_all, of_classes = (
         n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
         for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
@@ -197,8 +199,9 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         keys=trials.units.keys,
         estimates=estimates,
         influences=collected.influences,
-        curves=known.errors(summary.places, n_units),
+        curves={**known.errors(summary.places, n_units), **bands.curves},
         level=resampling.level,
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
         curve_influences=known.influences(int(seen.min())),
+        unseen=bands.unseen,
     )

@@ -18,6 +18,12 @@ from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
+_BYTES_BESIDE = 4
+"""What labels of a row take, as they are read and as they are told apart."""
+
+_TIMES = {False: 3, True: 8}
+"""How often what its scores take: a single one is sorted, several are put beside each other, and more is made of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -130,6 +136,8 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
+    are_units : bool
+        Whether every trial is a unit by itself.
     sides : tuple of str
         Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
     quality : tuple of str
@@ -152,6 +160,7 @@ class ShardSource:
     classes: tuple[str, ...] = ()
     is_double: bool = True
     has_units: bool = False
+    are_units: bool = False
     has_weights: bool = False
     sides: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
@@ -172,6 +181,17 @@ class ShardSource:
     def n_rows(self) -> int:
         """Rows of all pieces."""
         return sum(one.n_rows for one in self.pieces)
+
+    def bytes_per_row(self, n_systems: int = 1) -> int:
+        """What a row takes while the scores of so many systems are read, decoded, put in order and added up, about.
+
+        Examples
+        --------
+        >>> ShardSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
+        16
+        """
+        n_numbers, n_bytes = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
+        return _BYTES_BESIDE + _TIMES[n_numbers > 1] * n_numbers * n_bytes
 
 
 @dataclass(frozen=True, eq=False)
