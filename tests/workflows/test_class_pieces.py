@@ -81,7 +81,7 @@ def test_a_dataset_is_read_in_pieces(folder):
 
 def test_one_pass_gives_bounds_and_intervals_of_the_rest(folder):
     whole = evaluate_files(folder)
-    found = evaluate_files(folder, approximate=True, memory="64MB")
+    found = evaluate_files(folder, approximate=True, memory="128MB")
     one, other = found.systems[0], whole.systems[0]
     low, high = one.bounds["min_cllr"]
     assert low <= other.min_cllr <= high

@@ -8,7 +8,15 @@ from typing import Any, Self
 
 from deciban.core.ranks.key_cells import Refining
 from deciban.engines.class_counting import ClassSums, ClassSurvey, with_problems
-from deciban.engines.class_problems import Counting, Problem, ProblemTally, blocks_of, problems_by_class, shared_sides
+from deciban.engines.class_problems import (
+    ODDS,
+    Counting,
+    Problem,
+    ProblemTally,
+    blocks_of,
+    problems_by_class,
+    shared_sides,
+)
 from deciban.engines.class_units import WhoIsIn
 from deciban.engines.work import Engine, Work
 from deciban.evaluation.multiclass.figures import ClassFigures
@@ -105,8 +113,9 @@ def summarize_once(
     for one in found.tally.counting:
         sides = shared_sides(one.problem, survey.asked, sums.summary.counts)
         cells[one.problem.name] = Refining.of(sides, one.cells)
-    worst = with_problems(sums, cells, {name: one.pav for name, one in cells.items()}, None)
-    best = with_problems(sums, cells, {name: one.best for name, one in cells.items()}, None)
+    ranked = {name: one for name, one in cells.items() if name != ODDS}
+    worst = with_problems(sums, cells, {name: one.pav for name, one in ranked.items()}, None)
+    best = with_problems(sums, cells, {name: one.best for name, one in ranked.items()}, None)
     return sums, worst, replace(best, posterior_odds=worst.posterior_odds)
 
 

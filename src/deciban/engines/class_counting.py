@@ -12,7 +12,7 @@ from deciban.core.classes.shown import Shown
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.key_cells import Refining
-from deciban.engines.class_problems import TrialBlock, blocks_of, problems_of, solved
+from deciban.engines.class_problems import ODDS, TrialBlock, blocks_of, problems_of, solved
 from deciban.engines.class_units import UnitSums, WhoIsIn
 from deciban.engines.looking import both
 from deciban.engines.work import Engine, Locked, Work
@@ -191,7 +191,7 @@ def summarize_surveyed(
     asked = sums.problems.asked
     problems = problems_of(asked, sums.summary.counts, source.n_rows)
     found = solved(problems, source, system, asked, engine, memory)
-    return with_problems(sums, found, {name: one.pav for name, one in found.items()}, calibration)
+    return with_problems(sums, found, {name: one.pav for name, one in found.items() if name != ODDS}, calibration)
 
 
 def with_problems(
@@ -221,6 +221,6 @@ def with_problems(
     return replace(
         summary,
         problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
-        posterior_odds=PooledOdds(*found[("odds",)].blocks, happened, failed),
+        posterior_odds=PooledOdds(*found[ODDS].blocks, happened, failed),
         whole=WholeOnly(calibration, subsets, shown),
     )

@@ -35,6 +35,9 @@ _FINER = 64
 _WAITING = 1
 """Cells that wait to be merged, in cells of the room that there is."""
 
+ODDS = ("odds",)
+"""The name of the posteriors of what is recognized, of which one side may have no trial."""
+
 Scored = tuple[AnyArray, IntArray, CountArray | None]
 """Scores of trials, their kinds and their weights."""
 
@@ -203,7 +206,7 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
             found.append(Detector(("detector", at, target), sides, n_trials, kind))
     different, place = np.unique(asked.prior / totals, return_inverse=True)
     both = Sides(np.repeat([True, False], len(different)), np.tile(different, 2))
-    found.append(Odds(("odds",), both, n_trials, place))
+    found.append(Odds(ODDS, both, n_trials, place))
     if asked.has_pairs:
         even = Sides(np.array([True, False]), np.ones(2))
         share = [(i, j, float(part[i] + part[j]) * n_trials) for i in range(1, n) for j in range(i)]
@@ -217,7 +220,7 @@ def problems_by_class(asked: Asked, n_classes: int, n_trials: int) -> list[Probl
     for at in range(len(asked.rivals)):
         for target in range(n_classes):
             found.append(Detector(("detector", at, target), Sides(every == target, ones), n_trials, every))
-    found.append(Odds(("odds",), Sides(np.repeat([True, False], n_classes), np.tile(ones, 2)), n_trials, every))
+    found.append(Odds(ODDS, Sides(np.repeat([True, False], n_classes), np.tile(ones, 2)), n_trials, every))
     if asked.has_pairs:
         even = Sides(np.array([True, False]), np.ones(2))
         found += [Pair(("pair", i, j), even, n_trials) for i in range(1, n_classes) for j in range(i)]
